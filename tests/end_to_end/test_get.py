@@ -1,5 +1,6 @@
 """From a name to a number: a benchmark is fetched from a hub on loopback, and run by its name alone."""
 
+import gzip
 import io
 import json
 import tomllib
@@ -48,6 +49,19 @@ def mmvu(hub, clip):
     return hub.add(
         "yale-nlp/MMVU", {"validation.json": MMVU, "README.md": b"#", **videos}, licence="cc-by-4.0"
     )
+
+
+@pytest.fixture
+def real(checks_dir):
+    """The content of a real file of questions, where it is at hand."""
+
+    def read(place):
+        path = checks_dir / place
+        if not path.exists():
+            pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to a folder that has it")
+        return path.read_bytes()
+
+    return read
 
 
 def plan_of(folder):
@@ -200,3 +214,28 @@ def test_videos_in_an_archive_for_each_source_come_out(vidence, hub, clip) -> No
     assert "to unpack" in done.err
     done = vidence("run", "herbench", "--model", MODEL, "--out", "r", "--no-page")
     assert done.code == 0, done.err
+
+
+def test_the_real_questions_of_mmvu_find_their_videos(vidence, hub, real) -> None:
+    text = gzip.decompress(real("mmvu/validation.json.gz"))
+    places = {row["video"].partition("/videos/")[2] for row in json.loads(text)}
+    hub.page = 1_000
+    hub.add("yale-nlp/MMVU", {"validation.json": text} | {f"videos/{one}": one.encode() for one in places})
+    done = vidence("get", "mmvu", "--media", "--where", "subject=Art", "--yes")
+    assert done.code == 0, done.err
+    assert "1,000 questions" in done.err
+    run = ("run", "mmvu", "--model", "baseline:constant?letter=A", "--no-page")
+    done = vidence(*run, "--where", "subject=Art", "--out", "r")
+    assert done.code == 0, done.err
+    assert plan_of(vidence.folder / "r")["facts"]["n_items"] == 1_000
+
+
+def test_the_real_questions_of_perceptioncomp_find_their_videos(vidence, hub, real) -> None:
+    text = real("perceptioncomp/annotations_1-1114.json")
+    names = {row["video_id"] for row in json.loads(text)}
+    hub.page = 1_000
+    hub.add("hrinnnn/PerceptionComp", {f"data/{one}.mp4": one.encode() for one in names})
+    hub.raw["hrinnnn/PerceptionComp/main/benchmark/annotations/1-1114.json"] = text
+    done = vidence("get", "perceptioncomp", "--media", "--yes")
+    assert done.code == 0, done.err
+    assert f"media of these questions: {len(names)} files" in done.err

@@ -22,7 +22,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "hf_loopback"  # noqa: S105
 _LARGE_BYTES = 1_000
-_PAGE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +48,7 @@ class Hub:
     tokens: list[str] = field(default_factory=list)
     raw: dict[str, bytes] = field(default_factory=dict)
     is_damaging: bool = False
+    page: int = 3
     url: str = ""
     sets: dict[str, DataSet] = field(default_factory=dict)
 
@@ -162,6 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, json.dumps(info).encode())
 
     def _send_tree(self, files: Mapping[str, bytes], query: str, path: str) -> None:
+        page = self.server_of.page
         start = int(parse_qs(query).get("cursor", ["0"])[0])
         rows = []
         for name, data in sorted(files.items()):
@@ -170,9 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
                 row["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
             rows.append(row)
         more = {}
-        if start + _PAGE < len(rows):
-            more["Link"] = f'<{self.server_of.url}{path}?recursive=true&cursor={start + _PAGE}>; rel="next"'
-        self._send(200, json.dumps(rows[start : start + _PAGE]).encode(), more)
+        if start + page < len(rows):
+            more["Link"] = f'<{self.server_of.url}{path}?recursive=true&cursor={start + page}>; rel="next"'
+        self._send(200, json.dumps(rows[start : start + page]).encode(), more)
 
     def _resolve(self, data_set: DataSet, commit: str, path: str, token: str) -> None:
         if data_set.gated and token != TOKEN:
