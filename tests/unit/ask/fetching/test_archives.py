@@ -13,7 +13,7 @@ from vidence.errors import DataError
 
 EVIL = (
     "../out.mp4",
-    "/root/out.mp4",
+    "/out.mp4",
     "a/../../out.mp4",
     "C:out.mp4",
     "..\\out.mp4",
