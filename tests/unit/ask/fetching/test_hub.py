@@ -105,6 +105,20 @@ def test_a_gated_data_set_opens_with_its_token(hub, client, monkeypatch) -> None
     assert (fetch(client, "validation.json") / "validation.json").read_bytes() == SMALL
 
 
+def test_the_token_goes_to_the_hub_and_not_to_the_host_of_large_files(hub, client, monkeypatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    hub.add("yale-nlp/MMVU", FILES, gated="auto")
+    fetch(client, "videos/Art/1.mp4")
+    sent = {path.split("/")[1]: token for (_, path, _), token in zip(hub.requests, hub.tokens, strict=True)}
+    assert sent == {"api": TOKEN, "datasets": TOKEN, "lfs": ""}
+
+
+def test_a_listing_whose_names_leave_the_folder_is_refused(hub, client) -> None:
+    hub.add("yale-nlp/MMVU", {"validation.json": SMALL, "../../out.json": SMALL})
+    with pytest.raises(DataError, match=r"lists '\.\./\.\./out\.json', which leaves its folder"):
+        client.listing(MMVU)
+
+
 def test_an_unknown_data_set_and_an_unknown_revision_are_said(hub, client) -> None:
     hub.add("yale-nlp/MMVU", FILES)
     with pytest.raises(DataError, match="no data set yale-nlp/NONE at the hub"):
