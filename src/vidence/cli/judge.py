@@ -30,6 +30,7 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
+    Where the judge gives no verdict, the mark from before stays; the same command asks about these alone.
     """
     import msgspec
 
@@ -59,4 +60,4 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
 
     show_run(folder, page=folder / "report.html" if page else None)
     say_summary(summary, folder, console)
-    return NOT_ALL if summary.n_failed else 0
+    return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

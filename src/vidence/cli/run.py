@@ -168,20 +168,27 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.judge_input_tokens or summary.judge_output_tokens:
         read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
         say(console, f"the judges read {read} tokens and wrote {wrote}")
-    if summary.n_judge_errors:
-        n = several(summary.n_judge_errors, "reply", many="replies")
-        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
-        if summary.n_scores_lost:
-            say(console, f"{summary.n_scores_lost} of them had a score before, which stays in run.sqlite")
-        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
-    if summary.n_undecided:
-        n = several(summary.n_undecided, "reply", many="replies")
-        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
+    _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         again = f"Ask again with: vidence resume {folder}"
         say(console, (failed, "red"), f", which counts as wrong. {again}")
     _say_left_out(summary, console)
+
+
+def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
+    """What judges did not decide, and how to ask them again."""
+    if summary.n_judge_errors:
+        n = several(summary.n_judge_errors, "reply", many="replies")
+        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+    if summary.n_scores_kept:
+        n = several(summary.n_scores_kept, "reply", many="replies")
+        say(console, (f"{n} got no new verdict", "red"), ": what they had before stays and counts")
+    if summary.n_judge_errors or summary.n_scores_kept:
+        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+    if summary.n_undecided:
+        n = several(summary.n_undecided, "reply", many="replies")
+        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
 
 
 def _say_left_out(summary: Summary, console: Console) -> None:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from vidence.catalog import create
-from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
+from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits
 from vidence.engine.store import Memory, memory_key
@@ -255,6 +255,20 @@ class ModelRules:
     """Fields of `Sampling` that hold whatever an ask says."""
 
 
+def check_texts(model: Model, sampling: Sampling) -> None:
+    """See that a model computes log-probabilities of given texts, where these are wanted.
+
+    Raises:
+        UsageError: they are wanted and it does not.
+    """
+    if sampling.want_choice_text_logps and not isinstance(model, TextScoringModel):
+        raise UsageError(
+            f"{model.identity} does not say how likely a given text is, so --choice-text-logps cannot be had "
+            "of it (a chat server gives the log-probabilities of its own words alone); leave the flag away, "
+            "take --choice-logps for those of the letters, or ask the weights with transformers: or vllm:"
+        )
+
+
 class PromptImages(Mapping[str, bytes]):
     """The images of a prompt by digest; one is read when it is sent, so never for a remembered reply."""
 
@@ -353,6 +367,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
             )
+            if request.prompt.choices:
+                check_texts(self.model(name), request.sampling)
             asked = await self._asker(name).ask(request)
             for one in (self.count, count):
                 if one is not None:

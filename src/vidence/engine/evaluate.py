@@ -29,8 +29,8 @@ from vidence.records import Failed, Trial
 class Summary:
     """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
 
-    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). Of the trials that have a judge
-    error now, `n_scores_lost` had a score before.
+    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). `n_scores_kept` counts
+    trials on which judges gave no verdict and which keep what they had.
     `n_left_out` counts the lines of the question files that hold no usable question.
     """
 
@@ -46,7 +46,7 @@ class Summary:
     output_tokens: int = 0
     n_judge_errors: int = 0
     n_undecided: int = 0
-    n_scores_lost: int = 0
+    n_scores_kept: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
 

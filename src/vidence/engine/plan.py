@@ -65,6 +65,9 @@ class SamplingFlags(Record):
     want_choice_logps: Annotated[
         bool | None, _flag("Ask for the letters' log-probabilities.", "--choice-logps")
     ] = None
+    want_choice_text_logps: Annotated[
+        bool | None, _flag("Ask for those of the choices' texts (own weights only).", "--choice-text-logps")
+    ] = None
 
 
 class Plan(Record):
@@ -125,7 +128,7 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
-    seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
+    seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
@@ -220,6 +223,7 @@ class PlanOverrides(TypedDict, total=False):
     max_tokens: int | None
     model_seed: int | None
     want_choice_logps: bool | None
+    want_choice_text_logps: bool | None
     parser: str | None
     text_parser: str | None
     headline: str | None
@@ -311,6 +315,7 @@ class Facts(Record):
     terms: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
+    judge_wording: Literal["", "own", "authors", "unchecked"] = ""
     judge_identities: tuple[str, ...] = ()
     media_root: str = ""
     n_items: int

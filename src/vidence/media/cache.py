@@ -152,6 +152,13 @@ class FrameCache:
         except OSError as error:
             self._files.give_up(error)
 
+    def rename(self, content_hash: str, frame_index: int, *, before: str, after: str) -> None:
+        """Give a frame that is kept under the key `before` the key `after`; nothing if it is gone."""
+        path = self._path(content_hash, frame_index, after)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._path(content_hash, frame_index, before).replace(path)
+
     def trim(self) -> None:
         """Make room; see `BoundedFolder.trim`.
 
