@@ -23,7 +23,7 @@ from vidence.media.video import FrameProblem, Video, open_video
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
-_FACTS_VERSION: Final = 2
+_FACTS_VERSION: Final = 3
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
 _log = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ def _state(path: Path, kind: MediaKind) -> str | None:
         with os.scandir(path) as entries:
             facts = sorted((e.name, e.stat().st_size, e.stat().st_mtime_ns) for e in entries)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have is a ValueError
         return None
 
 
@@ -262,9 +262,16 @@ def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     """The files and folders that the items need and that are not there, each once, in their order.
 
     Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
-    for a folder of images.
+    for a folder of images, and where it cannot be reached: its name is too long, or a folder on the way may
+    not be read.
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
     needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
-    absent = (path for path, kind in needed if not (path.is_dir() if kind == "frames" else path.is_file()))
-    return tuple(dict.fromkeys(absent))
+    return tuple(dict.fromkeys(path for path, kind in needed if not _is_there(path, kind)))
+
+
+def _is_there(path: Path, kind: str) -> bool:
+    try:
+        return path.is_dir() if kind == "frames" else path.is_file()
+    except OSError:  # a name that is too long, a folder without permission
+        return False
