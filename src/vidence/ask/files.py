@@ -7,6 +7,7 @@ import io
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from vidence.errors import DataError
-from vidence.gzipped import GZIP, unpacked
+from vidence.media.gzipped import GZIP, unpacked
 from vidence.records import Evidence, Item, Media, Provenance
 
 ValueT = TypeVar("ValueT")
@@ -268,30 +269,42 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
     Raises:
         FieldError: it is none of that type.
     """
+    with _reasons(decoder):
+        try:
+            return decoder.decode(line)
+        except msgspec.ValidationError as error:
+            if not _NUMBER_FOR_TEXT.fullmatch(str(error)):
+                raise
+    return _decoded_with_texts(line, decoder)
+
+
+def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
+    """Read an object whose choices or answer have numbers, each as the text that is written there."""
+    with _reasons(decoder):
+        fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        for name, raw in fields.items():
+            if _TEXT_FIELD.fullmatch(name):
+                fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
+        return decoder.decode(msgspec.json.encode(fields))
+
+
+@contextmanager
+def _reasons(decoder: msgspec.json.Decoder[ValueT]) -> Iterator[None]:
+    """Say what is wrong with an object that cannot be decoded.
+
+    Raises:
+        FieldError: instead of what a decoder raises.
+    """
     try:
-        return decoder.decode(line)
+        yield
     except UnicodeDecodeError as error:
         raise FieldError("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8") from error
     except msgspec.ValidationError as error:
-        if _NUMBER_FOR_TEXT.fullmatch(str(error)):
-            return _decoded_with_texts(line, decoder)
         raise explained(error, record=decoder.type) from error
     except msgspec.DecodeError as error:
         raise FieldError("JSON", f"{error}; expected one JSON object") from error
     except RecursionError as error:
         raise FieldError("JSON", f"{_TOO_DEEP}; expected one JSON object") from error
-
-
-def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
-    """Read an object whose choices or answer have numbers, each as the text that is written there."""
-    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    for name, raw in fields.items():
-        if _TEXT_FIELD.fullmatch(name):
-            fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
-    try:
-        return decoder.decode(msgspec.json.encode(fields))
-    except msgspec.ValidationError as error:
-        raise explained(error, record=decoder.type) from error
 
 
 def numbers_as_texts(value: bytes) -> bytes:

@@ -203,12 +203,14 @@ def _complaints(path: Path) -> list[tuple[str, str]]:
 
     Its errors carry no more than a number. The log is switched on for this moment and this thread.
     """
-    level = av.logging.get_level()
+    level, skips = av.logging.get_level(), av.logging.get_skip_repeated()
     av.logging.set_level(av.logging.ERROR)
+    av.logging.set_skip_repeated(False)
     try:
         with av.logging.Capture() as logs, suppress(av.FFmpegError), _container(path):
             pass
     finally:
+        av.logging.set_skip_repeated(skips)
         av.logging.set_level(level)
     return [(name, said) for _, name, said in logs]
 

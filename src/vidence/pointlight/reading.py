@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.errors import DataError, VidenceError
-from vidence.gzipped import GZIP, unpacked
+from vidence.media.gzipped import GZIP, unpacked
 from vidence.pointlight.motion import Motion
 
 # A file of motion is some megabytes; what unpacks to more than this is taken for damage.

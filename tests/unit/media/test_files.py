@@ -305,6 +305,19 @@ def test_a_folder_is_no_video_and_a_file_no_folder_of_images(tmp_path: Path) -> 
     assert missing(tmp_path, right) == ()
 
 
+def test_what_cannot_be_reached_is_missing(tmp_path: Path, monkeypatch) -> None:
+    """It ended the command with OSError: File name too long."""
+    names = ["a" * 300, "b\0", "closed/a.mp4"]
+    items = [Item(item_id=n, question="?", answer="A", media=(Media(path=n),)) for n in names]
+    assert missing(tmp_path, items) == tuple(tmp_path / n for n in names)
+
+    def refuse(self: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert missing(tmp_path, items) == tuple(tmp_path / n for n in names)
+
+
 def test_media_known_by_url_alone_are_missing_until_they_are_downloaded(tmp_path: Path) -> None:
     items = [asking("1", Media(url="https://example.org/a.mp4"))]
     place = tmp_path / "example.org" / "a.mp4"

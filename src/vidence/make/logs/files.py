@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from vidence.errors import DataError
-from vidence.gzipped import unpacked
+from vidence.media.gzipped import unpacked
 
 Row: TypeAlias = Mapping[str, str]
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

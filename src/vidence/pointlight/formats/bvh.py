@@ -405,13 +405,11 @@ class Bvh:
         for lost in flavour.lost:
             if not missing_bone(skeleton, lost.children):
                 continue
-            if self.settings.bones == "leave":
-                notes.append(f"the bone {lost.bone} is missing: what hangs on it sits in the wrong place")
+            found = self._like(lost, skeleton, asf, unit=unit)
+            if isinstance(found, str):
+                notes.append(f"{found}: what hangs on it sits in the wrong place")
                 continue
-            bone = lost.share * skeleton.offsets[skeleton.names.index(lost.like)]
-            source = "like its neighbour"
-            if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
-                bone, source = asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
+            bone, source = found
             skeleton = insert_bone(skeleton, lost.children, bone)
             length = float(np.linalg.norm(bone)) * unit
             notes.append(f"the bone {lost.bone} was missing; {length:.3f} m put in, {source}")
@@ -422,9 +420,27 @@ class Bvh:
                 f"skeleton={asf.label}: the joints of a BVH {flavour.name or 'of no known release'} cannot "
                 "be given the bones of an ASF; leave the option out"
             )
+        if lacking := sorted({*flavour.bones} - {*skeleton.names}):
+            raise DataError(
+                f"the skeleton of this BVH has no joint {', '.join(lacking)}; leave skeleton= out"
+            )
+        if lacking := sorted({*flavour.bones.values()} - {*asf.skeleton.names}):
+            raise DataError(f"{asf.label} has no bone {', '.join(lacking)}; leave skeleton= out")
         for joint, name in flavour.bones.items():
             skeleton = insert_bone(skeleton, (joint,), asf.bone(name) * asf.metres_per_unit / unit)
         return skeleton, (*notes, f"the bones are those of {asf.label}")
+
+    def _like(
+        self, lost: LostBone, skeleton: Skeleton, asf: AsfSkeleton | None, *, unit: float
+    ) -> tuple[Floats, str] | str:
+        """The bone to put in for a lost one and where it is from, or what there is to say where none is."""
+        if self.settings.bones == "leave":
+            return f"the bone {lost.bone} is missing"
+        if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
+            return asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
+        if lost.like not in skeleton.names:
+            return f"the bone {lost.bone} is missing, and so is {lost.like}, which it would be like"
+        return lost.share * skeleton.offsets[skeleton.names.index(lost.like)], "like its neighbour"
 
     def _without_t_pose(self, motion: Motion, file: BvhFile) -> Motion:
         angles = [v for c, v in file.columns(0).items() if c.startswith("r")]
