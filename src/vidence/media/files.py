@@ -169,7 +169,10 @@ def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str]
 
 
 class Job(Record):
-    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere)."""
+    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere).
+
+    `content_hash` is the hash of the file that is meant; empty for the one that lies there.
+    """
 
     path: str
     kind: str
@@ -178,6 +181,7 @@ class Job(Record):
     cache_root: str | None
     cache_max_bytes: int
     threads: int = 1
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,10 +204,14 @@ def deliver(job: Job) -> Delivery:
     A damaged file gives the frames that are whole, and a problem for each of the others.
 
     Raises:
-        MediaError: the file cannot be read at all.
+        MediaError: the file cannot be read at all, or is another one than is meant.
     """
     root = None if job.cache_root is None else Path(job.cache_root)
-    video, content_hash = known_video(Path(job.path), kind=job.kind, cache_root=root)
+    path, kind = Path(job.path), _kind(job.kind)
+    state = _state(path, kind)
+    video, content_hash = known_video(path, kind=kind, cache_root=root)
+    if job.content_hash not in ("", content_hash):
+        raise MediaError(f"{path}: changed since its frames were selected; start again when it is complete")
     cache = None if root is None else FrameCache(root, max_bytes=job.cache_max_bytes)
     key = job.encoding.key
     frames: dict[int, EncodedFrame] = {}
@@ -220,6 +228,8 @@ def deliver(job: Job) -> Delivery:
 
     problems: dict[int, str] = {}
     made = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
+    if _state(path, kind) != state:
+        raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
     for index, frame in made.items():
         if isinstance(frame, FrameProblem):
             problems[index] = frame.message
