@@ -18,6 +18,9 @@ from vidence.pointlight.reading import Opened, open_file
 from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
+# A joint without channels takes a line of the file, and a place in every frame.
+_MOST_POINTS = 1_000
+_MOST_PLACES = 50_000_000
 _CHANNELS = {
     f"{a}{kind}": (k, a.lower()) for a in "XYZ" for kind, k in (("position", "t"), ("rotation", "r"))
 }
@@ -149,6 +152,8 @@ def _new_point(draft: _Draft, key: str, name: str) -> None:
     parent = draft.open[-1] if draft.open else -1
     if key == "END":
         name = f"{draft.names[parent]} end"
+    if len(draft.names) == _MOST_POINTS:
+        raise ValueError(f"more than {_MOST_POINTS:,} joints; a body has some dozen")
     if not name or name in draft.names:
         raise ValueError(f"the name {name!r} is empty or stands there twice")
     draft.names.append(name)
@@ -370,6 +375,12 @@ class Bvh:
         """
         opened = open_file(path)
         file = read_bvh(opened)
+        n_places = len(file.skeleton.names) * len(file.values)
+        if n_places > _MOST_PLACES:
+            raise DataError(
+                f"{opened.label}: {len(file.skeleton.names)} joints in {len(file.values)} frames are "
+                f"{n_places:,} places; expected at most {_MOST_PLACES:,}: split the recording"
+            )
         flavour = recognise(file.skeleton.names)
         asf = read_asf(open_file(Path(self.settings.skeleton))) if self.settings.skeleton else None
         fitted = flavour.is_cmu and is_fitted(file.skeleton, cmu_subject(opened.name))

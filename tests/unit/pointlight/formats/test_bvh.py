@@ -7,6 +7,7 @@ from subjects.mocap_files import ASF, BVH, cmu_bvh, write
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import limbs
+from vidence.pointlight.formats import bvh
 from vidence.pointlight.reading import read_motion
 
 UNIT = 25.4 / 0.45 / 1000
@@ -162,6 +163,17 @@ def test_a_skeleton_for_joints_without_one(tmp_path):
     asf = write(tmp_path, "leg.asf", ASF.format(length="0.45"))
     with pytest.raises(UsageError, match="no known release"):
         read_motion(write(tmp_path, "leg.bvh", BVH), options={"units": "cm", "skeleton": str(asf)})
+
+
+def test_a_body_has_not_thousands_of_joints(tmp_path, monkeypatch):
+    """20,000 joints took 40 s, and a frame of three numbers 0.5 MB."""
+    joint = "  JOINT j{} {{ OFFSET 0 0 0 CHANNELS 0 }}\n".replace(" {{ ", "\n{{\n").replace(" }}", "\n}}")
+    joints = "".join(joint.replace("0 CHANNELS", "0\nCHANNELS").format(i) for i in range(1_000))
+    with pytest.raises(DataError, match=r"leg\.bvh:\d+: .*more than 1,000 joints; a body has some dozen"):
+        read_motion(write(tmp_path, "leg.bvh", BVH.replace("  JOINT knee", joints + "  JOINT knee")))
+    monkeypatch.setattr(bvh, "_MOST_PLACES", 5)
+    with pytest.raises(DataError, match=r"3 joints in 2 frames are 6 places; expected at most 5"):
+        read_motion(write(tmp_path, "leg.bvh", BVH), options={"units": "cm"})
 
 
 def test_a_lost_bone_without_its_like_is_noted(tmp_path):
