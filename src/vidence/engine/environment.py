@@ -15,7 +15,7 @@ CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
 WORKER_SIZE_VARIABLE = "VIDENCE_WORKER_GB"
 _LEAST_WORKER_BYTES = 2**29  # Python, numpy and FFmpeg take half of it before a picture is decoded
-_MOST_GB = 2**20
+_MOST_GB = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +71,9 @@ def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
     except ValueError:
         size_gb = math.nan
     if not least / 2**30 <= size_gb <= _MOST_GB:
-        from_to = f", {least / 2**30:g} or more" if least else ""
-        raise UsageError(f"{variable} is {text!r}; expected a number of gigabytes{from_to}")
+        raise UsageError(
+            f"{variable} is {text!r}; expected a number of gigabytes from {least / 2**30:g} to {_MOST_GB:,}"
+        )
     return int(size_gb * 2**30)
 
 

@@ -277,11 +277,7 @@ def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
     needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
-    return tuple(dict.fromkeys(path for path, kind in needed if not _is_there(path, kind)))
-
-
-def _is_there(path: Path, kind: str) -> bool:
-    try:
-        return path.is_dir() if kind == "frames" else path.is_file()
-    except OSError:  # a name that is too long, a folder without permission
-        return False
+    # Those of `os.path` are False, too, for a name that is too long or in a folder that is closed.
+    tests = {kind: os.path.isdir if kind == "frames" else os.path.isfile for kind in _KINDS}
+    absent = (path for path, kind in needed if not tests[kind](path))
+    return tuple(dict.fromkeys(absent))
