@@ -42,6 +42,7 @@ from vidence.ask.models.weights import (
 from vidence.contracts import Request
 from vidence.errors import AccessError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
+from vidence.text import visible
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
@@ -192,7 +193,7 @@ class Engine(Weights):
         _log.warning(
             "%s does not take the schema of a reply and is asked without it from now on: %s",
             self._name,
-            error,
+            visible(str(error)),
         )
         return outcome
 
