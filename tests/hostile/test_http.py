@@ -1,6 +1,7 @@
 """Servers that answer wrongly: each mode ends in a right answer or in one clear failure per question."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,14 +18,16 @@ import pytest
 from servers.hostile_modes import Mode
 from servers.hostile_stub import MODES
 from vidence.catalog import create
-from vidence.contracts import Model, Request
+from vidence.contracts import Model, Request, Scorer
 from vidence.engine.engine import Asker
 from vidence.engine.events import Event
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
+from vidence.engine.scoring import MOST_READ_CHARACTERS
 from vidence.engine.store import Memory
 from vidence.errors import AccessError, ModelError, ServerDownError
-from vidence.records import Prompt, Reply, Sampling, TextPart
+from vidence.records import Item, Prompt, Reply, Sampling, TextPart
 
+IS_LONG = os.environ.get("VIDENCE_ATTACK") == "long"
 KEY = "sk-CANARY-0123456789"
 N_QUESTIONS = 2
 TIMEOUT_S = 10.0
@@ -164,3 +167,112 @@ def test_every_mode_ends_in_an_answer_or_one_clear_failure(
     record_attack("hostile HTTP", len(tried), len(tried) - len(missed))
     assert not missed, "\n".join(missed)
     assert "canary" not in _requests(address)  # no redirect was followed
+
+
+# ------------------------------------------------------------------------------------------- memory
+
+ENDLESS = {"gzip_bomb": (1, 150), "endless_body": (16, 700), "endless_chunks": (16, 700)}
+
+
+def _memory_mb(address: str, name: str, folder: Path, *, n_questions: int) -> tuple[float, str]:
+    """The most memory of a run against one mode, in MB, and what it said."""
+    row = {"choices": ["x", "y"], "answer": "A"}
+    rows = [row | {"item_id": f"q{i}", "question": f"{i}?"} for i in range(n_questions)]
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    spec = f"openai:m?base_url={address}/{name}/v1"
+    run = [sys.executable, "-m", "vidence", "run", "table", "--data", "questions.jsonl", "--model", spec]
+    command = [*run, "--out", name, "--no-page", "--memory", f"{name}.sqlite"]
+    with (folder / "said").open("w") as said, subprocess.Popen(command, cwd=folder, stderr=said) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_maxrss / 1000, (folder / "said").read_text()
+
+
+@pytest.mark.skipif(not IS_LONG, reason="VIDENCE_ATTACK=long measures memory")
+@pytest.mark.parametrize("name", ENDLESS)
+def test_an_answer_of_any_size_takes_bounded_memory(
+    address: str, tmp_path: Path, name: str, record_attack: Callable[[str, int, int], None]
+) -> None:
+    n_questions, most_mb = ENDLESS[name]
+    memory_mb, said = _memory_mb(address, name, tmp_path, n_questions=n_questions)
+    record_attack("memory of answers without end", 1, int(memory_mb <= most_mb))
+    assert memory_mb <= most_mb
+    assert f"{n_questions} question{'s' if n_questions > 1 else ''} failed" in said
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+PHRASES = [
+    *(
+        "answer is ",
+        "Answer: ",
+        "answer is A. ",
+        "the answer is\n",
+        "<answer>",
+        "</answer>",
+        "<answer>A</answer>",
+    ),
+    *(
+        "A. ",
+        "so ",
+        "wait, A. ",
+        "no, ",
+        "option ",
+        "(A) ",
+        "A: 0.1, ",
+        "question 1 ",
+        "q1 answer",
+        "not ",
+        "if ",
+    ),
+    *(
+        "it is ",
+        "\\boxed{",
+        "\\boxed{A}",
+        "red ",
+        "x",
+        " ",
+        "\n",
+        "A\n",
+        "<think>",
+        "</think>",
+        "<",
+        "$",
+        "*",
+        "_",
+    ),
+    *(
+        "\\text{",
+        "I think it is ",
+        "答案是",
+        "1,",
+        "-",
+        "'",
+        "ab.c ",
+        "the the ",
+        "{",
+        '"answer": "A", ',
+        "because ",
+    ),
+    *("ответ ", ",", ";", "?", "A or B ", "A?\n", "red, ", "It is red. ", "(", "[", ":", "p(A)=0.2 "),
+]
+ITEM = Item(item_id="q", question="Which colour?", choices=("red", "blue", "green"), answer="A")
+
+
+@pytest.mark.parametrize(
+    "name", ["robust", "perceptioncomp-api", "perceptioncomp-gemini", "herbench-official"]
+)
+def test_a_reply_that_repeats_itself_is_read_in_bounded_time(
+    name: str, effort: Callable[[int, int], int], record_attack: Callable[[str, int, int], None]
+) -> None:
+    parser: Scorer = create("parser", name)
+    n = effort(4_000, MOST_READ_CHARACTERS)
+    slow = []
+    for phrase in PHRASES:
+        reply = Reply(text=(phrase * n)[:n])
+        start_s = time.process_time()
+        parser.read(ITEM, reply)
+        if time.process_time() - start_s > (6.0 if IS_LONG else 1.0):
+            slow.append(phrase)
+    record_attack("replies that repeat themselves", len(PHRASES), len(PHRASES) - len(slow))
+    assert not slow

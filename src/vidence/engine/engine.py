@@ -139,13 +139,13 @@ class Asker:
         if outage.is_on and error.is_outage:
             outage.on_silence(error, since_s=tries.first_s)
             return
-        if not error.is_overload or tries.is_overload_spent:
+        if not error.is_overload or tries.is_overload_spent or not limits.patience_s:
             tries.n_failed += 1
         elif limits.in_flight.silent_s >= limits.patience_s:
             tries.n_failed, tries.is_overload_spent = limits.attempts, True
             tries.first_s -= limits.in_flight.silent_s
         if tries.n_failed >= limits.attempts:
-            if not error.is_outage or outage.has_answered_since(tries.before_s):
+            if not error.is_outage or not limits.patience_s or outage.has_answered_since(tries.before_s):
                 self._down.on_failure(error)
                 raise error
             outage.on_silence(error, since_s=tries.first_s)

@@ -167,7 +167,7 @@ class AskLimits(Record, omit_defaults=True):
     attempts: int = 6
     """Tries for one request, the first included."""
     patience_s: float = 600.0
-    """How long a server that answers nobody is sat out, in seconds; 0 for not at all."""
+    """How long a server that answers nobody is sat out, in seconds; with 0 its questions fail."""
     max_cost: float | None = None
     """In US dollars, for all models of one session together."""
     seed: int = 0

@@ -147,11 +147,13 @@ def test_a_server_that_was_never_there_is_said_to_be_so_at_once(tmp_path):
     assert 600 <= run.ended_s < 605
 
 
-def test_without_patience_an_outage_ends_the_run(tmp_path):
-    run = Run(tmp_path, Server(lambda words, now_s: ERRORS["refused"]()), at_once=1, patience_s=0.0)
-    with pytest.raises(ServerDownError):
-        run.ask(3)
-    assert run.ended_s < 20
+@pytest.mark.parametrize("name", sorted(ERRORS))
+def test_without_patience_questions_fail_after_their_tries(tmp_path, name):
+    run = Run(tmp_path, Server(lambda words, now_s: ERRORS[name]()), at_once=1, patience_s=0.0).ask(3)
+    assert set(run.failed) == {"0", "1", "2"}
+    assert len(run.server.sent) == 3 * 6
+    with pytest.raises(ServerDownError, match="5 questions in a row got no answer"):
+        Run(tmp_path, Server(lambda words, now_s: ERRORS[name]()), at_once=1, patience_s=0.0).ask(30)
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 16])
