@@ -211,7 +211,7 @@ detector = "hog:?least_px=100&ladder=1.15"
 
 [tracking.refine]
 for_height_px = 1080
-most_px_per_frame = 200.0
+most_px_per_s = 2000.0
 
 [shots]
 detector = "content"
@@ -223,7 +223,7 @@ writer = "scripted:Several people walk past a coloured wall."
 model = "writer"
 
 [cards.crops]
-gap_frames = 2
+gap_s = 0.2
 
 [scenes]
 model = "writer"

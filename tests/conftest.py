@@ -49,8 +49,10 @@ def need(path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the user's cache."""
+    """No test touches the user's cache, settings, or what they have said."""
     monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("VIDENCE_SETTINGS", str(tmp_path_factory.getbasetemp() / "settings.toml"))
+    monkeypatch.setenv("VIDENCE_STATE", str(tmp_path_factory.getbasetemp() / f"state-{os.urandom(6).hex()}"))
 
 
 class OutsideError(RuntimeError):

@@ -96,10 +96,12 @@ def evaluate(
     from vidence.engine.environment import environment, now
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import default_folder, make_plan
+    from vidence.engine.trust import begun
 
     plan = make_plan(benchmark, data=Path(data), model=model, overrides=overrides)
     folder = default_folder(plan) if out is None else Path(out)
     place = environment(_path(cache))
+    begun(plan, folder=folder, environment=place)
     _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
     return open_run(folder)
 
@@ -142,6 +144,7 @@ def diagnose(
     *,
     level: float = 0.95,
     cache: Path | str | None = None,
+    trust: bool = False,
     **settings: object,
 ) -> "Diagnosed": ...
 def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of an argument: a test
@@ -154,6 +157,7 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
     out: Path | str | None = None,
     level: float = 0.95,
     cache: Path | str | None = None,
+    trust: bool = False,
     **settings: object,
 ) -> "Diagnosed":
     """Find out why the score of a run is what it is, or why that of a benchmark with a model would be.
@@ -169,18 +173,20 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
         out: the run folder of a benchmark; None takes the one of ``vidence diagnose``.
         level: coverage of the intervals.
         cache: as for `evaluate`.
+        trust: allow the keys, hosts and code that the plan of a run folder names; it is remembered.
         settings: of a run, the options of the diagnostic, which ``vidence list diagnostics`` names; of a
             benchmark, those that `evaluate` takes.
 
     Raises:
         UsageError: an unknown option or setting, `data` without `model`, or no question could be examined.
+        TrustError: the plan of a run folder names what was not allowed.
         VidenceError: it cannot go on; every finding so far is kept.
     """
     from vidence.catalog import parse_spec
     from vidence.engine import diagnose as examining
     from vidence.engine.environment import environment, now
-    from vidence.engine.plan import read_plan
     from vidence.engine.prepare import default_folder, make_plan
+    from vidence.engine.trust import begun, taken_up
     from vidence.errors import UsageError
     from vidence.report.diagnosed import load_diagnosed
 
@@ -188,10 +194,11 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
     if data is not None and model is not None:
         plan = make_plan(str(what), data=Path(data), model=model, overrides=settings)
         folder = default_folder(plan) if out is None else Path(out)
+        begun(plan, folder=folder, environment=place)
         texts = dict(spec.options)
     elif data is None and model is None and out is None:
         folder = _folder(what)
-        plan, _ = read_plan(folder)
+        plan = taken_up(folder, environment=place, is_trusted=trust)
         texts = {**spec.options, **examining.option_texts(settings)}
     else:
         raise UsageError("a benchmark wants data= and model=, and takes out=; a run has its own: give none")
@@ -268,6 +275,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     until: str = "",
     limit: int | None = None,
     cache: Path | str | None = None,
+    trust: bool = False,
 ) -> "Built":
     """Make questions as a configuration says; the same call again goes on with them.
 
@@ -279,8 +287,10 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
         until: stop after this stage.
         limit: use only so many sources, the first ones.
         cache: as for `evaluate`.
+        trust: allow the keys, hosts and code that the configuration names; it is remembered.
 
     Raises:
+        TrustError: the configuration names what was not allowed.
         VidenceError: it cannot go on; everything made so far is kept.
     """
     from vidence.catalog import create
@@ -289,7 +299,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
 
     maker: Maker = create("maker", name)
     overrides = MakeOverrides(only=tuple(only), until=until, limit=limit)
-    context = BuildContext.of(environment(_path(cache)))
+    context = BuildContext.of(environment(_path(cache)), is_trusted=trust)
     return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
 
 

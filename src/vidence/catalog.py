@@ -61,6 +61,7 @@ FOLDERS = {
 _SEE = "see 'Adding your own' in the documentation"
 _CREATE = re.compile(r"^def create\(", re.MULTILINE)
 _NAMES = re.compile(r"^NAMES = \(([^)]*)\)", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]{1,30}")
 _FIRST_LINE = re.compile(r'\A[ru]*"""(.+?)(?:"""|\n|\Z)')
 
 
@@ -244,9 +245,10 @@ def parse_spec(text: str) -> Spec:
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise UsageError(f"{pair!r} in {text!r} is not key=value")
+            shown = repr(pair) if _WORD.fullmatch(pair) else "one (not shown)"  # it may be a secret
+            raise UsageError(f"of the options of {head!r} {shown} is not key=value")
         if key in options:
-            raise UsageError(f"{key!r} is given twice in {text!r}")
+            raise UsageError(f"{key!r} is given twice in the options of {head!r}")
         options[key] = unquote(value)
     return Spec(name=name, argument=argument, options=options)
 

@@ -271,6 +271,13 @@ class RecordedModel(Model, Protocol):
         """The ids of the items that have a recorded reply."""
 
 
+@runtime_checkable
+class TextScoringModel(Model, Protocol):
+    """A model that computes how likely given texts are; others refuse `Sampling.want_choice_text_logps`."""
+
+    scores_choice_texts: Literal[True]
+
+
 class Scorer(Protocol):
     """What a reply is worth, by rules alone.
 

@@ -6,6 +6,7 @@ what to do.
 
     VidenceError
     ├── UsageError                 the caller asked for something that makes no sense
+    │   ├── TrustError             a file wants what needs the user's word: a key, a host, code
     │   └── UnknownNameError       no such benchmark, model, selector, reader, ...
     ├── DataError                  a file of questions or answers is not what it should be
     │   └── MissingMediaError      videos that the questions name are not there
@@ -32,6 +33,10 @@ class VidenceError(Exception):
 
 class UsageError(VidenceError):
     """The caller asked for something that makes no sense; the message says what would."""
+
+
+class TrustError(UsageError):
+    """A plan or a configuration wants a key, a host or code that the user has not allowed; none was asked."""
 
 
 class UnknownNameError(UsageError):

@@ -225,7 +225,8 @@ class Prompt(Record):
 class Sampling(Record):
     """How a reply is drawn. None leaves a setting to the server.
 
-    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
+    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them,
+    `want_choice_text_logps` for those of the texts of the choices; a model that computes none is not asked.
     """
 
     temperature: float | None = 0.0
@@ -233,6 +234,7 @@ class Sampling(Record):
     max_tokens: int | None = 1024
     seed: int | None = None
     want_choice_logps: bool = False
+    want_choice_text_logps: bool = False
 
 
 # --------------------------------------------------------------------------- what came back
@@ -245,11 +247,24 @@ class Usage(Record):
     output_tokens: int | None = None
 
 
+class TextLogp(Record):
+    """How likely a model takes a given text for the beginning of its reply.
+
+    `logp` is the natural-log probability of all its tokens, one after the other, right behind the prompt; the
+    end of the turn is no part of it. `n_tokens` counts the tokens, `n_bytes` the bytes of the text in UTF-8.
+    """
+
+    logp: float
+    n_tokens: int
+    n_bytes: int
+
+
 class Reply(Record):
     """What a model said.
 
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
     answer (not renormalised over the letters); letters that the model did not report are absent.
+    `choice_text_logps` maps them to the `TextLogp` of the bare text of the choice.
     `finish` is ``length`` when the reply was cut off at `max_tokens`. `is_guess` is set where the model
     itself knows that it only guessed.
     """
@@ -262,6 +277,7 @@ class Reply(Record):
     usage: Usage = Usage()
     latency_s: float = 0.0
     choice_logps: dict[str, float] | None = None
+    choice_text_logps: dict[str, TextLogp] | None = None
     is_guess: bool = False
 
 
@@ -321,6 +337,9 @@ class Verdict(Record):
     `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
     `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
     model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
+    `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else,
+    ``loose`` where it was found in other words; empty in runs that did not note it. `contradiction` says what
+    in the verdict contradicts `value`, which counts nevertheless.
     """
 
     judge_model: str
@@ -331,6 +350,8 @@ class Verdict(Record):
     temperature: float | None = None
     said: tuple[str, ...] = ()
     error: str = ""
+    read_as: Literal["", "exact", "loose"] = ""
+    contradiction: str = ""
 
 
 class Score(Record):
@@ -339,7 +360,8 @@ class Score(Record):
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
     where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``). `points` is a
     finer mark on the scorer's own scale. `verdicts` holds what the judges said: one, or one of each
-    member of a panel.
+    member of a panel. `unanswered` holds the verdicts of judges that were asked later and gave none: the
+    score is the one from before.
     """
 
     outcome: Outcome
@@ -348,6 +370,7 @@ class Score(Record):
     scorer_version: int
     points: float | None = None
     verdicts: tuple[Verdict, ...] = ()
+    unanswered: tuple[Verdict, ...] = ()
 
 
 class Trial(Record):

@@ -202,7 +202,8 @@ def test_its_words_can_be_replaced(name: str, tmp_path: Path) -> None:
     judge = make(name, tmp_path)
     assert judge.prompts_digest != make(name).prompts_digest
     (prompt,) = next(judge.judge(OPEN, Reply(text="x"), ruled=waiting(OPEN, "x")))
-    assert prompt.text.endswith("My own words.")
+    assert "\nMy own words." in prompt.text
+    assert prompt.text.endswith("My own words.") is ('"id"' in prompt.system)  # a line of ours asks for it
     assert prompt.template.startswith("own/question.txt")
     (tmp_path / "frame.txt").write_text("x")
     with pytest.raises(UsageError, match=r"frame\.txt"):

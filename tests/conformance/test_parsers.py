@@ -4,7 +4,7 @@ import pytest
 
 from vidence import catalog
 from vidence.contracts import Scorer
-from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, TextLogp, Unreadable
 
 NAMES = catalog.names("parser")
 CHOICE = Item(item_id="q1", question="Which?", choices=("cat", "dog", "cow", "hen", "pig"), answer="B")
@@ -28,6 +28,7 @@ def test_the_documented_parsers_are_there() -> None:
     assert set(NAMES) >= {
         "robust",
         "logp",
+        "logp-text",
         "herbench-official",
         "perceptioncomp-api",
         "perceptioncomp-gemini",
@@ -68,7 +69,10 @@ def test_reading_twice_gives_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plain_answer_is_read(name: str) -> None:
-    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1})
+    texts = {
+        letter: TextLogp(logp=-0.1 if letter == "B" else -9.0, n_tokens=1, n_bytes=3) for letter in "ABCDE"
+    }
+    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1}, choice_text_logps=texts)
     outcome = make(name).read(item_for(name), reply)
     assert isinstance(outcome, Answered)
     assert outcome.answer == "B"

@@ -188,6 +188,7 @@ def test_a_run_is_judged_afterwards(vidence, tmp_path):
     )
     assert "Waiting for a judge" not in judged.out
     assert "Accuracy 0.0 %" in judged.out
+    assert "no judge error" in " ".join(judged.out.split())  # what was recorded cannot know the id
     assert 'judge = "mmvu-official"' in (out / "plan.toml").read_text()
     wrong = vidence("judge", str(out), "--judge", "mmvu-offical", "--judge-model", "scripted:x")
     assert wrong.code == 2

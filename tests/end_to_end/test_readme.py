@@ -155,7 +155,12 @@ def two_runs(vidence, answers: dict[str, list[str]]) -> None:
 
 def test_open_answers_are_judged_afterwards_and_two_runs_compared(vidence):
     two_runs(vidence, {"mmvu-qwen": ["a blue dog"], "mmvu-gpt": ["A red car.", "some vehicle"]})
-    verdict = json.dumps({"extracted_answer": "a vehicle", "reason": "not the same", "correct": False})
+
+    def verdict(body):
+        marked = re.search(r'<reply id=\\"(\w+)', json.dumps(body))[1]
+        said = {"extracted_answer": "a vehicle", "reason": "not the same", "correct": False}
+        return json.dumps({"id": marked} | said)
+
     with OpenAIStub(answer=verdict) as server:
         vidence.env["OPENAI_BASE_URL"] = server.base_url
         words = command("judge")

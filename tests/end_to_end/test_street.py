@@ -40,9 +40,9 @@ tracker = "deepsort"
 
 [tracking.refine]
 for_height_px = 1080
-most_px_per_frame = 200.0
-most_gap_frames = 6
-merging = {{ most_cost = 50.0, most_gap_frames = 6 }}
+most_px_per_s = 2000.0
+most_gap_s = 0.6
+merging = {{ most_cost = 50.0, most_gap_s = 0.6 }}
 
 [tracking.pick]
 n_tracks = 16
@@ -57,7 +57,7 @@ writer = "scripted:written"
 model = "writer"
 
 [cards.crops]
-gap_frames = 2
+gap_s = 0.2
 
 [scenes]
 model = "writer"

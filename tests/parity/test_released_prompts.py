@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.prompting.released import released, take, wording_of, write
 from vidence.ask.prompting.templates import Templates
 
@@ -18,5 +19,8 @@ def test_every_text_of_a_clone_is_known(name: str, checks_dir: Path, tmp_path: P
     imported = take(name, clone)
     assert imported.about.is_checked
     write(imported, tmp_path / "prompts")
+    if judge := released()[name].judge:
+        assert JudgeTemplates.load(judge, override=tmp_path / "prompts").wording == "authors"
+        return
     templates = Templates.load("plain", override=tmp_path / "prompts")
     assert {wording_of(templates.label(name)) for name in imported.templates} == {"authors"}

@@ -71,7 +71,7 @@ def same(one, other):
     )
 
 
-LOW = RefineSettings(filter=FilterSettings(least_boxes=5, least_area_px=400, least_frames_in_middle=2))
+LOW = RefineSettings(filter=FilterSettings(least_s=5 / 30, least_area_px=400, least_in_middle_s=2 / 30))
 
 
 @FEW

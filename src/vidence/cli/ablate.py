@@ -1,16 +1,19 @@
 """``vidence ablate``."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
+from vidence.cli.console import trust_option
 from vidence.errors import VidenceError
 
 if TYPE_CHECKING:
+    from vidence.engine.plan import Plan
     from vidence.make.lights.ablation_clips import StimulusSet
-    from vidence.make.lights.ablation_config import AblationConfig
+    from vidence.make.lights.ablation_config import AblationConfig, Condition
 
 FAILED_ITEMS = 3
 
@@ -27,8 +30,11 @@ FAILED_ITEMS = 3
     metavar="SPEC",
     help="Ask this model in place of the configuration's; repeatable.",
 )
+@trust_option
 @click.option("--check", is_flag=True, help="Only say what would be made and asked.")
-def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], check: bool) -> int:
+def ablate(
+    *, config: Path | None, out: Path | None, models: tuple[str, ...], trust: bool, check: bool
+) -> int:
     """Show the same motions in many ways, as CONFIG says, and measure what each costs every model.
 
     Without CONFIG the built-in figure is shown with fewer frames and dots, upside down, scrambled, in noise,
@@ -60,6 +66,7 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     )
     if check:
         return 0
+    _check_words(settings, folder, source=config, named=models, is_trusted=trust)
     console = Console(stderr=True)
     notes = [*stimuli.notes, *_render(stimuli, folder, console)]
     n_failed = _ask(settings, folder, console)
@@ -72,6 +79,42 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     if n_failed:
         click.echo(f"{n_failed} questions failed; they count as wrong, and the same command asks them again")
     return FAILED_ITEMS if n_failed else 0
+
+
+def _check_words(
+    config: "AblationConfig", folder: Path, *, source: Path | None, named: tuple[str, ...], is_trusted: bool
+) -> None:
+    """See that the user has allowed what the configuration names; `named` are models of the command line."""
+    from vidence.engine.environment import environment
+    from vidence.engine.trust import check, needs_of_plan, needs_of_spec, remember
+
+    place = environment()
+    remember((need for spec in named for need in needs_of_spec("model", spec)), environment=place)
+    needs = (
+        need
+        for _, _, plan, out in _plans(config, folder)
+        for need in needs_of_plan(plan, folder=out, environment=place)
+    )
+    given = source if source is not None else Path("the built-in configuration")
+    check(dict.fromkeys(needs), source=given, environment=place, is_trusted=is_trusted)
+
+
+def _plans(config: "AblationConfig", folder: Path) -> Iterator[tuple[str, "Condition", "Plan", Path]]:
+    """For every model and condition the plan of its run, and the folder of it."""
+    import itertools
+
+    from vidence.engine.prepare import make_plan
+    from vidence.make.lights.ablation import run_folder
+    from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
+
+    stimuli = (folder / "stimuli").resolve()
+    for model, condition in itertools.product(config.ask.models, unique(conditions(config))):
+        data = stimuli / condition.folder
+        overrides = {**config.ask.overrides, "split": config.ask.split, "protocol": config.ask.protocol}
+        overrides["n_frames"] = condition.n_frames or config.ask.n_frames
+        spec = model_spec(model, base=stimuli / BASE.name, same=data)
+        plan = make_plan("actpld", data=data, model=spec, overrides=overrides)
+        yield model, condition, plan, run_folder(folder, model, condition)
 
 
 def _render(stimuli: "StimulusSet", folder: Path, console: Console) -> list[str]:
@@ -98,28 +141,17 @@ def _render(stimuli: "StimulusSet", folder: Path, console: Console) -> list[str]
 
 def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
     """Put every condition to every model; how many questions failed."""
-    import itertools
-
     import anyio
 
     from vidence.cli.console import Display
     from vidence.engine.environment import environment, now
     from vidence.engine.evaluate import run
-    from vidence.engine.prepare import make_plan
-    from vidence.make.lights.ablation import run_folder
-    from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
 
-    place, stimuli, n_failed = environment(), (folder / "stimuli").resolve(), 0
+    place, n_failed = environment(), 0
 
     async def ask_all() -> None:
         nonlocal n_failed
-        for model, condition in itertools.product(config.ask.models, unique(conditions(config))):
-            data = stimuli / condition.folder
-            overrides = {**config.ask.overrides, "split": config.ask.split, "protocol": config.ask.protocol}
-            overrides["n_frames"] = condition.n_frames or config.ask.n_frames
-            spec = model_spec(model, base=stimuli / BASE.name, same=data)
-            plan = make_plan("actpld", data=data, model=spec, overrides=overrides)
-            out = run_folder(folder, model, condition)
+        for model, condition, plan, out in _plans(config, folder):
             display = Display(console)
             with display.progress:
                 summary = await run(plan, out, environment=place, now=now(), on_event=display)

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import click
@@ -36,10 +36,12 @@ from vidence.engine.events import (
     Waiting,
 )
 from vidence.errors import StoreError, VidenceError
+from vidence.media.whole import make_private
 from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 _AWAY_LINE_S = 60.0  # between lines about a server that is away, where nobody watches the bar
@@ -57,6 +59,12 @@ def say(console: Console, *parts: str | tuple[str, str]) -> None:
         words, style = (part, "") if isinstance(part, str) else part
         line.append(visible(words), style=style)
     console.print(line, soft_wrap=True)
+
+
+def trust_option(function: F) -> F:
+    """Give a command ``--trust``, the user's word for what a file names (`engine.trust`)."""
+    words = "Allow the keys, hosts and code that the file names; it is remembered."
+    return click.option("--trust", is_flag=True, help=words)(function)
 
 
 def several(n: int, what: str, *, many: str = "") -> str:
@@ -83,7 +91,7 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
     say(console, f"licence: {benchmark.licence}")
     say(console, f"terms: {benchmark.terms} (said once)")
     try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
+        make_private(mark.parent)
         mark.touch()
     except OSError as error:
         raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error

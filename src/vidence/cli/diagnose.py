@@ -7,11 +7,12 @@ import click
 from rich.console import Console
 
 from vidence.catalog import parse_spec
-from vidence.cli.console import say, several, watched
+from vidence.cli.console import say, several, trust_option, watched
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
+from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write what is said as JSON.")
+@trust_option
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
 def diagnose(
     *,
@@ -43,6 +45,7 @@ def diagnose(
     out: Path | None,
     level: float,
     json_path: Path | None,
+    trust: bool,
     page: bool,
     **overrides: object,
 ) -> int:
@@ -57,19 +60,21 @@ def diagnose(
     options = dict(spec.options) | pairs(settings, "--set")
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
-        folder, plan = Path(what), read_plan(Path(what))[0]
+        folder = Path(what)
         given = sorted(k for k, v in overrides.items() if v not in (None, (), {}))
         if data or model or out or given:
             raise UsageError(
                 f"{what} is a run folder, and its plan says what is asked; leave out "
                 f"{', '.join(map(flag_of, given)) or '--data, --model, --out and --where'}"
             )
+        plan = taken_up(folder, environment=environment(), is_trusted=trust)
     else:
         if data is None or model is None:
             raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
         asked = with_columns(model, replay_columns) if replay_columns else model
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
+        begun(plan, folder=folder, environment=environment())
     failed = examine_plan(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return NOT_ALL if failed or read_plan(folder)[1].problems else 0

@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, watched
+from vidence.cli.console import say, trust_option, watched
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
-from vidence.engine.plan import read_plan
+from vidence.engine.plan import PLAN_FILE, read_plan
+from vidence.engine.trust import check, needs_of_memory, needs_of_spec, remember
 from vidence.errors import UsageError
 
 
@@ -25,31 +26,39 @@ from vidence.errors import UsageError
     "--max-cost", type=float, help="Stop when a session has spent this many US dollars; needs prices."
 )
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def judge(*, folder: Path, page: bool, **overrides: object) -> int:
+def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
+    Where the judge gives no verdict, the mark from before stays; the same command asks about these alone.
     """
     import msgspec
 
     from vidence.engine.judge import judge_run
-    from vidence.engine.specs import with_whole_paths
+    from vidence.engine.specs import check_fields, with_whole_paths
 
+    place = environment()
     plan, _ = read_plan(folder)
+    # Of the file only its reply memory is used: who answers is not asked, who judges is named here.
+    kept = needs_of_memory(plan, folder=folder, environment=place)
+    check(kept, source=folder / PLAN_FILE, environment=place, is_trusted=trust)
     given = {name: value for name, value in overrides.items() if value is not None}
     if given.get("judge_prompts_dir"):
         given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
     # A judge with prompts of its own keeps none of the judge before.
     changed = msgspec.to_builtins(plan) | {"judge_prompts_dir": None, "max_cost": None} | given
+    check_fields(changed)
     try:
         plan = with_whole_paths(msgspec.convert(changed, type(plan)))
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
+    remember((need for spec in plan.judge_models for need in needs_of_spec("model", spec)), environment=place)
     console = Console(stderr=True)
     say(console, (plan.judge, "bold"), f" · {', '.join(plan.judge_models)} · {folder}")
     summary = watched(
-        lambda listen: judge_run(plan, folder, environment=environment(), on_event=listen),
+        lambda listen: judge_run(plan, folder, environment=place, on_event=listen),
         console,
         doing="judging",
         what=f"the judging in {folder}",
@@ -59,4 +68,4 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
 
     show_run(folder, page=folder / "report.html" if page else None)
     say_summary(summary, folder, console)
-    return NOT_ALL if summary.n_failed else 0
+    return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import AwayLines, say
+from vidence.cli.console import AwayLines, say, trust_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -106,6 +106,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
+@trust_option
 @click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
 def make(
     *,
@@ -115,6 +116,7 @@ def make(
     only: tuple[str, ...],
     until: str,
     limit: int | None,
+    trust: bool,
     check: bool,
 ) -> int:
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
@@ -130,7 +132,7 @@ def make(
         return 0
     display = MakeDisplay(console)
     with display.progress:
-        context = BuildContext.of(environment(), on_event=display, on_asking=display.asking)
+        context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
         overrides = MakeOverrides(only=only, until=until, limit=limit)
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)

@@ -35,8 +35,8 @@ def prompts() -> None:
 def import_prompts(
     *, name: str, source: Path, template: str | None, out: Path | None, unchecked: bool
 ) -> None:
-    """Make templates of the prompts that the authors of NAME released, for --prompts."""
-    from vidence.ask.prompting.released import take, write
+    """Make templates of the prompts that the authors of NAME released, for --prompts or --judge-prompts."""
+    from vidence.ask.prompting.released import released, take, write
 
     imported = take(name, source, template=template or "", is_unchecked=unchecked)
     folder = out or DEFAULT_FOLDER / name
@@ -44,7 +44,9 @@ def import_prompts(
     for text in imported.about.texts:
         known = f"as in {text.revision}" if text.revision else "NOT CHECKED: none that is known"
         click.echo(f"{text.template}.txt  sha256 {text.sha256}  {known}")
-    click.echo(f"wrote {len(paths)} files into {folder}; ask with --prompts {folder}", err=True)
+    click.echo(
+        f"wrote {len(paths)} files into {folder}; use them with {released()[name].flag} {folder}", err=True
+    )
 
 
 @prompts.command("list")
@@ -53,12 +55,13 @@ def list_prompts(*, folders: tuple[Path, ...]) -> None:
     """The sets that vidence brings and those in FOLDERS (default: in prompts/): label, origin, hash."""
     from vidence.ask.prompting.origin import read_origin
     from vidence.ask.prompting.released import released
-    from vidence.ask.prompting.templates import KNOWN, Templates, digest_of, own_files, sets
+    from vidence.ask.prompting.templates import Templates, digest_of, own_files, sets
 
     lines = [(name, "own wording", Templates.load(name).digest) for name in sets()]
     for folder in folders or _imported(DEFAULT_FOLDER):
-        files = own_files(folder, KNOWN)
-        lines.append((str(folder), _origin(read_origin(folder), files), digest_of(files.values())))
+        about = read_origin(folder)
+        files = own_files(folder, _known(about))
+        lines.append((str(folder), _origin(about, files), digest_of(files.values())))
     widths = [max(len(line[i]) for line in lines) for i in (0, 1)]
     for label, origin, digest in lines:
         click.echo(f"{label:{widths[0]}}  {origin:{widths[1]}}  {digest}")
@@ -68,6 +71,16 @@ def list_prompts(*, folders: tuple[Path, ...]) -> None:
         click.echo("\nTo be had from a copy of what their authors released:")
     for one in missing:
         click.echo(f"vidence prompts import {one.name} --from CLONE  ({one.repository})")
+
+
+def _known(about: "ImportedSet | None") -> Mapping[str, Mapping[str, str]]:
+    """The templates that a folder can hold, by what was imported into it."""
+    from vidence.ask.judging.templates import known_of
+    from vidence.ask.prompting.released import released
+    from vidence.ask.prompting.templates import KNOWN
+
+    one = released().get(about.name) if about is not None else None
+    return known_of(one.judge) if one is not None and one.judge else KNOWN
 
 
 def _imported(folder: Path) -> tuple[Path, ...]:

@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several, show_licence, watched
+from vidence.cli.console import say, several, show_licence, trust_option, watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
-from vidence.engine.plan import Plan, plan_flags, read_plan
+from vidence.engine.plan import Plan, plan_flags
 from vidence.engine.prepare import default_folder, make_plan
+from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
 
 NOT_ALL = 3  # questions failed, or were left out when they were read
@@ -86,6 +87,7 @@ def run(
     spec = with_columns(model, replay_columns) if replay_columns else model
     plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
     folder = out if out is not None else default_folder(plan)
+    begun(plan, folder=folder, environment=environment())
     return _go(plan, folder, page=page)
 
 
@@ -100,14 +102,21 @@ def run(
     metavar="DURATION",
     help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
 )
+@trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 def resume(
-    *, folder: Path, max_cost: float | None, concurrency: int | None, patience_s: float | None, page: bool
+    *,
+    folder: Path,
+    max_cost: float | None,
+    concurrency: int | None,
+    patience_s: float | None,
+    trust: bool,
+    page: bool,
 ) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
-    plan, _ = read_plan(folder)
+    plan = taken_up(folder, environment=environment(), is_trusted=trust)
     changes = {"max_cost": max_cost, "concurrency": concurrency, "patience_s": patience_s}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
     return _go(plan, folder, page=page)
@@ -176,20 +185,27 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.judge_input_tokens or summary.judge_output_tokens:
         read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
         say(console, f"the judges read {read} tokens and wrote {wrote}")
-    if summary.n_judge_errors:
-        n = several(summary.n_judge_errors, "reply", many="replies")
-        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
-        if summary.n_scores_lost:
-            say(console, f"{summary.n_scores_lost} of them had a score before, which stays in run.sqlite")
-        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
-    if summary.n_undecided:
-        n = several(summary.n_undecided, "reply", many="replies")
-        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
+    _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         again = f"Ask again with: vidence resume {folder}"
         say(console, (failed, "red"), f", which counts as wrong. {again}")
     _say_left_out(summary, console)
+
+
+def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
+    """What judges did not decide, and how to ask them again."""
+    if summary.n_judge_errors:
+        n = several(summary.n_judge_errors, "reply", many="replies")
+        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+    if summary.n_scores_kept:
+        n = several(summary.n_scores_kept, "reply", many="replies")
+        say(console, (f"{n} got no new verdict", "red"), ": what they had before stays and counts")
+    if summary.n_judge_errors or summary.n_scores_kept:
+        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+    if summary.n_undecided:
+        n = several(summary.n_undecided, "reply", many="replies")
+        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
 
 
 def _say_left_out(summary: Summary, console: Console) -> None:

@@ -135,7 +135,9 @@ def model_spec(base: str, spec: str) -> str:
 
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
-    return hashlib.sha256(msgspec.json.encode(what_is_asked(plan), order="sorted")).hexdigest()[:16]
+    asked = msgspec.to_builtins(what_is_asked(plan))
+    del asked["media_inside"]  # findings of versions without it stay usable
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
 async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:

@@ -13,8 +13,9 @@ import anyio.to_thread
 import msgspec
 import numpy as np
 
+from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
-from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
+from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits, Outage
 from vidence.engine.store import Memory, memory_key
@@ -87,7 +88,7 @@ class Asker:
             await running.wait()
         remembered = self._memory.get(key)
         if remembered is not None:
-            return Asked(reply=remembered, is_remembered=True, cost=0.0)
+            return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
             reply, cost = await self._send(request)
@@ -158,17 +159,19 @@ class Asker:
     async def _reply_in_time(self, request: Request) -> Reply:
         try:
             with anyio.fail_after(self._limits.timeout_s):
-                return await self._model.reply(request)
-        except VidenceError:
+                # The one place where replies come in: no key goes further, to disk or to the screen.
+                return clean_record(await self._model.reply(request))
+        except VidenceError as error:
+            clean_error(error)
             raise
         except TimeoutError as error:
             raise TransientModelError(
                 f"no reply within {self._limits.timeout_s:g} s; --timeout sets how long to wait"
             ) from error
         except Exception as error:
-            _log.debug("the model broke", exc_info=True)
+            _log.debug("the model broke: %s", without_keys(repr(error)))
             raise RejectedRequestError(
-                f"the model {self._model.identity} broke: {type(error).__name__}: {error}"
+                without_keys(f"the model {self._model.identity} broke: {type(error).__name__}: {error}")
             ) from error
 
 
@@ -340,6 +343,20 @@ class ModelRules:
     """Fields of `Sampling` that hold whatever an ask says."""
 
 
+def check_texts(model: Model, sampling: Sampling) -> None:
+    """See that a model computes log-probabilities of given texts, where these are wanted.
+
+    Raises:
+        UsageError: they are wanted and it does not.
+    """
+    if sampling.want_choice_text_logps and not isinstance(model, TextScoringModel):
+        raise UsageError(
+            f"{model.identity} does not say how likely a given text is, so --choice-text-logps cannot be had "
+            "of it (a chat server gives the log-probabilities of its own words alone); leave the flag away, "
+            "take --choice-logps for those of the letters, or ask the weights with transformers: or vllm:"
+        )
+
+
 class PromptImages(Mapping[str, bytes]):
     """The images of a prompt by digest; one is read when it is sent, so never for a remembered reply."""
 
@@ -438,6 +455,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
             )
+            if request.prompt.choices:
+                check_texts(self.model(name), request.sampling)
             asked = await self._asker(name).ask(request)
             for one in (self.count, count):
                 if one is not None:

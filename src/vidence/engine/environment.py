@@ -11,6 +11,8 @@ from vidence.errors import UsageError
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
+SETTINGS_VARIABLE = "VIDENCE_SETTINGS"
+STATE_VARIABLE = "VIDENCE_STATE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,10 @@ class Environment:
     cache_root: Path
     cache_max_bytes: int = 20 * 2**30
     n_workers: int = 2
+    settings_file: Path | None = None
+    """The user's own settings (`engine.trust`); None: there are none."""
+    state_root: Path | None = None
+    """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
 
     @property
     def memory(self) -> Path:
@@ -47,7 +53,10 @@ def environment(cache: Path | None = None) -> Environment:
         size_gb = float(text)
     except ValueError as error:
         raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
+    settings, state = os.environ.get(SETTINGS_VARIABLE), os.environ.get(STATE_VARIABLE)
     return Environment(
+        settings_file=Path(settings or platformdirs.user_config_path("vidence") / "settings.toml"),
+        state_root=Path(state or platformdirs.user_state_path("vidence")),
         cache_root=cache_root() if cache is None else cache,
         cache_max_bytes=int(size_gb * 2**30),
         n_workers=max(

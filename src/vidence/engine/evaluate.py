@@ -22,6 +22,7 @@ from vidence.engine.specs import what_is_asked
 from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, StoreError, UsageError
+from vidence.media.whole import make_private
 from vidence.records import Failed, Trial
 
 
@@ -29,8 +30,8 @@ from vidence.records import Failed, Trial
 class Summary:
     """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
 
-    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). Of the trials that have a judge
-    error now, `n_scores_lost` had a score before.
+    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). `n_scores_kept` counts
+    trials on which judges gave no verdict and which keep what they had.
     `n_left_out` counts the lines of the question files that hold no usable question.
     """
 
@@ -46,7 +47,7 @@ class Summary:
     output_tokens: int = 0
     n_judge_errors: int = 0
     n_undecided: int = 0
-    n_scores_lost: int = 0
+    n_scores_kept: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
 
@@ -86,7 +87,8 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
     except OSError as error:
         raise StoreError(f"cannot make the run folder {folder}: {error}") from error
     with RunStore(folder, is_writer=True) as store:

@@ -19,7 +19,7 @@ from vidence.engine.engine import Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.session import each
-from vidence.engine.specs import without_sampling
+from vidence.engine.specs import check_secrets, without_sampling
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Failed, Record, Sampling
 
@@ -77,6 +77,7 @@ class Jobs:
                 "max_cost needs prices: give a model price_in and price_out in US dollars per million tokens"
             )
         for name, named in models.items():
+            check_secrets("model", named.spec)
             spec, self._overrides[name] = without_sampling(parse_spec(named.spec))
             budget = Budget(
                 price_in=named.price_in,

@@ -17,16 +17,17 @@ from vidence.engine.scoring import JudgePool, score_reply
 from vidence.engine.session import add_judges, each
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import Failed, Reply, Trial
+from vidence.records import Failed, Reply, Score, Trial
 
 
 async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_event: Listener) -> Summary:
     """Put every stored reply of a run to the judge that `plan` names; the run then carries this judge.
 
     Trials that this judge and these models have scored before are left alone, tied panels too; those without
-    a reply stay as they are. Where they were asked and gave no verdict (a judge error) they are asked anew,
-    and not out of the memory, which would repeat what could not be read. Nothing is removed: a trial that is
-    judged is stored once more, and the last counts.
+    a reply stay as they are. Where they were asked and gave no verdict they are asked anew, and not out of
+    the memory, which would repeat what could not be read. A trial that had a mark keeps it until there is a
+    new one, and one that waits goes on waiting where the judge did not reply at all; the verdicts that failed
+    are kept beside. Nothing is removed: a trial that is judged is stored once more, and the last counts.
 
     Args:
         plan: the plan in the folder with `judge` and `judge_models` as they shall be.
@@ -52,6 +53,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         with RunStore(folder, is_writer=True) as store:
             # Written first: whatever happens, the folder says by whom its verdicts are.
             write_plan(folder, plan, facts)
+            _forget_other_failures(store, pool)
             summary = await _judge_all(engine, pool, plan, store=store, on_event=on_event)
     summary.close(Budget(), judging)
     return summary
@@ -75,15 +77,37 @@ async def _judge_all(
         trial, reply = one
         shown = items[trial.item_id].with_order(trial.choice_order)
         ruled = score_reply(shown, reply, parsers[shown.answer_kind])
-        attempt = n_stored[trial.item_id, trial.repeat] if pool.has_asked(trial.score) else 0
+        is_again = pool.has_asked(trial.score) or pool.has_asked_in_vain(trial.score)
+        attempt = n_stored[trial.item_id, trial.repeat] if is_again else 0
         context = Context(item_id=shown.item_id, repeat=attempt)
         score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)
+        is_kept = has_judge_error(score) and _stays(trial.score, score)
+        if is_kept:
+            score = msgspec.structs.replace(trial.score, unanswered=score.verdicts)
         judged = msgspec.structs.replace(trial, score=score)
         store.add(judged)
         summary.add(msgspec.structs.replace(judged, is_remembered=False))
-        had_score = trial.score.value is not None and not isinstance(trial.score.outcome, Failed)
-        summary.n_scores_lost += had_score and has_judge_error(score)
+        summary.n_scores_kept += is_kept
         on_event(Tried(trial=judged, cost=0.0))
 
     await each(todo, judge, n_consumers=plan.concurrency)
     return summary
+
+
+def _forget_other_failures(store: RunStore, pool: JudgePool) -> None:
+    """Where these judges have marked before others failed, nothing is to be asked again."""
+    for trial in list(store.trials()):
+        if trial.score.unanswered and pool.has_judged(trial.score):
+            score = msgspec.structs.replace(trial.score, unanswered=())
+            store.add(msgspec.structs.replace(trial, score=score))
+
+
+def _stays(before: Score, error: Score) -> bool:
+    """Whether what a trial had stays where judges gave no verdict.
+
+    A reply that waits for its mark stays so only where nobody replied: an unreadable verdict may be the doing
+    of the reply, which must not leave the mean that way.
+    """
+    if isinstance(before.outcome, Failed):
+        return False
+    return before.value is not None or not any(verdict.said for verdict in error.verdicts)

@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import math
-import os
 import platform
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
+from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
@@ -66,6 +66,9 @@ class SamplingFlags(Record):
     model_seed: Annotated[int | None, _flag("Seed that is sent to the model.")] = None
     want_choice_logps: Annotated[
         bool | None, _flag("Ask for the letters' log-probabilities.", "--choice-logps")
+    ] = None
+    want_choice_text_logps: Annotated[
+        bool | None, _flag("Ask for those of the choices' texts (own weights only).", "--choice-text-logps")
     ] = None
 
 
@@ -124,10 +127,17 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
-    seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
+    seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
+    media_inside: Annotated[
+        bool,
+        _flag(
+            "Refuse media outside the folder of the questions (absolute paths, `..`, links).",
+            "--media-inside/--no-media-inside",
+        ),
+    ] = False
     recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
@@ -228,6 +238,7 @@ class PlanOverrides(TypedDict, total=False):
     max_tokens: int | None
     model_seed: int | None
     want_choice_logps: bool | None
+    want_choice_text_logps: bool | None
     parser: str | None
     text_parser: str | None
     headline: str | None
@@ -243,6 +254,7 @@ class PlanOverrides(TypedDict, total=False):
     repeats: int | None
     strict: bool | None
     allow_missing: bool | None
+    media_inside: bool | None
     recorded_only: bool | None
     concurrency: int | None
     timeout_s: float | None
@@ -320,6 +332,7 @@ class Facts(Record):
     terms: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
+    judge_wording: Literal["", "own", "authors", "unchecked"] = ""
     judge_identities: tuple[str, ...] = ()
     media_root: str = ""
     n_items: int
@@ -376,13 +389,11 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
 
 
 def _write_toml(folder: Path, table: dict[str, object]) -> None:
-    temporary = folder / (PLAN_FILE + ".new")
     try:
-        with temporary.open("wb") as file:
-            tomli_w.dump(table, file)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave an empty plan beside its trials
-        temporary.replace(folder / PLAN_FILE)
+        data = tomli_w.dumps(table).encode()
+        # Durable, or a power cut could leave an empty plan beside its trials.
+        with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
+            unfinished.write_bytes(data)
     except (OSError, UnicodeEncodeError) as error:
         raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
 

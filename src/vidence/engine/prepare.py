@@ -25,11 +25,11 @@ from vidence.contracts import (
 )
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
-from vidence.engine.specs import with_whole_paths, without_sampling
+from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
-from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, Size
-from vidence.media.files import missing
+from vidence.media.files import missing, outside
 from vidence.records import Item
 
 
@@ -47,6 +47,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     Raises:
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
+    check_secrets("model", model)  # before anything of it is shown or stored
     benchmark: Benchmark = create("benchmark", benchmark_name)
     protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
     if protocol not in benchmark.protocols:
@@ -78,6 +79,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
         "model": spec,
         "sampling": sampling,
     }
+    check_fields(fields)
     try:
         return with_whole_paths(msgspec.convert(fields, Plan))
     except msgspec.ValidationError as error:
@@ -260,6 +262,7 @@ def choose_items(
         items, said = _stratified(items, *plan.stratum, seed=plan.seed)
         notes.append(said)
     if model.looks and shows_media:
+        notes += _outside(items, loaded.media_root, is_allowed=not plan.media_inside)
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
         notes += left_out
     if not items:
@@ -307,6 +310,19 @@ def _stratified(items: Sequence[Item], tag: str, n: int, *, seed: int) -> tuple[
         + (f"; none of {without} without the tag" if without else "")
         + "): a mean over questions is that of this sample, where values weigh otherwise than in the set"
     )
+
+
+def _outside(items: Sequence[Item], media_root: Path, *, is_allowed: bool) -> list[str]:
+    """What to say of media that lie outside the folder of the questions; nothing where there are none."""
+    found = outside(media_root, items)
+    if not found:
+        return []
+    n = f"{len(found):,} media lie" if len(found) > 1 else "1 medium lies"
+    listed = ", ".join(map(str, found[:3])) + (", ..." if len(found) > 3 else "")
+    said = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
+    if not is_allowed:
+        raise DataError(f"{said}; --media-inside refuses them: move them into it, or leave the flag out")
+    return [f"{said}; the model is shown what they hold, and --media-inside refuses them"]
 
 
 def _with_media(

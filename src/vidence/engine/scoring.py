@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.judging.panel import combine
-from vidence.ask.judging.verdicts import has_judge_error
+from vidence.ask.judging.verdicts import Reads, has_judge_error
+from vidence.catalog import Spec
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Unreadable, Verdict
@@ -16,6 +18,10 @@ from vidence.text import without_thinking
 
 MOST_READ_CHARACTERS = 200_000
 """Of a reply without its reasoning; the slowest parser takes a second or two for so many."""
+# What the option ``structured`` of a model says where its replies keep to the schema or are refused.
+_HELD_TO_SCHEMA = frozenset({"on", "format", "tool"})
+# Models whose replies were written down before anything was asked.
+_RECORDED = frozenset({"replay", "scripted"})
 _log = logging.getLogger(__name__)
 
 
@@ -55,13 +61,24 @@ def _too_long(reply: Reply) -> Unreadable | None:
     return Unreadable(reason=f"the reply has {n:,} characters; at most {MOST_READ_CHARACTERS:,} are read")
 
 
+def reads_of(spec: Spec) -> Reads:
+    """How the words of a judge model are read, by what its spec says."""
+    if spec.name in _RECORDED:
+        return "recorded"
+    return "strictly" if spec.options.get("structured") in _HELD_TO_SCHEMA else "loosely"
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeModel:
-    """A model that judges: its name in the engine, its identity, how its verdicts are sampled."""
+    """A model that judges: its name in the engine, its identity, how its verdicts are sampled.
+
+    `reads` is how its words are read, see `ask.judging.verdicts.Form.read`.
+    """
 
     name: str
     identity: str
     sampling: Sampling
+    reads: Reads = "loosely"
 
     def signed(self, score: Score) -> Score:
         """A score whose verdicts say who gave them, and how they were sampled."""
@@ -92,6 +109,7 @@ class JudgePool:
         return {
             "judge_version": self.judge.version,
             "judge_prompts_digest": self.judge.prompts_digest,
+            "judge_wording": self.judge.wording if isinstance(self.judge, TemplateJudge) else "own",
             "judge_identities": tuple(model.identity for model in self.models),
         }
 
@@ -101,13 +119,22 @@ class JudgePool:
 
     def has_asked(self, score: Score) -> bool:
         """Whether these models were asked as this judge, whatever came of it."""
-        by = [verdict.judge_model for verdict in score.verdicts]
         is_ours = score.scorer == self.judge.name and score.scorer_version == self.judge.version
-        return is_ours and by == [m.identity for m in self.models]
+        return is_ours and self._gave(score.verdicts)
+
+    def has_asked_in_vain(self, score: Score) -> bool:
+        """Whether these models gave no verdict, so that the score is the one from before."""
+        return self._gave(score.unanswered)
+
+    def _gave(self, verdicts: Sequence[Verdict]) -> bool:
+        return [verdict.judge_model for verdict in verdicts] == [m.identity for m in self.models]
 
     def _verdict(self, model: JudgeModel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        judge = self.judge
+        if isinstance(judge, TemplateJudge):
+            judge = replace(judge, reads=model.reads)
         try:
-            score = yield from _addressed(self.judge.judge(item, reply, ruled=ruled), model.name)
+            score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model.name)
         except (TransientModelError, RejectedRequestError) as error:
             score = self._without_reply(error)
         return score if score is ruled else model.signed(score)

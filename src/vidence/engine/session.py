@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,17 +12,18 @@ import anyio
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Flow, Judge, Strategy, View
-from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import Prepared, open_views, prepare
-from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
+from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
 from vidence.engine.specs import without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.engine.workers import Workers
@@ -41,13 +42,17 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
         return None
     own = None if plan.judge_prompts_dir is None else Path(plan.judge_prompts_dir)
     judge: Judge = create("judge", plan.judge, prompts_dir=own)
+    if isinstance(judge, TemplateJudge):
+        judge = replace(judge, seed=plan.seed)
     models: list[JudgeModel] = []
     for position, text in enumerate(plan.judge_models):
         name = f"judge {position}"
-        spec, sampled = without_sampling(parse_spec(text))
+        parsed = parse_spec(text)
+        spec, sampled = without_sampling(parsed)
         sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
         engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
-        models.append(JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling))
+        identity = engine.model(name).identity
+        models.append(JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(parsed)))
     return JudgePool(judge=judge, models=tuple(models))
 
 
@@ -298,6 +303,7 @@ async def opened_session(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         names = ["", *(others or {}), *asked, plan.model]
         models = {name: engine.model(name) for name in names}
+        check_texts(models[""], plan.sampling)
         pool = add_judges(engine, plan, judging)
         yield Session(
             prepared=prepare(plan, strategy=strategy, view=opened["plan"], models=models, pool=pool, now=now),

@@ -1,16 +1,20 @@
 """Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
 
+from vidence.ask.models.http import HttpSettings, check_address, read_key
+from vidence.ask.models.keys import check_no_key, looks_like_key
 from vidence.ask.selection.search import FIRST_OF_SPEC
-from vidence.catalog import Spec, argument_field, names, plain_type, settings_type
+from vidence.catalog import Spec, argument_field, names, parse_spec, plain_type, settings_type
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 
 _SAMPLED = {"temperature": float, "top_p": float, "max_tokens": int}
+_PASSED_ON = "embedder."  # begins the options that a selector passes on (`ScoredSettings`)
 _MARK = "?"  # begins the options of a spec, so that no path before them can hold it
 
 
@@ -32,6 +36,72 @@ def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
             raise UsageError(f"{key}={text!r} in the model spec is not a number") from error
     head = f"{spec.name}:{spec.argument}" if spec.argument else spec.name
     return head + ("?" + "&".join(kept) if kept else ""), sampled
+
+
+def named_specs(kind: str, spec_text: str) -> Iterator[tuple[str, Spec]]:
+    """A spec, and the models and embedders that it names, each with its kind.
+
+    >>> [(kind, spec.name) for kind, spec in named_specs("selector", "frag-scores:model:openai:m")]
+    [('selector', 'frag-scores'), ('model', 'openai')]
+    """
+    spec = parse_spec(spec_text)
+    yield kind, spec
+    if kind != "selector":
+        return
+    passed = {key: value for key, value in spec.options.items() if key.startswith(_PASSED_ON)}
+    for option, text in (("embedder", spec.argument), *spec.options.items()):
+        inner_kind, whole = _inner(text)
+        if inner_kind:
+            inner = parse_spec(whole)
+            own = {key.removeprefix(_PASSED_ON): value for key, value in passed.items()}
+            options = {**inner.options, **(own if option == "embedder" else {})}
+            yield inner_kind, Spec(name=inner.name, argument=inner.argument, options=options)
+
+
+def _inner(text: str) -> tuple[str, str]:
+    """The kind and the spec of what a selector names in a text; two empty texts where it names nothing."""
+    if text.startswith(FIRST_OF_SPEC):
+        return "model", text.removeprefix(FIRST_OF_SPEC)
+    return ("embedder", text) if text.partition(":")[0] in names("embedder") else ("", "")
+
+
+def check_secrets(kind: str, spec_text: str) -> None:
+    """See that a spec can be shown and stored: no part of it is, or may hold, a key.
+
+    Raises:
+        UsageError: it cannot; the message shows nothing of what may be a key.
+    """
+    for inner, spec in named_specs(kind, spec_text):
+        known = settings_type(inner, spec.name) if spec.name in names(inner) else None
+        if known is not None and issubclass(known, HttpSettings):
+            if spec.options.get("base_url"):
+                check_address(spec.options["base_url"], stops_before=())
+            own, given = known.own_keys, spec.options.get("api_key_env")
+            for variable in (given,) if given else own:
+                read_key(variable, example=own[0] if own else "SERVER_KEY")
+            check_no_key(spec.name, _json_object(spec.options.get("extra", "")))
+        if any(map(looks_like_key, (spec.argument, *spec.options.values()))):
+            raise UsageError(
+                f"the {inner} {spec.name!r} is given what looks like a key (not shown); a key belongs into "
+                "an environment variable, which api_key_env=NAME names"
+            )
+
+
+def check_fields(fields: Mapping[str, object]) -> None:
+    """`check_secrets` for all specs among the fields of a plan, before they make one."""
+    judges = fields.get("judge_models") or ()
+    for judge in judges if isinstance(judges, list | tuple) else ():
+        check_secrets("model", str(judge))
+    for kind in ("model", "selector", "strategy"):
+        if fields.get(kind):
+            check_secrets(kind, str(fields[kind]))
+
+
+def _json_object(text: str) -> dict[str, object]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, object])
+    except msgspec.DecodeError:  # whoever reads the options says so
+        return {}
 
 
 def with_whole_paths(plan: Plan) -> Plan:
@@ -76,13 +146,8 @@ def whole_spec(kind: str, spec_text: str) -> str:
 
 def _whole_inner(kind: str, text: str) -> str:
     """The text with the whole path of the model or embedder that a selector names in it."""
-    if kind != "selector":
-        return text
-    if text.startswith(FIRST_OF_SPEC):
-        return FIRST_OF_SPEC + whole_spec("model", text.removeprefix(FIRST_OF_SPEC))
-    if text.partition(":")[0] in names("embedder"):
-        return whole_spec("embedder", text)
-    return text
+    inner, spec_text = _inner(text) if kind == "selector" else ("", "")
+    return text.removesuffix(spec_text) + whole_spec(inner, spec_text) if inner else text
 
 
 def _whole_argument(path: str) -> str:
@@ -127,4 +192,5 @@ def what_is_asked(plan: Plan) -> Plan:
         judge_price_in=0,
         judge_price_out=0,
         memory="",
+        media_inside=False,
     )

@@ -16,6 +16,7 @@ import msgspec
 
 from vidence.contracts import Examined, Request
 from vidence.errors import StoreError
+from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
 from vidence.records import (
     Failed,
     ImagePart,
@@ -168,6 +169,8 @@ def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlit
         is_still = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
         address = f"{path.resolve().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
     with _translated(path):
+        if tables:
+            _make_file(path)
         db = sqlite3.connect(
             address, uri=not tables, timeout=30, isolation_level=None, check_same_thread=not tables
         )
@@ -192,6 +195,33 @@ def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlit
         yield db
 
 
+def _make_file(path: Path) -> None:
+    """Make the file, and with its rights the log beside it, for this user alone."""
+    try:
+        make_private_file(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be made ({error.strerror}); check that the folder exists and may be written to"
+        ) from error
+
+
+def _refuse_links(folder: Path) -> None:
+    """A run folder may be somebody else's work, and nothing is written through a link in it.
+
+    Raises:
+        StoreError: it holds a link.
+    """
+    try:
+        links = sorted(entry.name for entry in os.scandir(folder) if entry.is_symlink())
+    except OSError:  # whoever writes into it says so
+        return
+    if links:
+        raise StoreError(
+            f"{folder / links[0]} is a link, and a run folder holds none: what is written to it would be "
+            "written elsewhere; remove it"
+        )
+
+
 def _keep_log(db: sqlite3.Connection) -> None:
     """Change to a write-ahead log; SQLite does not wait here by itself while another makes the file."""
     for _ in range(_LOG_TRIES - 1):
@@ -213,6 +243,7 @@ def _locked(folder: Path) -> Iterator[None]:
     is_ours = False
     while not is_ours:
         with _translated(path):
+            _make_file(path)
             db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
             before = _identity(path)
             try:
@@ -263,6 +294,7 @@ class RunStore(ExitStack):
                 raise StoreError(f"{folder} is not a run folder: {RUN_FILE} is missing")
         with ExitStack() as opening:
             if is_writer:
+                _refuse_links(folder)
                 opening.enter_context(_locked(folder))
             tables = _RUN_TABLES if is_writer else ""
             self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
@@ -445,18 +477,18 @@ def migrate_run(folder: Path) -> bool:
     Raises:
         StoreError: it is in use, damaged, or cannot be rewritten.
     """
-    old, new = folder / _OLD_FILE, folder / (RUN_FILE + ".new")
+    old = folder / _OLD_FILE
     if not old.exists():
         return False
+    _refuse_links(folder)
     lines = sorted((folder / "diagnostics").glob("*.jsonl"))
     with _locked(folder):
         try:
             if not (folder / RUN_FILE).exists():
-                new.unlink(missing_ok=True)
                 with _opened(old, file_format="vidence-run/1"):
                     pass
-                _copy(old, new, findings=lines)
-                new.replace(folder / RUN_FILE)
+                with whole_file(folder / RUN_FILE, mode=PRIVATE) as new:
+                    _copy(old, new, findings=lines)
             for path in (old, *(old.with_name(old.name + end) for end in ("-wal", "-shm")), *lines):
                 path.unlink(missing_ok=True)
         except OSError as error:
@@ -498,7 +530,7 @@ class Memory(ExitStack):
         super().__init__()
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
         self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
@@ -532,10 +564,13 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
                 parts.append([part.media_type, part.digest])
             case _:
                 parts.append({"video": part.digest, "type": part.media_type})
-    reads_choices = request.sampling.want_choice_logps or by_item
+    sampling = msgspec.to_builtins(request.sampling)
+    if not request.sampling.want_choice_text_logps:  # so that keys of earlier versions stay what they were
+        del sampling["want_choice_text_logps"]
+    reads_choices = request.sampling.want_choice_logps or request.sampling.want_choice_text_logps or by_item
     sent: list[object] = [
         identity,
-        msgspec.to_builtins(request.sampling),
+        sampling,
         prompt.system,
         parts,
         prompt.choices if reads_choices else (),

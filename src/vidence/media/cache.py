@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from vidence.media.encode import EncodedFrame
+from vidence.media.whole import PRIVATE, write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -26,28 +27,6 @@ _LONG_ACCOUNT_BYTES: Final = 1 << 15
 def warn_once(folder: str, reason: str) -> None:
     """Log that nothing can be kept in a folder; once per folder and reason in each process."""
     _log.warning("nothing can be kept in %s (%s); frames are decoded anew each time", folder, reason)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that others see all of it or nothing.
-
-    Raises:
-        OSError: it cannot be written; nothing is left behind.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    for attempts_left in (2, 1, 0):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            # Another process may just have removed the empty folder.
-            if not isinstance(error, FileNotFoundError) or not attempts_left:
-                raise
-        else:
-            return
 
 
 class BoundedFolder:
@@ -81,7 +60,7 @@ class BoundedFolder:
         stored = self._written.read_bytes()
         total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
         if len(stored) > _LONG_ACCOUNT_BYTES:
-            write_whole(self._written, np.int64(total).tobytes())
+            write_whole(self._written, np.int64(total).tobytes(), mode=PRIVATE)
         if total > self.max_bytes:
             self.trim()
 
@@ -110,7 +89,7 @@ class BoundedFolder:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
             total -= size
-        write_whole(self._written, np.int64(total).tobytes())
+        write_whole(self._written, np.int64(total).tobytes(), mode=PRIVATE)
 
 
 def mark_used(path: Path) -> None:
@@ -147,10 +126,17 @@ class FrameCache:
             return
         stored = _pack(frame)
         try:
-            write_whole(self._path(content_hash, frame_index, encoding_key), stored)
+            write_whole(self._path(content_hash, frame_index, encoding_key), stored, mode=PRIVATE)
             self._files.note(len(stored))
         except OSError as error:
             self._files.give_up(error)
+
+    def rename(self, content_hash: str, frame_index: int, *, before: str, after: str) -> None:
+        """Give a frame that is kept under the key `before` the key `after`; nothing if it is gone."""
+        path = self._path(content_hash, frame_index, after)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._path(content_hash, frame_index, before).replace(path)
 
     def trim(self) -> None:
         """Make room; see `BoundedFolder.trim`.

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, MediaError, UsageError
-from vidence.media.cache import FrameCache, warn_once, write_whole
+from vidence.media.cache import FrameCache, warn_once
 from vidence.media.encode import EncodedFrame, Encoding, encode
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan
 from vidence.media.stills import images_in
 from vidence.media.video import FrameProblem, Video, open_video
+from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
@@ -152,7 +153,7 @@ def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Pat
     kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
     place = _place(Path(scan.probe.path), scan.probe.kind, cache_root)
     try:
-        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form))
+        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
@@ -244,7 +245,7 @@ def resolve(media_root: Path, media: Media) -> Path:
     path of the URL, where ``wget -x`` puts it.
 
     Raises:
-        DataError: the medium has neither path nor URL.
+        DataError: the medium has neither path nor URL, or a URL that leads out of `media_root`.
 
     >>> resolve(Path("data"), Media(url="https://example.org/clips/a.mp4")).as_posix()
     'data/example.org/clips/a.mp4'
@@ -253,9 +254,57 @@ def resolve(media_root: Path, media: Media) -> Path:
         return media_root / media.path
     if not media.url:
         raise DataError("a medium has neither path nor url; expected the path of a file")
-    url = urlsplit(media.url)
-    query = f"?{url.query}" if url.query else ""
-    return media_root / url.netloc / f"{url.path.lstrip('/')}{query}"
+    return media_root / place_of_url(media.url)
+
+
+def place_of_url(url: str) -> Path:
+    """Where in the folder of the media the file of a URL lies: under its host and path.
+
+    Raises:
+        DataError: it is no URL, or leads out of the folder.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise DataError(f"{url!r} is no URL ({error})") from error
+    query = f"?{parts.query}" if parts.query else ""
+    place = Path(parts.netloc, f"{parts.path.lstrip('/')}{query}")
+    if place.is_absolute() or ".." in place.parts or "\0" in url:
+        raise DataError(f"the url {url!r} leads out of the folder of the media; expected no '..' in it")
+    return place
+
+
+def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
+    """The files and folders of the items that lie outside `media_root`, each once, in their order.
+
+    They do through an absolute path, ``..`` or a link; of a folder of images, each image counts.
+    """
+    root, folders = Path(os.path.realpath(media_root)), dict[Path, Path]()
+
+    def is_outside(path: Path) -> bool:
+        if path.parent not in folders:  # most videos share a folder
+            folders[path.parent] = Path(os.path.realpath(path.parent))
+        real = folders[path.parent] / path.name
+        if path.name == ".." or os.path.islink(real):
+            real = Path(os.path.realpath(real))
+        return not real.is_relative_to(root)
+
+    def leaves(path: Path, kind: str) -> bool:
+        if is_outside(path):
+            return True
+        return kind == "frames" and any(map(is_outside, _entries(path)))
+
+    # Named by their places, which several media may share.
+    media = dict.fromkeys(medium for item in items for medium in item.media)
+    named = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
+    return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:  # it is absent or closed: whoever reads it says so
+        return []
 
 
 def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
@@ -266,5 +315,7 @@ def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
     needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
-    absent = (path for path, kind in needed if not (path.is_dir() if kind == "frames" else path.is_file()))
+    # Those of `os.path` are False, too, for a name that is too long or in a folder that is closed.
+    tests = {kind: os.path.isdir if kind == "frames" else os.path.isfile for kind in _KINDS}
+    absent = (path for path, kind in needed if not tests[kind](path))
     return tuple(dict.fromkeys(absent))

@@ -13,11 +13,12 @@ from vidence.explain.published.printed import (
     is_blank,
 )
 from vidence.explain.published.published import beside
+from vidence.records import source_noun
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import WAITING, Row, Run
 from vidence.report.scores import Draws, accuracy, chosen
 from vidence.report.side_by_side import run_names
-from vidence.tables.table import DASH, Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
 
 PROBLEM, REMARK = "†", "*"
@@ -28,6 +29,8 @@ LETTERS = "letters"
 
 def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     """Each published table that a run can stand in, with the runs below the printed rows.
+
+    The last row says from how many videos the values of the runs come; printed rows do not.
 
     A run stands only in tables of its benchmark and split, and there only in columns that hold what it
     measured: by the same kind of parser, on the same split, in the same style, on all questions of the
@@ -57,7 +60,8 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
                 for i, fit in ours.items()
                 for sentence in (asked_sentence(runs[i], labels[i]), *fit.sentences(labels[i]))
             ]
-            tables.append(_with_ours(table, rows, how))
+            noun = source_noun(row.item for i in ours for row in runs[i].rows)
+            tables.append(_with_ours(table, rows, how, noun=noun))
         apart += [(i, table, fit) for i, fit in fits.items() if fit.reasons and not fit.has_value]
     if apart:
         tables.append(_apart(runs, labels, apart, draws=draws))
@@ -203,7 +207,7 @@ def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) 
 # --------------------------------------------------------------------------- the tables
 
 
-def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str]) -> Table:
+def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str], *, noun: str) -> Table:
     footnotes: dict[str, str] = {}
     printed = []
     for n, row in enumerate(table.rows):
@@ -218,6 +222,7 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
         for i, c in enumerate(table.columns)
     ]
     source = ", ".join(filter(None, (table.source.paper, table.source.where)))
+    videos = videos_row(ours, columns, label=f"{noun}s of ours")
     return Table(
         name=f"published:{table.name}",
         title=f"{table.title}: as printed, and ours",
@@ -225,7 +230,7 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
         f"{PROBLEM}: arithmetic contradicts the printed value; {REMARK}: a remark.",
         label=first_column,
         columns=tuple(columns),
-        rows=(*printed, *ours),
+        rows=(*printed, *ours, *([] if videos is None else [videos])),
         footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in footnotes.items())),
     )
 

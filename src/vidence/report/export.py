@@ -7,25 +7,25 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import StoreError
-from vidence.media.cache import write_whole
-from vidence.report.logps import has_logps
+from vidence.media.whole import write_whole
+from vidence.report.logps import has_logps, has_text_logps
 from vidence.report.results import Row, Run
 from vidence.tables.export import csv_text, table_as_csv, table_as_json
 from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-report/1"
-LOGPS = "choice_logps"
+LOGPS = {"choice_logps": has_logps, "choice_text_logps": has_text_logps}
 FIXED = ("item_id", "model", "parser", "outcome", "read", "gold", "correct", "repeat")
 
 
 def columns(run: Run) -> tuple[str, ...]:
     """The columns of the CSV file: the fixed ones, then the tags, ``repeat`` where there are several.
 
-    ``choice_logps`` comes last where replies have log-probabilities. A tag that has the name of another
-    column becomes ``tag_NAME``.
+    ``choice_logps`` and ``choice_text_logps`` come last where replies have such log-probabilities. A tag
+    that has the name of another column becomes ``tag_NAME``.
     """
     repeat = FIXED[-1:] if run.plan.repeats > 1 else ()
-    logps = (LOGPS,) if any(map(has_logps, run.rows)) else ()
+    logps = [name for name, has in LOGPS.items() if any(map(has, run.rows))]
     return (*FIXED[:-1], *_tag_columns(run).values(), *repeat, *logps)
 
 
@@ -34,7 +34,7 @@ def _tag_columns(run: Run) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in names:
         column = name
-        while column in (*FIXED, LOGPS) or (column != name and column in {*names, *found.values()}):
+        while column in (*FIXED, *LOGPS) or (column != name and column in {*names, *found.values()}):
             column = f"tag_{column}"
         found[name] = column
     return found
@@ -58,7 +58,8 @@ def write_csv(run: Run, path: Path) -> None:
     """Write one line per trial, in the order of the questions: UTF-8, comma, first line the names.
 
     `correct` is 1 or 0 (or between, for partial scores), and empty where a judge is still to be asked.
-    `choice_logps` is a JSON object of natural-log probabilities by letter, empty where a reply has none.
+    `choice_logps` is a JSON object of natural-log probabilities by letter, empty where a reply has none,
+    `choice_text_logps` one of those of the texts of the choices, with their tokens and bytes.
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
 
     Raises:
@@ -72,15 +73,19 @@ def write_csv(run: Run, path: Path) -> None:
         cells = [*first, *(row.item.tags.get(tag, "") for tag in tags)]
         if FIXED[-1] in named:
             cells.append(repeat)
-        if LOGPS in named:
-            cells.append(msgspec.json.encode(_logps(row), order="sorted").decode() if has_logps(row) else "")
+        logps = _logps(row)
+        cells += [
+            msgspec.json.encode(logps[name], order="sorted").decode() if name in logps else ""
+            for name in LOGPS
+            if name in named
+        ]
         rows.append(cells)
     write_file(path, csv_text([named, *rows]))
 
 
-def _logps(row: Row) -> dict[str, float]:
-    """The log-probabilities of the letters; none where the reply has none."""
-    return (row.trial.reply.choice_logps if row.trial.reply else None) or {}
+def _logps(row: Row) -> dict[str, object]:
+    """The log-probabilities that a reply has, of letters and of texts, by the name of their column."""
+    return {name: getattr(row.trial.reply, name) for name, has in LOGPS.items() if has(row)}
 
 
 def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
@@ -103,7 +108,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
             {
                 **dict(zip(FIXED, record(run, row), strict=True)),
                 "tags": row.item.tags,
-                **({LOGPS: _logps(row)} if has_logps(row) else {}),
+                **_logps(row),
             }
             for row in run.rows
         ],

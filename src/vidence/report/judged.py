@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from vidence.ask.judging.mmvu_official import n_contradictions
+from vidence.ask.judging.verdicts import n_contradictions
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.records import Answered, Score
@@ -16,6 +16,7 @@ from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Cell, Column, Table, has_interval, several
 from vidence.tables.table import Row as TableRow
+from vidence.text import visible
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
 _DRAWS = Resampling(n_boot=500)
@@ -24,8 +25,15 @@ _CONTRARY = Column(
     key="contrary",
     title="contradictions",
     kind="count",
-    note="verdicts that extract one letter and score another; they count as the judge scored them",
+    note="verdicts that contradict the answer that they extracted; they count as the judge scored them",
 )
+_LOOSE = Column(
+    key="loose",
+    title="read loosely",
+    kind="count",
+    note="verdicts that stood in other words than the one JSON object that was asked for",
+)
+_MOST_WHY = 200
 _RIGHT, _WRONG, _NONE = "right", "wrong", "nothing"
 
 
@@ -37,9 +45,10 @@ def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
         rng: where the draws of the intervals of agreement come from.
     """
     judged = [row for row in run.rows if row.score.verdicts]
-    if not judged:
+    asked = [row for row in run.rows if row.score.verdicts or row.score.unanswered]
+    if not asked:
         return ()
-    tables = [_marks(run), _members(judged)]
+    tables = [_marks(run), _members(asked)]
     if len(_models(judged)) > 1:
         tables.append(_pairs(judged, rng=rng))
     against = _against_rules(run, judged)
@@ -58,7 +67,7 @@ def judge_sentence(run: Run) -> str:
     """Which judge scored how much, by which models at which temperature; empty where none was asked."""
     judged = [row for row in run.rows if row.score.verdicts]
     if not judged:
-        return ""
+        return _kept_sentence(run)
     drawn = dict.fromkeys((v.judge_model, v.temperature) for row in judged for v in row.score.verdicts)
     models = ", ".join(f"{model or 'not named'} at {_temperature(t)}" for model, t in drawn)
     n_errors = sum(row.is_judge_error for row in judged)
@@ -68,12 +77,36 @@ def judge_sentence(run: Run) -> str:
     errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
     n_contrary = n_contradictions(row.score for row in judged)
     contrary = (
-        f" {several(n_contrary, 'verdict')} extracted one letter and scored another." if n_contrary else ""
+        f" In {several(n_contrary, 'verdict')} the mark contradicts the answer extracted; the mark counts."
+        if n_contrary
+        else ""
     )
+    n_loose = sum(v.read_as == "loose" for row in judged for v in row.score.verdicts)
+    loose = f" {several(n_loose, 'verdict')} not in the form asked for, read loosely." if n_loose else ""
     tied = f", {n_tied:,} undecided between the judges, counted as wrong" if n_tied else ""
-    return (
+    counted = (
         f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
-        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}.{contrary}"
+        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}."
+    )
+    return f"{counted}{contrary}{loose} {_kept_sentence(run)}".rstrip()
+
+
+def _kept_sentence(run: Run) -> str:
+    """How many verdicts were asked for and not had, so that earlier marks stay; empty where none were."""
+    rows = [row for row in run.rows if row.score.unanswered]
+    if not rows:
+        return ""
+    models = ", ".join(
+        dict.fromkeys(v.judge_model or "not named" for row in rows for v in row.score.unanswered)
+    )
+    n_waiting = sum(row.correct is None for row in rows)
+    waiting = f" ({n_waiting:,} of them still without one)" if n_waiting else ""
+    why = visible(next((v.error for row in rows for v in row.score.unanswered if v.error), ""))
+    why = f"{why[:_MOST_WHY]}…" if len(why) > _MOST_WHY else why.rstrip(".")
+    first = f" The first: {why}{'' if why.endswith(('?', '…')) else '.'}" if why else ""
+    return (
+        f"{several(len(rows), 'trial')} got no verdict from {models}: the mark from before stays{waiting}. "
+        f"vidence judge asks about these alone.{first}"
     )
 
 
@@ -153,8 +186,11 @@ def _marks(run: Run) -> Table:
 
 def _members(judged: Sequence[Row]) -> Table:
     rows = []
-    for model in _models(judged):
-        verdicts = [v for row in judged for v in row.score.verdicts if v.judge_model == model]
+    said = [v for row in judged for v in (*row.score.verdicts, *row.score.unanswered)]
+    has_loose = any(v.read_as == "loose" for v in said)
+    for model in dict.fromkeys(v.judge_model for v in said):
+        verdicts = [v for v in said if v.judge_model == model]
+        loose = (sum(v.read_as == "loose" for v in verdicts),) if has_loose else ()
         values = [v.value for v in verdicts if v.value is not None]
         temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
         given = _points([v.points for v in verdicts if v.points is not None])
@@ -163,7 +199,7 @@ def _members(judged: Sequence[Row]) -> Table:
                 key=model,
                 label=model or "not named",
                 detail=", ".join(temperatures),
-                values=(len(verdicts), len(verdicts) - len(values), _mean(values), given),
+                values=(len(verdicts), len(verdicts) - len(values), _mean(values), given, *loose),
             )
         )
     return Table(
@@ -177,6 +213,7 @@ def _members(judged: Sequence[Row]) -> Table:
             ),
             Column(key="right", title="found right", kind="share", note="of its verdicts"),
             Column(key="points", title="mean points", kind="points"),
+            *([_LOOSE] if has_loose else []),
         ),
         rows=tuple(rows),
     )

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vidence.ask.scoring.logp import NAME as LOGP
+from vidence.ask.scoring.logp import LETTERS, TEXTS
 from vidence.catalog import create, names
 from vidence.contracts import Scorer
-from vidence.report.logps import has_logps
+from vidence.report.logps import has_logps, has_text_logps
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
+_STORED = {LETTERS: has_logps, TEXTS: has_text_logps}  # parsers that read what only some replies have
 
 
 def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
@@ -21,7 +22,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     Args:
         run: the run; its own parser comes first.
         parsers: names of others; without any, all of the catalog that read letters out of words, and
-            ``logp`` where a reply has log-probabilities.
+            ``logp`` and ``logp-text`` where a reply has such log-probabilities.
 
     Raises:
         UnknownNameError: no parser has that name.
@@ -31,7 +32,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     for name in parsers or names("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
-            if parsers or scorer.reads_letters or (name == LOGP and any(map(has_logps, rows))):
+            if parsers or scorer.reads_letters or (name in _STORED and any(map(_STORED[name], rows))):
                 read[name] = [
                     Row(item=row.item, trial=row.trial, score=read_again(row.item, row.trial, scorer))
                     for row in rows

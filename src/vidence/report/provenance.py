@@ -153,4 +153,7 @@ def _declared(run: Run) -> str:
 
 
 def _judge_wording(run: Run) -> str:
-    return ", the judge in own wording" if any(row.score.verdicts for row in run.rows) else ""
+    if not any(row.score.verdicts for row in run.rows):
+        return ""
+    said: Wording = run.facts.judge_wording or "own"
+    return f", the judge in {_WORDINGS[said]}"

@@ -188,7 +188,13 @@ def verdict_words(verdict: Verdict) -> str:
     found = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
     points = "" if verdict.points is None else f", {verdict.points:g} points"
     answer = f"; it took the answer to be {verdict.extracted!r}" if verdict.extracted else ""
-    return f"{found}{points}{sampled}{answer}."
+    loose = (
+        " The verdict was not in the form asked for, and was read loosely."
+        if verdict.read_as == "loose"
+        else ""
+    )
+    contrary = f" It contradicts itself: {verdict.contradiction}." if verdict.contradiction else ""
+    return f"{found}{points}{sampled}{answer}.{contrary}{loose}"
 
 
 def pick(rows: Sequence[Row], n: int) -> list[Row]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judged import judge_sentence, judge_tables
-from vidence.report.logps import logp_tables
+from vidence.report.logps import has_logps, has_text_logps, logp_tables
 from vidence.report.parsers import parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeated import repeat_tables
@@ -48,7 +48,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    is_judged = any(row.score.verdicts for row in run.rows)
+    is_judged = any(row.score.verdicts or row.score.unanswered for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
@@ -278,13 +278,12 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.append(left_out)
     if said := not_asked(run):
         sentences.append(said)
-    if any(row.score.verdicts for row in run.rows):
+    if any(row.score.verdicts or row.score.unanswered for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = several(shown(score, "headline", "unmarked").text, "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
-    if unlike := _without_logps(run):
-        sentences.append(unlike)
+    sentences.extend(_without_logps(run))
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
         sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
@@ -296,19 +295,23 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _without_logps(run: Run) -> str:
+def _without_logps(run: Run) -> list[str]:
     """That log-probabilities were wanted and are not there; some servers ignore the request."""
-    if not run.plan.sampling.want_choice_logps:
-        return ""
-    replies = [row.trial.reply for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
-    n_without = sum(reply.choice_logps is None for reply in replies)
-    if not n_without:
-        return ""
-    return (
-        "Log-probabilities of the letters were asked for, and "
-        f"{n_without:,} of {len(replies):,} replies came without: the model gives none, or the reply does "
-        "not come to a letter."
-    )
+    rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
+    sampling = run.plan.sampling
+    found: list[str] = []
+    if sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
+        found.append(
+            "Log-probabilities of the letters were asked for, and "
+            f"{n:,} of {len(rows):,} replies came without: the model gives none, or the reply does "
+            "not come to a letter."
+        )
+    if sampling.want_choice_text_logps and (n := sum(not has_text_logps(row) for row in rows)):
+        found.append(
+            "Log-probabilities of the texts of the choices were asked for, and "
+            f"{n:,} of {len(rows):,} replies came without."
+        )
+    return found
 
 
 def guesses_of(run: Run) -> tuple[bool, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.boxes import iou
-from vidence.seeing.tracks import PERSON, Detections, Rows, Track
+from vidence.seeing.tracks import PAPER_FPS, PERSON, Detections, Rows, Track, frames_in
 
 _MEASURED: Final = 4
 _STATES: Final = 8
@@ -146,10 +146,10 @@ class PlaceSettings(Record):
 
     Boxes above `high` are matched first at an IoU of at least `high_iou` with where the track is expected,
     the others then at `low_iou`. Boxes above `high` that are still left are matched once more at `last_iou`.
-    A track ends `max_age` frames after its last box, and counts from its `n_init`-th box on.
+    A track ends `max_age_s` seconds after its last box, and counts from its `n_init`-th box on.
 
     Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), section 3,
-    and its released code (`max_age`, `n_init`).
+    and its released code (30 frames without a box, `n_init`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
     `last_iou` is ours: without it a person whose box jumps starts anew.
     """
@@ -160,7 +160,7 @@ class PlaceSettings(Record):
     last_iou: Annotated[
         float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: there is none)")
     ] = 0.3
-    max_age: Annotated[int, Meta(ge=1, description="frames that a track may be lost")] = 30
+    max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
     n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
     classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
         PERSON,
@@ -240,7 +240,7 @@ class Associating:
         vectors: NDArray[np.float32] | None = None,
     ) -> tuple[Track, ...]:
         """The tracks, in the order of their first box."""
-        return associate(detections, self.settings, frame_indices=frame_indices, vectors=vectors)
+        return associate(detections, self.settings, frame_indices=frame_indices, fps=fps, vectors=vectors)
 
 
 def associate(
@@ -248,6 +248,7 @@ def associate(
     settings: AssociationSettings,
     *,
     frame_indices: Sequence[int],
+    fps: float = PAPER_FPS,
     vectors: NDArray[np.float32] | None = None,
 ) -> tuple[Track, ...]:
     """The tracks that these boxes make, in the order of their first box, named ``1``, ``2``, ...
@@ -268,7 +269,7 @@ def associate(
         )
     histories: list[tuple[str, list[int]]] = []
     for name, frames in by_class(detections, settings.classes, frame_indices=frame_indices):
-        matching = _Matching(detections, settings, vectors=vectors)
+        matching = _Matching(detections, settings, fps=fps, vectors=vectors)
         for frame, rows in frames:
             matching.step(frame, rows)
         histories += [(name, history) for history in matching.finished()]
@@ -323,8 +324,10 @@ class _Matching:
         detections: Detections,
         settings: AssociationSettings,
         *,
+        fps: float,
         vectors: NDArray[np.float32] | None,
     ) -> None:
+        self._most_lost = max(1, frames_in(settings.max_age_s, fps))
         self._detections = detections
         self._settings = settings
         self._vectors = vectors
@@ -343,7 +346,7 @@ class _Matching:
         if self._living:
             self._belief = predict(self._belief, n_frames=frame - self._frame)
         self._frame = frame
-        self._end([frame - track.last_frame > self._settings.max_age for track in self._living])
+        self._end([frame - track.last_frame > self._most_lost for track in self._living])
         is_high = self._detections.confidences[rows] > self._settings.high
         high, low = rows[is_high], rows[~is_high]
         free = np.arange(len(self._living))

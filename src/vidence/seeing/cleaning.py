@@ -8,7 +8,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px
-from vidence.seeing.tracks import PERSON, DroppedTrack, Track
+from vidence.seeing.tracks import PAPER_FPS, PERSON, DroppedTrack, Track, frames_in
 
 LEAST_SIDE_PX = 1.0
 
@@ -123,44 +123,52 @@ STAGE = "hard-filter"
 class FilterSettings(Record):
     """What a track must have to stay.
 
-    `least_area_px` is the least mean area of its boxes in square pixels. The middle of the frame is the
+    `least_s` is the least time with a box, in seconds, `least_area_px` the least mean area of its boxes in
+    square pixels, `least_in_middle_s` the least time with its centre in the middle of the frame, which is the
     frame without a border of `margin` times its width and height on each side.
+
+    Source: HERBench, section 7.1: 20 frames, 5,500 square pixels, 5 frames in the middle.
+    Departs: the paper counts frames, at 30 a second; ours are seconds, so that films of other rates give the
+    same tracks.
     """
 
     class_name: str = PERSON
-    least_boxes: int = 20
+    least_s: float = 20 / PAPER_FPS
     least_area_px: float = 5500.0
     margin: float = 0.1
-    least_frames_in_middle: int = 5
+    least_in_middle_s: float = 5 / PAPER_FPS
 
 
 def why_dropped(
-    track: Track, settings: FilterSettings, *, width_px: int, height_px: int
+    track: Track, settings: FilterSettings, *, width_px: int, height_px: int, fps: float = PAPER_FPS
 ) -> DroppedTrack | None:
     """Why a track does not pass the hard filter, by the first test that it fails; None where it passes.
 
     The reasons, in this order: ``not-a-person``, ``too-short``, ``too-small``, ``not-in-the-middle``.
 
     Source: HERBench, section 7.1 (hard filter cascade).
-    Departs: no. Length is the number of frames with a box, those that were filled in included.
+    Departs: lengths are times, see `FilterSettings`. Length is the number of frames with a box, those that
+    were filled in included.
     """
     if track.class_name != settings.class_name:
         return _dropped(track, "not-a-person", f"class {track.class_name!r}, not {settings.class_name!r}")
     n = len(track.frame_indices)
-    if n < settings.least_boxes:
-        return _dropped(track, "too-short", f"{n} frames, at least {settings.least_boxes}")
+    least = frames_in(settings.least_s, fps)
+    if n < least:
+        return _dropped(track, "too-short", f"{n} frames, at least {least} ({settings.least_s:.2g} s)")
     area = float(areas_px(track.boxes_px).mean())
     if area < settings.least_area_px:
         return _dropped(
             track, "too-small", f"{area:.0f} square pixels on average, at least {settings.least_area_px:.0f}"
         )
     n_inside = frames_in_middle(track, margin=settings.margin, width_px=width_px, height_px=height_px)
-    if n_inside < settings.least_frames_in_middle:
+    least = frames_in(settings.least_in_middle_s, fps)
+    if n_inside < least:
         return _dropped(
             track,
             "not-in-the-middle",
-            f"centre in the middle of the frame in {n_inside} frames, "
-            f"at least {settings.least_frames_in_middle}",
+            f"centre in the middle of the frame in {n_inside} frames, at least {least} "
+            f"({settings.least_in_middle_s:.2g} s)",
         )
     return None
 

@@ -57,8 +57,7 @@ def track_shots(
     tracks: list[Track] = []
     limbs: list[DroppedTrack] = []
     n_out = 0
-    n_frames, span_s = len(video.times_s), float(video.times_s[-1] - video.times_s[0])
-    for first, end in pairwise((0, *video.cuts, n_frames)):
+    for first, end in pairwise((0, *video.cuts, len(video.times_s))):
         here = (detections.frame_indices >= first) & (detections.frame_indices < end)
         if finds_parts:
             is_out = out_of_scale(detections.part(here), height_px=video.height_px)
@@ -67,7 +66,7 @@ def track_shots(
         found = tracker.track(
             detections.part(here),
             frame_indices=range(-(-first // stride) * stride, end, stride),
-            fps=(n_frames - 1) / span_s if span_s > 0 else 0.0,
+            fps=video.fps,
             vectors=vectors[here] if vectors is not None and tracker.describer else None,
         )
         mine = tuple(replace(track, track_id=str(len(raw_ids) + i)) for i, track in enumerate(found, 1))
@@ -108,7 +107,7 @@ def open_detector(spec: str) -> Detector:
 
 
 def open_tracker(spec: str) -> Tracker:
-    """The tracker that a spec names, such as ``deepsort`` or ``motion?max_age=60``.
+    """The tracker that a spec names, such as ``deepsort`` or ``motion?max_age_s=2``.
 
     Raises:
         UsageError: as `open_detector`.

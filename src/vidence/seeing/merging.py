@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.records import Record
 from vidence.seeing.boxes import iou
-from vidence.seeing.tracks import Merge, Track
+from vidence.seeing.tracks import PAPER_FPS, Merge, Track, frames_in
 
 _BLOCK: Final = 256  # fragments whose pairs are looked at together
 
@@ -17,32 +17,33 @@ _BLOCK: Final = 256  # fragments whose pairs are looked at together
 class MergeSettings(Record):
     """Which fragments may be joined.
 
-    `most_gap_frames` is the most frames between the two that have a box of neither. The last box of the
+    `most_gap_s` is the most time between the two that has a box of neither, in seconds. The last box of the
     first and the first box of the second must overlap by more than `over_iou`. `most_cost` is the most
     that a join may cost (None: any, as in the paper).
     """
 
-    most_gap_frames: int = 30
+    most_gap_s: float = 1.0
     over_iou: float = 0.0
     most_cost: float | None = 50.0
 
 
 def merge_fragments(
-    tracks: Sequence[Track], settings: MergeSettings
+    tracks: Sequence[Track], settings: MergeSettings, *, fps: float = PAPER_FPS
 ) -> tuple[tuple[Track, ...], tuple[Merge, ...]]:
     """The tracks with fragments joined, and what was joined, cheapest first.
 
-    Joining two fragments costs ``gap + distance / IoU`` of the last box and the first: the gap is the number
-    of frames between the two that have a box of neither, the distance that of the centres in pixels; frames
-    and pixels are added as printed. Fragments whose boxes do not overlap are not joined.
+    Joining two fragments costs ``gap + distance / IoU`` of the last box and the first: the gap is the time
+    between the two that has a box of neither, in thirtieths of a second, the distance that of the centres in
+    pixels; frames and pixels are added as printed. Fragments whose boxes do not overlap are not joined.
 
     Joins are made in the order of their cost. The end of a track and the start of a track are each used
     once, so that any number of fragments can form a chain; a chain has the id of its first fragment and its
     place in the order. Only tracks of one class are joined. Boxes are never lost, moved or made.
 
     Source: HERBench, section 7.1, eq. 2.
-    Departs: the paper says "spatially compatible" (ours: the boxes overlap), "minimize" (ours: greedy), and
-    gives no most cost (ours: 50; of joins that cost more, most are of two people).
+    Departs: the paper counts frames, at 30 a second. It says "spatially compatible" (ours: boxes overlap),
+    "minimize" (ours: greedy), and gives no most cost (ours: 50; of joins that cost more, most are of two
+    people).
     """
     ordered = sorted(range(len(tracks)), key=lambda i: (tracks[i].first_frame, tracks[i].track_id))
     groups: dict[str, list[Track]] = defaultdict(list)
@@ -51,19 +52,21 @@ def merge_fragments(
     joined: dict[str, Track] = {}
     merges: list[Merge] = []
     for name in sorted(groups):
-        made, done = _merge_group(groups[name], settings)
+        made, done = _merge_group(groups[name], settings, fps=fps)
         joined.update({track.track_id: track for track in made})
         merges += done
     merges.sort(key=lambda merge: merge.cost)
     return tuple(joined[t.track_id] for t in tracks if t.track_id in joined), tuple(merges)
 
 
-def _merge_group(tracks: list[Track], settings: MergeSettings) -> tuple[list[Track], list[Merge]]:
+def _merge_group(
+    tracks: list[Track], settings: MergeSettings, *, fps: float
+) -> tuple[list[Track], list[Merge]]:
     """Fragments of one class, in the order of their first frames."""
     follows: dict[int, int] = {}
     is_follower: set[int] = set()
     used: list[tuple[int, int, dict[str, float]]] = []
-    for before, after, measures in _candidates(tracks, settings):
+    for before, after, measures in _candidates(tracks, settings, fps=fps):
         if before not in follows and after not in is_follower:
             follows[before] = after
             is_follower.add(after)
@@ -90,7 +93,9 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
     return chain
 
 
-def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[int, int, dict[str, float]]]:
+def _candidates(
+    tracks: list[Track], settings: MergeSettings, *, fps: float
+) -> Iterator[tuple[int, int, dict[str, float]]]:
     """Every join that is allowed, cheapest first: both positions, and what was measured.
 
     `tracks` come in the order of their first frames.
@@ -100,12 +105,12 @@ def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[
     first = np.array([track.boxes_px[0] for track in tracks]).reshape(-1, 4)
     last = np.array([track.boxes_px[-1] for track in tracks]).reshape(-1, 4)
     pairs = [np.zeros((0, 5))]
-    for before, after in _close_in_time(starts, ends, most_gap_frames=settings.most_gap_frames):
+    for before, after in _close_in_time(starts, ends, most_frames=frames_in(settings.most_gap_s, fps)):
         overlap = iou(last[before], first[after])
         shift = (last[before, :2] + last[before, 2:] - first[after, :2] - first[after, 2:]) / 2
         distance = np.hypot(shift[:, 0], shift[:, 1])
         keep = overlap > max(settings.over_iou, 0.0)
-        gaps = starts[after] - ends[before] - 1
+        gaps = (starts[after] - ends[before] - 1) * (PAPER_FPS / fps)
         cost = gaps[keep] + distance[keep] / overlap[keep]
         pairs.append(np.stack([cost, before[keep], after[keep], distance[keep], overlap[keep]], axis=1))
     table = np.concatenate(pairs)
@@ -116,11 +121,11 @@ def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[
 
 
 def _close_in_time(
-    starts: NDArray[np.int64], ends: NDArray[np.int64], *, most_gap_frames: int
+    starts: NDArray[np.int64], ends: NDArray[np.int64], *, most_frames: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Positions of tracks and of tracks that start soon after they end, block by block; `starts` ascend."""
     low = np.searchsorted(starts, ends + 1, side="left")
-    high = np.searchsorted(starts, ends + 1 + most_gap_frames, side="right")
+    high = np.searchsorted(starts, ends + 1 + most_frames, side="right")
     counts = high - low
     for block in range(0, len(starts), _BLOCK):
         n = counts[block : block + _BLOCK]

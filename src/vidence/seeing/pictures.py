@@ -15,10 +15,10 @@ from PIL import Image as Pictures
 from PIL import ImageDraw, ImageFont
 
 from vidence.errors import MediaError
-from vidence.media.cache import write_whole
 from vidence.media.encode import Encoding, Size, encode
 from vidence.media.pixels import resize
 from vidence.media.video import Video
+from vidence.media.whole import whole_file, write_whole
 from vidence.seeing.describers.describing import corners
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.seeing.watching import Image, in_size
@@ -263,9 +263,9 @@ def _film(path: Path, *, size: tuple[int, int]) -> Iterator[Callable[[Image, flo
     """
     # Half the colours of 4:2:0 need sides of an even number of pixels.
     width_px, height_px = (side + side % 2 for side in size)
-    unfinished, last = path.with_suffix(".part"), -1
+    last = -1
     try:
-        with av.open(str(unfinished), "w", format="mp4") as container:
+        with whole_file(path) as unfinished, av.open(str(unfinished), "w", format="mp4") as container:
             stream = container.add_stream("libx264", rate=30, options=_OPTIONS)
             stream.width, stream.height, stream.pix_fmt = width_px, height_px, "yuv420p"
             stream.codec_context.time_base = Fraction(1, _TICKS_PER_S)
@@ -284,11 +284,8 @@ def _film(path: Path, *, size: tuple[int, int]) -> Iterator[Callable[[Image, flo
             yield add
             if last >= 0:
                 container.mux(stream.encode(None))
-        unfinished.replace(path)
     except (av.FFmpegError, OSError, ValueError) as error:
         raise MediaError(f"the annotated video {path} cannot be written: {error}; say --no-video") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def paint(

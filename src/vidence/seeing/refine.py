@@ -12,7 +12,16 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.tracks import Account, DroppedTrack, Merge, StepCount, Track, TrackedVideo
+from vidence.seeing.tracks import (
+    PAPER_FPS,
+    Account,
+    DroppedTrack,
+    Merge,
+    StepCount,
+    Track,
+    TrackedVideo,
+    frames_in,
+)
 
 Step: TypeAlias = Literal["outliers", "gaps", "smoothing", "merging", "filter"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -21,20 +30,22 @@ STEPS: tuple[Step, ...] = get_args(Step)
 class RefineSettings(Record):
     """How tracks are refined; the usual values are the paper's, where it has one.
 
-    `steps` are those that are done, always in the order of `STEPS`. `most_px_per_frame` is the speed above
-    which a box is an outlier, `most_gap_frames` the longest gap that is filled. With
-    `for_height_px` above 0 the limits in pixels (speed, area) are meant for a video of that height and
-    scaled to the video at hand; with 0 they are taken as they are.
+    `steps` are those that are done, always in the order of `STEPS`. `most_px_per_s` is the speed above which
+    a box is an outlier, `most_gap_s` the longest gap that is filled, `smoothing_s` the window that boxes are
+    averaged over and `smoothing_sigma_s` the width of its Gaussian, all in seconds. With `for_height_px`
+    above 0 the limits in pixels (speed, area) are meant for a video of that height and scaled to the video
+    at hand; with 0 they are taken as they are.
 
     Source: HERBench, section 7.1.
-    Departs: see the functions of each step; `for_height_px` is ours.
+    Departs: see the functions of each step; the paper counts frames, at 30 a second (50 pixels per frame,
+    gaps up to 30 frames, a window of 5); `for_height_px` is ours.
     """
 
     steps: tuple[Step, ...] = STEPS
-    most_px_per_frame: float = 50.0
-    most_gap_frames: int = 30
-    smoothing_frames: int = 5
-    smoothing_sigma: float = 1.0
+    most_px_per_s: float = 50 * PAPER_FPS
+    most_gap_s: float = 1.0
+    smoothing_s: float = 5 / PAPER_FPS
+    smoothing_sigma_s: float = 1 / PAPER_FPS
     merging: MergeSettings = MergeSettings()
     filter: FilterSettings = FilterSettings()
     for_height_px: int = 0
@@ -89,30 +100,37 @@ def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refin
 def _refine_shot(video: TrackedVideo, settings: RefineSettings) -> Refined:
     """Refine the tracks of one shot."""
     work = _Work(tracks=list(video.tracks))
+    fps = video.fps
     scale = video.height_px / settings.for_height_px if settings.for_height_px else 1.0
+    most_gap = frames_in(settings.most_gap_s, fps)
 
     def usable(track: Track) -> Track | None:
         return keep_usable(track, width_px=video.width_px, height_px=video.height_px)
 
     work.each("usable", usable, reason="no-usable-box")
     if "outliers" in settings.steps:
-        most_px = settings.most_px_per_frame * scale
+        most_px = settings.most_px_per_s / fps * scale
         work.each("outliers", lambda track: drop_jumps(track, most_px_per_frame=most_px))
     if "gaps" in settings.steps:
-        work.each("gaps", lambda track: fill_gaps(track, most_frames=settings.most_gap_frames))
+        work.each("gaps", lambda track: fill_gaps(track, most_frames=most_gap))
     if "smoothing" in settings.steps:
-        n, sigma = settings.smoothing_frames, settings.smoothing_sigma
+        n, sigma = _odd(settings.smoothing_s * fps), settings.smoothing_sigma_s * fps
         work.each("smoothing", lambda track: smooth(track, window_frames=n, sigma=sigma))
     if "merging" in settings.steps:
-        most = settings.most_gap_frames if "gaps" in settings.steps else 0
-        work.merge(settings.merging, most_gap_frames=most)
+        most = most_gap if "gaps" in settings.steps else 0
+        work.merge(settings.merging, fps=fps, most_gap_frames=most)
     if "filter" in settings.steps:
         area = settings.filter.least_area_px * scale**2
         rules = msgspec.structs.replace(settings.filter, least_area_px=area)
-        work.filter(rules, width_px=video.width_px, height_px=video.height_px)
+        work.filter(rules, video=video)
     account = Account(steps=tuple(work.steps), dropped=tuple(work.dropped), merges=tuple(work.merges))
     others = tuple(track for track in work.left_out if track.class_name == settings.filter.class_name)
     return Refined(video=replace(video, tracks=tuple(work.tracks), others=others), account=account)
+
+
+def _odd(n_frames: float) -> int:
+    """The odd number of frames nearest to a length, 1 at least."""
+    return 2 * max(int(n_frames / 2), 0) + 1
 
 
 def _summed(accounts: Sequence[Account]) -> Account:
@@ -192,10 +210,10 @@ class _Work:
             added += max(len(now.frame_indices) - len(track.frame_indices), 0)
         self._count(step, before, tracks_dropped=dropped, tracks_changed=changed, boxes_added=added)
 
-    def merge(self, settings: MergeSettings, *, most_gap_frames: int) -> None:
+    def merge(self, settings: MergeSettings, *, fps: float, most_gap_frames: int) -> None:
         """Join fragments and fill the gaps between them."""
         before = self.tracks
-        joined, merges = merge_fragments(before, settings)
+        joined, merges = merge_fragments(before, settings, fps=fps)
         n_boxes = _n_boxes(joined)
         longer = {merge.into for merge in merges}
         self.tracks = [
@@ -208,12 +226,13 @@ class _Work:
             "merging", before, tracks_merged=len(merges), tracks_changed=len(longer), boxes_added=added
         )
 
-    def filter(self, settings: FilterSettings, *, width_px: int, height_px: int) -> None:
+    def filter(self, settings: FilterSettings, *, video: TrackedVideo) -> None:
         """Keep the tracks that are worth a question."""
         before, self.tracks = self.tracks, []
         dropped = []
+        size = {"width_px": video.width_px, "height_px": video.height_px}
         for track in before:
-            why = why_dropped(track, settings, width_px=width_px, height_px=height_px)
+            why = why_dropped(track, settings, fps=video.fps, **size)
             if why is None:
                 self.tracks.append(track)
             else:

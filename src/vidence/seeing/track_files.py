@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
 
 # What the class numbers of MOT16, MOT17 and MOT20 mean.

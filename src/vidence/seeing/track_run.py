@@ -12,8 +12,8 @@ import msgspec
 
 from vidence.catalog import create
 from vidence.errors import DataError
-from vidence.media.cache import write_whole
 from vidence.media.video import Video
+from vidence.media.whole import write_whole
 from vidence.records import Record
 from vidence.seeing.following import Followed, follow, open_detector, open_tracker
 from vidence.seeing.limbs import without_parts

@@ -11,6 +11,17 @@ from numpy.typing import NDArray
 from vidence.records import Record
 
 PERSON = "person"
+PAPER_FPS = 30.0
+"""Limits that the papers give in frames are meant for so many a second."""
+
+
+def frames_in(seconds: float, fps: float) -> int:
+    """The whole number of frames nearest to a time, half a frame up.
+
+    >>> frames_in(1.0, 7.0), frames_in(2 / 3, 30.0)
+    (7, 20)
+    """
+    return int(seconds * fps + 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +166,12 @@ class TrackedVideo:
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
+
+    @property
+    def fps(self) -> float:
+        """Frames per second, on average; that of the paper where there is one frame only."""
+        span_s = float(self.times_s[-1] - self.times_s[0])
+        return (len(self.times_s) - 1) / span_s if span_s > 0 else PAPER_FPS
 
     @property
     def cuts(self) -> tuple[int, ...]:

@@ -141,7 +141,9 @@ def _find(video: Video, wanted: list[int], *, finder: Finder, observers: Sequenc
     if waiting:
         look()
     problems = _problems(video, made)
-    return Watched(detections=gather(found), problems=problems)
+    damaged = {problem.frame_index for problem in problems}  # known only after the finder has seen them
+    whole = {index: result for index, result in found.items() if index not in damaged}
+    return Watched(detections=gather(whole), problems=problems)
 
 
 def _problems(video: Video, made: Mapping[int, object]) -> tuple[FrameProblem, ...]:

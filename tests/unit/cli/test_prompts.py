@@ -43,6 +43,15 @@ def test_an_unchecked_text_is_called_so_wherever_it_is_listed(said, tmp_path):
     assert "changed since it was imported as mmvu" in said("list")
 
 
+def test_the_prompts_of_a_judge_are_listed_too(said, tmp_path):
+    (tmp_path / "words.txt").write_text("Say whether it is right.")
+    out = said("import", "mmvu-judge", "--from", "words.txt", "--as", "system-open", "--unchecked")
+    assert "NOT CHECKED" in out
+    assert "use them with --judge-prompts prompts/mmvu-judge" in out
+    [line] = [line for line in said("list").splitlines() if line.startswith("prompts/mmvu-judge")]
+    assert "imported as mmvu-judge, not checked" in line
+
+
 def test_folders_can_be_named(said, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "choice-cot.txt").write_text("{{ question }} {{ choices }}")

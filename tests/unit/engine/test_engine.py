@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from servers import virtual_time
+from vidence.ask.models import keys
 from vidence.contracts import Ask, Request
-from vidence.engine.engine import Asker, drive
+from vidence.engine.engine import Asker, Context, Engine, ModelRules, drive
 from vidence.engine.events import Event, Waiting
-from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
+from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, Limits
 from vidence.engine.store import Memory
 from vidence.errors import (
     AccessError,
@@ -22,7 +23,7 @@ from vidence.errors import (
     StoreError,
     TransientModelError,
 )
-from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
+from vidence.records import Failed, Prompt, Reply, Sampling, TextPart, Usage
 
 
 class Script:
@@ -418,5 +419,60 @@ def test_long_replies_are_read_outside_the_event_loop(memory):
 
         assert await drive(flow(), ask) == 20_001
         assert read_in[0] == threading.get_ident() != read_in[1]
+
+    anyio.run(go)
+
+
+def test_a_model_that_cannot_say_how_likely_texts_are_is_not_asked_for_it(tmp_path):
+    wanting = Sampling(want_choice_text_logps=True)
+
+    def flow(choices: tuple[str, ...]):
+        (reply,) = yield [Ask(prompt=Prompt(parts=(TextPart(text="?"),), choices=choices), sampling=wanting)]
+        return reply.text
+
+    async def go() -> None:
+        async with Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print) as engine:
+            engine.add("", ModelRules(spec="scripted:A", budget=Budget()))
+            assert await engine.run(flow(()), Context()) == "A"
+            failed = await engine.run(flow(("x", "y")), Context())
+            assert isinstance(failed, Failed)
+            assert "scripted:A does not say how likely a given text is" in failed.message
+            assert engine.count.n_asked == 1
+
+    anyio.run(go)
+
+
+def test_no_reply_and_no_error_carries_a_key_further(memory, monkeypatch):
+    monkeypatch.setattr(keys, "_IN_USE", set())
+    keys.note_key("sk-canary-55")
+    events: list[Event] = []
+    model = Script(
+        TransientModelError("busy, sk-canary-55", is_overload=True),
+        "I am sk-canary-55",
+        RejectedRequestError("no sk-canary-55"),
+        OSError("sk-canary-55"),
+    )
+
+    async def go() -> None:
+        ask = asker(model, memory, events).ask
+        assert (await ask(request("a"))).reply.text == "I am [key]"
+        assert (await ask(request("a"))).reply.text == "I am [key]"
+        with pytest.raises(RejectedRequestError, match=r"^no \[key\]$"):
+            await ask(request("b"))
+        with pytest.raises(RejectedRequestError, match=r"OSError: \[key\]$"):
+            await ask(request("c"))
+
+    virtual_time.run(go)
+    assert [event.reason for event in events if isinstance(event, Waiting)] == ["busy, [key]"]
+
+
+def test_a_reply_of_an_earlier_version_is_cleaned_when_it_is_remembered(memory, monkeypatch):
+    monkeypatch.setattr(keys, "_IN_USE", set())
+
+    async def go() -> None:
+        ask = asker(Script("I am sk-canary-55"), memory, []).ask
+        await ask(request("a"))
+        keys.note_key("sk-canary-55")
+        assert (await ask(request("a"))).reply.text == "I am [key]"
 
     anyio.run(go)

@@ -211,3 +211,9 @@ def test_ctrl_c_gives_up_what_is_in_flight_and_keeps_what_was_answered(tmp_path,
     with Jobs(models, memory=memory) as again:
         again.run({"fast": said(ask("a"))}, model="fast")
         assert again.spent.n_remembered == 1
+
+
+def test_a_spec_that_may_hold_a_key_is_refused_before_anything_is_opened(tmp_path, model):
+    with pytest.raises(UsageError, match="api_key_env must be the name") as refused:
+        sent(tmp_path, models={"cards": NamedModel(spec="openai:m?api_key_env=sk-canary")})
+    assert "canary" not in str(refused.value)

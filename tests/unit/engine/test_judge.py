@@ -1,5 +1,8 @@
 """Judging afterwards: stored replies are put to a judge, and the folder carries its verdicts."""
 
+import re
+import shutil
+
 import anyio
 import msgspec
 import pytest
@@ -8,7 +11,7 @@ from vidence.engine import engine as engine_module
 from vidence.engine.environment import Environment
 from vidence.engine.judge import judge_run
 from vidence.engine.plan import read_plan
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, TransientModelError, UsageError
 from vidence.records import Reply
 
 
@@ -36,10 +39,15 @@ def judge(folder, models, monkeypatch=None, **changes):
     return summary, heard
 
 
+def signed(request, fields):
+    """A verdict with the id of the block under judgement."""
+    marked = re.search(r'<reply id="(\w+)">', request.prompt.text)[1]
+    return Reply(text=f"{{'id': '{marked}', {fields}}}")
+
+
 def verdict(fake_model, points):
     async def say(request):
-        correct = str(points >= 3)
-        return Reply(text=f"{{'extracted answer': 'pan', 'correctness': {correct}, 'score': {points}}}")
+        return signed(request, f"'extracted answer': 'pan', 'correctness': {points >= 3}, 'score': {points}")
 
     return fake_model(turn=say)
 
@@ -74,7 +82,7 @@ def rambling(fake_model, n_times, points=4):
         n_asked += 1
         if n_asked <= n_times:
             return Reply(text="It is hard to say.")
-        return Reply(text=f"{{'extracted answer': 'pan', 'correctness': True, 'score': {points}}}")
+        return signed(request, f"'extracted answer': 'pan', 'correctness': True, 'score': {points}")
 
     return fake_model(turn=say)
 
@@ -82,7 +90,7 @@ def rambling(fake_model, n_times, points=4):
 def test_judging_again_asks_about_judge_errors_alone_and_anew(folder, bench, fake_model, monkeypatch):
     model = rambling(fake_model, 6)  # each of three replies twice
     summary, _ = judge(folder, {"fake:judge": model}, monkeypatch)
-    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_lost) == (3, 3, 0)
+    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_kept) == (3, 3, 0)
     # The same judge again, which is lost at one reply and clear about the others.
     again = rambling(fake_model, 2)
     summary, _ = judge(folder, {"fake:judge": again}, monkeypatch)
@@ -93,12 +101,59 @@ def test_judging_again_asks_about_judge_errors_alone_and_anew(folder, bench, fak
     assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
 
 
-def test_a_judge_that_cannot_answer_is_said_to_take_a_score_away(folder, fake_model, monkeypatch):
+def test_a_judge_that_cannot_answer_leaves_the_marks_from_before(folder, bench, fake_model, monkeypatch):
     judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
-    lost = rambling(fake_model, 99)
+    lost = rambling(fake_model, 5)  # two replies and the first try at the third
     lost.identity = "fake:2"
     summary, _ = judge(folder, {"fake:other": lost}, monkeypatch)
-    assert (summary.n_judge_errors, summary.n_scores_lost) == (3, 3)
+    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_kept) == (0, 0, 2)
+    kept = [trial.score for trial in bench.trials() if trial.score.unanswered]
+    assert [score.value for score in kept] == [1.0, 1.0]
+    assert {v.judge_model for score in kept for v in score.verdicts} == {"fake:1"}
+    assert {v.judge_model for score in kept for v in score.unanswered} == {"fake:2"}
+    assert all(v.value is None and v.error and v.said for score in kept for v in score.unanswered)
+    # Back to the judge before: it has marked them, and nothing is open.
+    copy = shutil.copytree(folder, folder.parent / "copy")
+    summary, _ = judge(copy, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    assert summary.n_scores_kept == 0
+    assert not any(trial.score.unanswered for trial in bench.trials("copy"))
+    # The same command asks about these alone, and not out of the memory.
+    again = verdict(fake_model, 1)
+    again.identity = "fake:2"
+    summary, _ = judge(folder, {"fake:other": again}, monkeypatch)
+    assert (summary.n_tried, summary.n_scores_kept, len(again.asked)) == (2, 0, 2)
+    assert sorted(trial.score.value for trial in bench.trials()) == [0.0, 0.0, 1.0]
+    assert not any(trial.score.unanswered for trial in bench.trials())
+
+
+def test_a_reply_still_waits_where_the_judge_did_not_reply(folder, bench, fake_model, monkeypatch):
+    async def dead(request):
+        raise TransientModelError("nothing is listening there")
+
+    model = fake_model(turn=dead)
+    summary, _ = judge(folder, {"fake:judge": model}, monkeypatch)
+    assert (summary.n_judge_errors, summary.n_scores_kept) == (0, 3)
+    assert [trial.score.value for trial in bench.trials()] == [None] * 3
+    assert [len(trial.score.unanswered) for trial in bench.trials()] == [1] * 3
+    summary, _ = judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
+
+
+def test_ids_are_made_with_the_seed_of_the_plan(folder, fake_model, monkeypatch):
+    asked = []
+    for seed in (1, 2):
+        model = verdict(fake_model, 4)
+        model.identity = f"fake:{seed}"
+        judge(folder, {"fake:judge": model}, monkeypatch, seed=seed)
+        asked.append({one.prompt.text for one in model.asked})
+    assert not asked[0] & asked[1]
+
+
+def test_a_judge_that_is_held_to_the_schema_is_read_to_the_letter(folder, bench, fake_model, monkeypatch):
+    loose = verdict(fake_model, 4)
+    summary, _ = judge(folder, {"fake:judge?structured=on": loose}, monkeypatch)
+    assert summary.n_judge_errors == 3
+    assert "the one JSON object" in bench.trials()[0].score.verdicts[0].error
 
 
 def test_two_judges_that_differ_are_undecided_and_not_asked_again(folder, bench, fake_model, monkeypatch):

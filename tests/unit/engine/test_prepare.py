@@ -21,7 +21,7 @@ from vidence.engine.prepare import (
     prepare,
     run_name,
 )
-from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.records import Item, Media
 
 
@@ -171,6 +171,24 @@ def test_hundreds_of_missing_files_are_all_in_the_error_and_some_in_its_message(
     kept, notes = choose_items(questions, plan(allow_missing=True), model=Looker())
     assert [i.item_id for i in kept] == ["whole"]
     assert notes == ("300 of 301 questions are left out: their media are missing",)
+
+
+def test_media_outside_the_folder_are_named_once_and_can_be_refused(tmp_path: Path):
+    (tmp_path / "data").mkdir()
+    some = [
+        Item(item_id=f"q{i}", media=(Media(path=f"../{i // 2}.mp4"),), question="?", answer="A")
+        for i in range(10)
+    ]
+    for i in range(5):
+        (tmp_path / f"{i}.mp4").touch()
+    questions = loaded(tuple(some), tmp_path / "data")
+    kept, (note,) = choose_items(questions, plan(), model=Looker())
+    assert len(kept) == 10
+    assert note.startswith("5 media lie outside the folder of the questions")
+    assert (note.count(".mp4"), ", ..." in note, "--media-inside" in note) == (3, True, True)
+    with pytest.raises(DataError, match="5 media lie outside"):
+        choose_items(questions, plan(media_inside=True), model=Looker())
+    assert len(ids(questions, plan(media_inside=True))) == 10  # of a model that looks at nothing
 
 
 FACTS = plan_module.Facts(

@@ -15,7 +15,7 @@ from vidence.engine.limits import Budget
 from vidence.engine.plan import read_plan
 from vidence.engine.session import add_judges, opened_session
 from vidence.engine.views import DecodeCount
-from vidence.errors import UnknownNameError
+from vidence.errors import UnknownNameError, UsageError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -108,6 +108,23 @@ def test_a_plan_without_judges_opens_none(plan, bench):
             return add_judges(engine, plan, Budget())
 
     assert anyio.run(judges) is None
+
+
+def test_texts_are_only_asked_of_models_that_compute_how_likely_they_are(plan, bench):
+    sampling = msgspec.structs.replace(plan.sampling, want_choice_text_logps=True)
+    wanting = msgspec.structs.replace(plan, sampling=sampling)
+
+    async def look(session):
+        return session.identities[""]
+
+    server = "openai:m?base_url=http://localhost:9/v1"
+    for spec in ("scripted:A", "baseline:longest", server):
+        with pytest.raises(
+            UsageError, match="does not say how likely a given text is, so --choice-text-logps"
+        ):
+            within(msgspec.structs.replace(wanting, model=spec), bench.folder, look)
+    able = msgspec.structs.replace(wanting, model="phantom:fuser")
+    assert within(able, bench.folder, look).startswith("phantom:fuser")
 
 
 def test_an_unknown_model_is_refused(plan, bench):

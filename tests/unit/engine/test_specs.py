@@ -4,15 +4,18 @@ import re
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Annotated, ClassVar
+from urllib.parse import quote
 
 import msgspec
 import pytest
 from msgspec import Meta
 
 from vidence import catalog
+from vidence.ask.models import keys
 from vidence.catalog import create
 from vidence.contracts import Traits
 from vidence.engine import engine as engine_module
+from vidence.engine import specs
 from vidence.engine.diagnose import plan_digest
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import Budget
@@ -188,3 +191,39 @@ def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest
     assert whole_spec("model", "declared:hub/name") == "declared:hub/name"
     plan = make_plan("table", data=Path("q.jsonl"), model="declared:weights", overrides={})
     assert plan.model == f"declared:{here}/weights"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "openai:m?base_url=http://u:sk-canary@h/v1",
+        "openai:m?base_url=http://h/v1?api_key=sk-canary",
+        "openai:m?api_key_env=sk-canary",
+        "openai:m?sk-canary",
+        "openai:m?x=1&x=sk-canary",
+        'openai:m?extra={"headers":{"authorization":"sk-canary"}}',
+        "openai:sk-canaryA1b2C3d4E5f6G7h8I9",
+        "openai:m-KEYVALUE-sk-canary",
+    ],
+)
+def test_a_spec_that_may_hold_a_key_is_refused_and_not_shown(spec, monkeypatch):
+    monkeypatch.setattr(keys, "_IN_USE", set())
+    monkeypatch.setenv("OPENAI_API_KEY", "KEYVALUE-sk-canary")
+    for kind, text in (("model", spec), ("selector", f"frag-scores?embedder={quote(f'model:{spec}')}")):
+        with pytest.raises(UsageError) as refused:
+            specs.check_secrets(kind, text)
+        assert "sk-canary" not in str(refused.value)
+
+
+def test_what_a_selector_passes_on_belongs_to_the_spec_of_its_model():
+    text = "frag-scores:model:openai:m?embedder.base_url=http://h/v1&query=question"
+    (_, selector), (kind, model) = specs.named_specs("selector", text)
+    assert (selector.name, kind, model.name, model.argument) == ("frag-scores", "model", "openai", "m")
+    assert model.options == {"base_url": "http://h/v1"}
+
+
+def test_the_specs_among_the_fields_of_a_plan_are_checked():
+    for fields in ({"model": "openai:m?api_key_env=a-b"}, {"judge_models": ["openai:m?api_key_env=a-b"]}):
+        with pytest.raises(UsageError, match="api_key_env must be the name"):
+            specs.check_fields(fields)
+    specs.check_fields({"model": "openai:m", "judge_models": (), "selector": "fps:1", "strategy": "once"})

@@ -363,7 +363,14 @@ def test_the_key_is_what_is_sent():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("temperature", None), ("top_p", 0.5), ("max_tokens", 9), ("seed", 1), ("want_choice_logps", True)],
+    [
+        ("temperature", None),
+        ("top_p", 0.5),
+        ("max_tokens", 9),
+        ("seed", 1),
+        ("want_choice_logps", True),
+        ("want_choice_text_logps", True),
+    ],
 )
 def test_every_way_of_drawing_counts(field: str, value: object):
     plain = request(TextPart(text="Who?"))
@@ -374,14 +381,27 @@ def test_every_way_of_drawing_counts(field: str, value: object):
 def test_the_system_prompt_counts_and_choices_do_where_they_are_read():
     plain = request(TextPart(text="Who?"))
 
-    def key(*, logps: bool = False, **changes: object) -> bytes:
-        sampling = Sampling(want_choice_logps=logps)
+    def key(*, logps: bool = False, texts: bool = False, **changes: object) -> bytes:
+        sampling = Sampling(want_choice_logps=logps, want_choice_text_logps=texts)
         prompt = msgspec.structs.replace(plain.prompt, **changes)
         return memory_key(replace(plain, prompt=prompt, sampling=sampling), identity="m", by_item=False)
 
     assert key(system="Be brief.") != key()
     assert key(choices=("x", "y", "z")) == key()
     assert key(choices=("x", "y", "z"), logps=True) != key(logps=True)
+    assert key(choices=("x", "y", "z"), texts=True) != key(texts=True)
+    assert key(choices=("x", "y", "z"), texts=True) != key(choices=("x", "y", "z"), logps=True)
+
+
+def test_what_was_remembered_before_texts_could_be_asked_for_is_found():
+    # The keys that revision 03e2a47 made, which had no such setting.
+    plain = request(TextPart(text="Who?"))
+    letters = replace(plain, sampling=Sampling(want_choice_logps=True))
+    earlier = (
+        "029fc657926f5dbd31566c6aaf07ce9a2e61e2520c5be887d8181c6684dc6d1e",
+        "2069f01acd24b593639309315a22edbd965c2fe36fd823aaedd07575a49b297b",
+    )
+    assert [memory_key(r, identity="m", by_item=False).hex() for r in (plain, letters)] == [*earlier]
 
 
 def test_models_that_answer_by_item_are_remembered_by_item():

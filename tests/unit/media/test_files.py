@@ -21,6 +21,7 @@ from vidence.media.files import (
     deliver,
     known_video,
     missing,
+    outside,
     read_facts,
     resolve,
 )
@@ -277,6 +278,69 @@ def test_a_path_goes_before_a_url(tmp_path: Path) -> None:
 )
 def test_a_url_alone_has_a_place_of_its_own(tmp_path: Path, url: str, place: str) -> None:
     assert resolve(tmp_path, Media(url=url)) == tmp_path / place
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://../secret/a.mp4",
+        "http://h/../../a.mp4",
+        "http://h/a?/../../../b",
+        "../a.mp4",
+        "file:///../a",
+        "http://h/a\0",
+        "http://[::1/a.mp4",
+    ],
+)
+def test_a_url_that_leads_out_of_the_folder_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(DataError, match=r"leads out of|is no URL"):
+        resolve(tmp_path, Media(url=url))
+
+
+def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path: Path) -> None:
+    root, other = tmp_path / "data", tmp_path / "other"
+    (root / "h").mkdir(parents=True)
+    (root / "frames").mkdir()
+    (root / "inner").mkdir()
+    other.mkdir()
+    (other / "a.mp4").write_bytes(b"x")
+    (root / "link.mp4").symlink_to(other / "a.mp4")
+    (root / "h" / "b.mp4").symlink_to(other / "a.mp4")
+    (root / "frames" / "1.jpg").symlink_to(other / "a.mp4")
+    (root / "folder").symlink_to(other)
+    (root / "own.mp4").symlink_to(root / "inner" / "c.mp4")
+    (root / "loop").symlink_to(root / "loop")
+    inside = [
+        Media(path="c.mp4"),
+        Media(path=str(root / "inner" / "c.mp4")),
+        Media(path="inner/../c.mp4"),
+        Media(path="own.mp4"),
+        Media(path="inner", kind="frames"),
+        Media(path="absent", kind="frames"),
+        Media(path="loop/a.mp4"),
+        Media(path="l" * 300),
+        Media(url="http://h/c.mp4"),
+    ]
+    out = [
+        Media(path=str(other / "a.mp4")),
+        Media(path="../other/a.mp4"),
+        Media(path="link.mp4"),
+        Media(path="frames", kind="frames"),
+        Media(path="folder", kind="frames"),
+        Media(path="folder/a.mp4"),
+        Media(path="inner/../.."),
+        Media(url="http://h/b.mp4"),
+    ]
+    items = [asking(str(i), medium) for i, medium in enumerate([*inside, *out, *out])]
+    assert outside(root, items) == tuple(resolve(root, medium) for medium in out)
+    (tmp_path / "by-link").symlink_to(root)
+    assert outside(tmp_path / "by-link", [asking("1", Media(path="c.mp4"))]) == ()
+
+
+def test_a_name_that_cannot_be_is_missing(tmp_path: Path) -> None:
+    names = ["a" * 300, "b/" * 3000 + "c"]
+    items = [asking(name[0], Media(path=name, kind=kind)) for name in names for kind in ("video", "frames")]
+    assert len(missing(tmp_path, items)) == 2
 
 
 def test_a_medium_without_path_and_url_is_refused(tmp_path: Path) -> None:

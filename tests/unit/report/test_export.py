@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(runs, tmp_path):
     target.mkdir()
     with pytest.raises(StoreError, match="cannot write"):
         write_csv(runs.load("run-b"), target)
-    assert [p.name for p in tmp_path.iterdir() if p.name.endswith(".new")] == []
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
 def test_a_full_disk_is_a_clear_error(runs, tmp_path, monkeypatch):

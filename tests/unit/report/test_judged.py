@@ -1,12 +1,16 @@
 """Verdicts of judges in tables, in the headline and in the browser of questions."""
 
+import dataclasses
+
 import msgspec
 import numpy as np
 import pytest
 
-from vidence.ask.judging.mmvu_official import CONTRADICTION
+from vidence.ask.judging.verdicts import CONTRADICTION
 from vidence.records import Answered, Failed, Score, Unreadable, Verdict
 from vidence.report.judged import judge_sentence, judge_tables, marked_by
+from vidence.report.provenance import how_asked
+from vidence.report.questions import verdict_words
 from vidence.report.tables import all_tables, headline, outcome_table
 from vidence.tables.table import DASH, shown_rows
 
@@ -208,7 +212,8 @@ def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
     marks, *_ = judge_tables(run, rng=rng)
     assert marks.columns[-1].title == "contradictions"
     assert cells(marks)["judge:mmvu-official"][-1] == "2"
-    assert judge_sentence(run).endswith(" 2 verdicts extracted one letter and scored another.")
+    said = " In 2 verdicts the mark contradicts the answer extracted; the mark counts."
+    assert judge_sentence(run).endswith(said)
     one = runs.load("one", items=items[2:], trials=trials[2:], judge="mmvu-official")
     assert "contradictions" not in [column.title for column in judge_tables(one, rng=rng)[0].columns]
 
@@ -232,3 +237,56 @@ def test_undecided_judges_are_counted_apart_from_errors(runs, rng):
     assert cells(outcome_table(run))["undecided"][0] == "1"
     by = {table.name: table for table in tables}["judges"]
     assert [row.key.partition(":")[0] for row in by.rows] == ["judge", "undecided"]
+
+
+def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
+    items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(2)] + [open_item(runs, 9)]
+    failed = verdict(None, judge="scripted:dead", error="no reply", said=("well",))
+    trials = [
+        runs.marked(items[0], Answered(answer="A")),
+        judged(runs, items[1], [verdict(1.0)], value=1.0),
+        runs.marked(items[2], Answered(answer="a cat"), reply=runs.said("a cat")),
+    ]
+    beside = [
+        msgspec.structs.replace(t, score=msgspec.structs.replace(t.score, unanswered=(failed,)))
+        for t in trials
+    ]
+    run = runs.load("kept", items=items, trials=beside, judge_models=("scripted:dead",))
+    said = judge_sentence(run)
+    assert said.endswith(
+        "3 trials got no verdict from scripted:dead: the mark from before stays (1 of them still without "
+        "one). vidence judge asks about these alone. The first: no reply."
+    )
+    assert [row.correct for row in run.rows] == [1.0, 1.0, None]
+    members = {table.name: table for table in judge_tables(run, rng=rng)}["judges-members"]
+    assert cells(members)["scripted:dead"][:2] == ["3", "3"]
+    tables = all_tables(run, rng=rng)
+    assert said in headline(run, tables[0])
+    alone = runs.load("alone", items=items[:1], trials=beside[:1], judge_models=("scripted:dead",))
+    assert judge_sentence(alone).startswith("1 trial got no verdict from scripted:dead: the mark")
+    assert judge_sentence(alone) in headline(alone, all_tables(alone, rng=rng)[0])
+
+
+def test_verdicts_that_were_read_loosely_are_counted_and_said(runs, rng):
+    items = [open_item(runs, n) for n in range(2)]
+    trials = [
+        judged(runs, items[0], [verdict(1.0, read_as="loose", contradiction="found none")], value=1.0),
+        judged(runs, items[1], [verdict(1.0, read_as="exact")], value=1.0),
+    ]
+    run = runs.load("loose", items=items, trials=trials)
+    _, members = judge_tables(run, rng=rng)
+    assert members.columns[-1].title == "read loosely"
+    assert cells(members)["scripted:j1"][-1] == "1"
+    assert judge_sentence(run).endswith(" 1 verdict not in the form asked for, read loosely.")
+    words = verdict_words(trials[0].score.verdicts[0])
+    assert "It contradicts itself: found none." in words
+    assert "was read loosely" in words
+
+
+def test_the_wording_of_the_judge_is_said(runs):
+    item = open_item(runs, 0)
+    trial = judged(runs, item, [verdict(1.0)], value=1.0)
+    run = runs.load("w", items=[item], trials=[trial])
+    for wording, said in (("", "own"), ("own", "own"), ("authors", "the authors'")):
+        facts = msgspec.structs.replace(run.facts, judge_wording=wording)
+        assert f", the judge in {said} wording" in how_asked(dataclasses.replace(run, facts=facts))

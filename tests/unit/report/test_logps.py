@@ -3,16 +3,18 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
+import msgspec
 import pytest
 
-from vidence.records import Answered
+from vidence.records import Answered, Sampling, TextLogp
 from vidence.report.export import write_csv, write_json
 from vidence.report.logps import logp_tables, logp_words, stated
 from vidence.report.parsers import parser_tables
-from vidence.report.tables import all_tables
+from vidence.report.tables import all_tables, headline
 from vidence.tables.figures import draw_figure
-from vidence.tables.table import shown
+from vidence.tables.table import DASH, shown
 
 
 def logps(**shares):
@@ -109,3 +111,117 @@ def test_files_have_them(run, tmp_path):
     trials = json.loads((tmp_path / "t.json").read_text())["trials"]
     assert trials[1]["choice_logps"] == pytest.approx(logps(A=0.2, B=0.6))
     assert "choice_logps" not in trials[4]
+
+
+# ------------------------------------------------------------------------------ texts of choices
+
+
+def texts(**logps_and_lengths):
+    return {
+        letter: TextLogp(logp=logp, n_tokens=n_tokens, n_bytes=n_bytes)
+        for letter, (logp, n_tokens, n_bytes) in logps_and_lengths.items()
+    }
+
+
+@pytest.fixture
+def texts_run(runs):
+    """Right letters A B C C. The likeliest: A A A as a whole, A B C per byte and per token, then none."""
+    equal = texts(A=(-1.0, 1, 2), B=(-3.0, 2, 4), C=(-4.0, 2, 4))
+    longer_b = texts(A=(-2.0, 1, 2), B=(-3.0, 5, 12), C=(-9.0, 2, 4))
+    longer_c = texts(A=(-2.0, 1, 2), B=(-6.0, 2, 4), C=(-2.5, 4, 10))
+    likely = [equal, longer_b, longer_c, None, None]
+    items = [msgspec.structs.replace(item, choices=("x", "y", "z")) for item in runs.items[:5]]
+    trials = [
+        runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("Answer: A", choice_text_logps=of))
+        for item, of in zip(items, likely, strict=True)
+    ]
+    return runs.load(items=items, trials=trials)
+
+
+def softmax(*logps):
+    return math.exp(logps[0]) / sum(map(math.exp, logps))
+
+
+def test_the_likeliest_text_depends_on_what_it_is_divided_by(texts_run):
+    rows = texts_run.rows
+    assert [one.correct for one in stated(rows, "text")] == [1.0, 0.0, 0.0]
+    assert [one.correct for one in stated(rows, "token")] == [1.0, 1.0, 1.0]
+    assert [one.correct for one in stated(rows, "byte")] == [1.0, 1.0, 1.0]
+    assert [one.confidence for one in stated(rows, "byte")] == pytest.approx(
+        [softmax(-0.5, -0.75, -1), softmax(-0.25, -1, -2.25), softmax(-0.25, -1, -1.5)]
+    )
+    assert [one.confidence for one in stated(rows, "text")] == pytest.approx(
+        [softmax(-1, -3, -4), softmax(-2, -3, -9), softmax(-2, -6, -2.5)]
+    )
+    assert stated(rows) == ()
+
+
+def test_texts_have_their_own_tables_one_column_for_each_way(texts_run):
+    summary, bins = logp_tables(texts_run)
+    assert (summary.name, bins.name) == ("text-confidence", "text-confidence-bins")
+    assert [column.key for column in summary.columns] == ["byte", "token", "text"]
+    shares = [softmax(-1, -3, -4), softmax(-2, -3, -9), softmax(-2, -6, -2.5)]
+    squares = [(1 - shares[0]) ** 2, shares[1] ** 2, shares[2] ** 2]
+    assert shown(summary, "brier", "text").value == pytest.approx(sum(squares) / 3)
+    assert shown(summary, "accuracy", "text").value == pytest.approx(1 / 3)
+    assert shown(summary, "accuracy", "byte").value == 1.0
+    assert (shown(summary, "replies", "byte").text, shown(summary, "replies", "byte").detail) == ("3", "of 5")
+    # Shares of .84, .73 and .62, each in a bin of its own.
+    wrong = 1 - shares[0] + shares[1] + shares[2]
+    assert shown(summary, "ece", "text").value == pytest.approx(wrong / 3)
+    assert [(row.label, shown(bins, row.key, "accuracy").text) for row in bins.rows] == [
+        ("60 to 70 %", "0.0"),
+        ("70 to 80 %", "0.0"),
+        ("80 to 90 %", "100.0"),
+    ]
+
+
+def test_a_way_in_which_all_texts_are_equally_likely_has_dashes(runs):
+    item = msgspec.structs.replace(runs.items[0], choices=("x", "y"))
+    equal = texts(A=(-2.0, 1, 2), B=(-2.0, 1, 4))
+    trial = runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("A", choice_text_logps=equal))
+    (summary,) = logp_tables(runs.load(items=[item], trials=[trial]))
+    assert [shown(summary, "replies", way).text for way in ("byte", "token", "text")] == ["1", "0", "0"]
+    assert shown(summary, "brier", "text").text == DASH
+
+
+def test_the_parser_of_texts_stands_beside_the_others(texts_run, rng):
+    table = next(table for table in all_tables(texts_run, rng=rng) if table.name == "parsers")
+    assert shown(table, "logp-text", "read").text == "3"
+    assert "logp" not in [row.key for row in table.rows]
+
+
+def test_the_browser_and_files_show_texts(texts_run, page_of, tmp_path):
+    assert logp_words(texts_run.rows[0]) == (
+        "Log-probabilities of the texts of the choices per byte (as a whole, and shares of these): "
+        "A -0.500 (-1.00, 84.4 %), B -0.750 (-3.00, 11.4 %), C -1.000 (-4.00, 4.2 %)."
+    )
+    _, page = page_of(texts_run)
+    notes = page.text_of("p", class_="note")
+    assert sum(note.startswith("Log-probabilities of the texts") for note in notes) == 3
+    write_csv(texts_run, tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[-1] == "choice_text_logps"
+    found = json.loads(rows[0]["choice_text_logps"])
+    assert found["B"] == {"logp": -3.0, "n_tokens": 2, "n_bytes": 4}
+    assert rows[4]["choice_text_logps"] == ""
+    write_json(texts_run, (), tmp_path / "t.json")
+    trials = json.loads((tmp_path / "t.json").read_text())["trials"]
+    assert trials[0]["choice_text_logps"] == found
+    assert "choice_text_logps" not in trials[4]
+
+
+def test_replies_without_the_log_probabilities_that_were_asked_for_are_counted(texts_run, rng):
+    sampling = Sampling(want_choice_logps=True, want_choice_text_logps=True)
+    wanting = replace(texts_run, plan=msgspec.structs.replace(texts_run.plan, sampling=sampling))
+    (score, *_) = all_tables(wanting, rng=rng)
+    said = headline(wanting, score)
+    assert (
+        "Log-probabilities of the texts of the choices were asked for, and 2 of 5 replies came without."
+        in said
+    )
+    assert any(
+        s.startswith("Log-probabilities of the letters were asked for, and 5 of 5 replies") for s in said
+    )
+    assert not any("Log-probabilities" in s for s in headline(texts_run, score))

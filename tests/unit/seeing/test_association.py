@@ -53,7 +53,7 @@ def test_fewer_boxes_than_it_takes_are_no_track():
 def test_a_person_who_comes_back_before_the_age_is_the_same_one():
     rows = walk(0, frames=[*range(10), *range(20, 40)])
     assert spans(tracked(rows)) == [("1", 0, 39, 30)]
-    assert spans(tracked(rows, max_age=5)) == [("1", 0, 9, 10), ("2", 20, 39, 20)]
+    assert spans(tracked(rows, max_age_s=5 / 30)) == [("1", 0, 9, 10), ("2", 20, 39, 20)]
 
 
 def test_boxes_of_little_confidence_go_on_with_a_track_and_never_start_one():

@@ -143,8 +143,8 @@ def standing(n=20, *, centre=(500, 500), size=(55, 100), kind="person"):
 
 
 def test_the_limits_of_the_paper():
-    assert (PAPER.class_name, PAPER.least_boxes, PAPER.least_area_px) == ("person", 20, 5500)
-    assert (PAPER.margin, PAPER.least_frames_in_middle) == (0.1, 5)
+    assert (PAPER.class_name, PAPER.least_s * 30, PAPER.least_area_px) == ("person", 20, 5500)
+    assert (PAPER.margin, PAPER.least_in_middle_s * 30) == (0.1, 5)
 
 
 @pytest.mark.parametrize(
@@ -189,12 +189,12 @@ def test_the_area_is_a_mean_over_the_boxes():
 def test_the_account_names_the_track_the_stage_and_what_was_seen():
     why = why_dropped(standing(n=7), PAPER, width_px=1000, height_px=1000)
     assert why is not None
-    assert (why.what, why.stage, why.detail) == ("a", "hard-filter", "7 frames, at least 20")
+    assert (why.what, why.stage, why.detail) == ("a", "hard-filter", "7 frames, at least 20 (0.67 s)")
 
 
 def test_limits_are_parameters():
     small = FilterSettings(
-        class_name="dog", least_boxes=2, least_area_px=4, margin=0.0, least_frames_in_middle=1
+        class_name="dog", least_s=2 / 30, least_area_px=4, margin=0.0, least_in_middle_s=1 / 30
     )
     assert reason(standing(n=2, centre=(1, 1), size=(2, 2), kind="dog"), small) == ""
     assert reason(standing(), small) == "not-a-person"

@@ -91,7 +91,7 @@ def test_limits_can_be_set():
         (MergeSettings(most_cost=17.1), 1),
         (MergeSettings(over_iou=0.34), 2),
         (MergeSettings(over_iou=0.33), 1),
-        (MergeSettings(most_gap_frames=1), 2),
+        (MergeSettings(most_gap_s=1 / 30), 2),
     ):
         assert len(merge_fragments([before, after], settings)[0]) == n
 

@@ -152,7 +152,7 @@ def test_the_annotated_video_keeps_every_frame_its_time_and_has_the_boxes(tracke
     assert not differs[top + 30 : bottom - 20, left + 15 : right - 15].any()
     with Image.open(tmp_path / "s.jpg") as picture:
         assert picture.format == "JPEG"
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_sides_of_an_odd_number_of_pixels(tmp_path):

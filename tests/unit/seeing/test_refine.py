@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects.tracks import track, video, walk
+from subjects import tracks as subjects
+from subjects.tracks import track, walk
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.material import Dropped
 from vidence.seeing.refine import STEPS, RefineSettings, refine
@@ -12,6 +13,11 @@ from vidence.seeing.tracks import TrackedVideo
 
 NAN = float("nan")
 EVERYONE = RefineSettings(steps=("outliers", "gaps", "smoothing", "merging"))
+
+
+def video(tracks) -> TrackedVideo:
+    """A video of the paper's frame rate."""
+    return subjects.video(tracks, fps=30.0)
 
 
 def check_account(before, refined):
@@ -137,9 +143,9 @@ def test_steps_that_make_no_sense_are_refused(steps):
 
 
 def test_settings_come_from_a_file():
-    text = b'{"most_gap_frames": 10, "merging": {"most_cost": 200}, "filter": {"least_area_px": 900}}'
+    text = b'{"most_gap_s": 0.5, "merging": {"most_cost": 200}, "filter": {"least_area_px": 900}}'
     settings = msgspec.json.decode(text, type=RefineSettings)
-    assert (settings.most_gap_frames, settings.merging.most_cost, settings.filter.margin) == (10, 200, 0.1)
+    assert (settings.most_gap_s, settings.merging.most_cost, settings.filter.margin) == (0.5, 200, 0.1)
 
 
 def test_two_tracks_of_one_name_are_refused():

@@ -14,6 +14,7 @@ import msgspec
 from vidence.ask.files import DataFile, FieldError, text_of
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
+from vidence.media.files import place_of_url
 from vidence.records import Evidence, Item, Media
 
 _FORMAT = "the format is in docs/item-format.md"
@@ -112,17 +113,25 @@ def _check(item: Item) -> None:
         raise FieldError("source_id", "blank; expected the name of the film or recording, or nothing")
     _check_choices(item)
     for i, media in enumerate(item.media):
-        if not (media.path or media.url):
-            reason = "neither path nor url; expected the path of a file, relative to the questions"
-            raise FieldError(f"media[{i}]", reason)
-        if "\0" in (media.path or ""):
-            reason = f"{media.path!r} holds a zero byte; expected the path of a file"
-            raise FieldError(f"media[{i}].path", reason)
-        _check_span(f"media[{i}]", media)
+        _check_media(f"media[{i}]", media)
     for i, evidence in enumerate(item.evidence):
         _check_span(f"evidence[{i}]", evidence)
         if (first := min(evidence.frames, default=0)) < 0:
             raise FieldError(f"evidence[{i}].frames", f"{first} found; frames are counted from 0")
+
+
+def _check_media(field: str, media: Media) -> None:
+    if not (media.path or media.url):
+        reason = "neither path nor url; expected the path of a file, relative to the questions"
+        raise FieldError(field, reason)
+    if "\0" in (media.path or ""):
+        raise FieldError(f"{field}.path", f"{media.path!r} holds a zero byte; expected the path of a file")
+    if media.url and not media.path:
+        try:
+            place_of_url(media.url)
+        except DataError as error:
+            raise FieldError(f"{field}.url", str(error)) from error
+    _check_span(field, media)
 
 
 def _check_choices(item: Item) -> None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from vidence.contracts import ComparingEmbedder, Embedder
 from vidence.errors import UsageError
-from vidence.media.cache import BoundedFolder, mark_used, write_whole
+from vidence.media.cache import BoundedFolder, mark_used
+from vidence.media.whole import PRIVATE, write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.flo
     np.savez(buffer, indices=indices, values=values.astype(np.float32, copy=False))
     data = buffer.getvalue()
     path = folder / f"{hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]}.npz"
-    write_whole(path, data)
+    write_whole(path, data, mode=PRIVATE)
     return path, len(data)
 
 

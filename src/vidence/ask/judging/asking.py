@@ -9,8 +9,14 @@ from typing import TypeAlias
 import msgspec
 
 from vidence.ask.judging.fence import block_id, fence
-from vidence.ask.judging.templates import QUESTION, REPAIR, JudgeTemplates, item_values
-from vidence.ask.judging.verdicts import Form, Reading, judge_error
+from vidence.ask.judging.templates import (
+    QUESTION,
+    REPAIR,
+    SIGN,
+    JudgeTemplates,
+    item_values,
+)
+from vidence.ask.judging.verdicts import Form, Reading, Reads, judge_error
 from vidence.contracts import Flow
 from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
 from vidence.text import refusal_in
@@ -28,6 +34,8 @@ class TemplateJudge(ABC):
     """What the judges of this folder are: templates, and how their verdicts become scores.
 
     `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
+    `seed` is that of the plan, from which the ids of blocks are made. `reads` is how its
+    words are read, see `verdicts.Form.read`.
     """
 
     templates: JudgeTemplates
@@ -35,6 +43,13 @@ class TemplateJudge(ABC):
     version: int = 1
     sampling: Sampling
     scale: float = 0.0
+    seed: int = 0
+    reads: Reads = "loosely"
+
+    @property
+    def wording(self) -> str:
+        """Whose words its messages are, see `templates.JudgeTemplates.wording`."""
+        return self.templates.wording
 
     @property
     def prompts_digest(self) -> str:
@@ -69,12 +84,17 @@ class TemplateJudge(ABC):
             system: the template of the system message.
             more: values of the variables that the templates have beside the usual ones.
         """
-        marked = block_id(item, judged)
+        marked = block_id(item, judged, form=form.digest, seed=self.seed)
         values = {**item_values(item, block_id=marked), **more}
         block = fence(judged, name="reply", marked=marked)
+        asked = self.templates.fill(QUESTION, {**values, "reply": block})
+        told = self.templates.fill(system, values)
+        # Words of somebody else may not ask for the id; then a line of ours does.
+        is_asked_for = self.templates.asks_for_id(system, QUESTION)
+        signing = "" if is_asked_for else f"\n\n{self.templates.fill(SIGN, values)}"
         prompt = Prompt(
-            parts=(TextPart(text=self.templates.fill(QUESTION, {**values, "reply": block})),),
-            system=self.templates.fill(system, values),
+            parts=(TextPart(text=asked + signing),),
+            system=told,
             template=self.templates.label(QUESTION),
             reply_schema=form.schema(),
         )
@@ -82,10 +102,11 @@ class TemplateJudge(ABC):
         def read(reply: Reply) -> Decided | str:
             if refused := refusal_in(reply):
                 return f"the judge declined: {refused.reason}"
-            reading = form.read(reply.text, marked=marked, judged=judged)
+            is_cut = reply.finish == "length"
+            reading = form.read(reply.text, marked=marked, judged=judged, reads=self.reads, is_cut=is_cut)
             if isinstance(reading, Reading):
-                return decide(reading)
-            cut = "; it was cut off at its length limit" if reply.finish == "length" else ""
+                return _noted(decide(reading), is_exact=reading.is_exact)
+            cut = "; it was cut off at its length limit" if is_cut else ""
             return f"no verdict in the judge's reply: {reading.problem}{cut}"
 
         (reply,) = yield (prompt,)
@@ -93,7 +114,7 @@ class TemplateJudge(ABC):
         if isinstance(decided, str) and not refusal_in(reply):
             earlier = fence(reply.text, name="earlier", marked=marked, most_chars=_MOST_EARLIER)
             shown = {**values, "earlier": earlier, "problem": decided}
-            repair = TextPart(text=self.templates.fill(REPAIR, shown))
+            repair = TextPart(text=self.templates.fill(REPAIR, shown) + signing)
             (reply,) = yield (msgspec.structs.replace(prompt, parts=(*prompt.parts, repair)),)
             decided = read(reply)
             said.append(reply.text)
@@ -110,3 +131,11 @@ class TemplateJudge(ABC):
             points=verdict.points,
             verdicts=(msgspec.structs.replace(verdict, said=tuple(said)),),
         )
+
+
+def _noted(decided: Decided | str, *, is_exact: bool) -> Decided | str:
+    """What was decided, with how the verdict was read."""
+    if isinstance(decided, str):
+        return decided
+    outcome, verdict = decided
+    return outcome, msgspec.structs.replace(verdict, read_as="exact" if is_exact else "loose")

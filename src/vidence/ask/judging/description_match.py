@@ -13,7 +13,6 @@ from vidence.records import Answered, Item, Reply, Sampling, Score, Verdict
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=2048)
 _FORM = Form(
-    has_id=True,
     fields=(
         Field(
             key="described",
@@ -46,6 +45,7 @@ class DescriptionMatch(TemplateJudge):
     """
 
     name: str = NAME
+    version: int = 2
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:

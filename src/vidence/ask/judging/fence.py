@@ -3,14 +3,17 @@
 The text is written as a JSON string on one line between two marker lines. Whatever could be markup, a
 control token of a chat format, or not what it looks like is written as an escape, so that no marker,
 no tag, no line break and no invisible character of the text reaches the judge as such. The markers
-carry an id that is derived from the question and the whole text: the same for the same text, so that
-verdicts are remembered, and unknown to whoever wrote the text.
+carry an id that is derived from the question, the whole text, the form of the verdict and the seed of the
+run: the same for the same text, so that verdicts are remembered. No text can hold its own id, since any
+change of the text changes the id.
 """
 
 import hashlib
+import hmac
 import json
 import unicodedata
 from bisect import bisect_right
+from functools import lru_cache
 from itertools import accumulate
 
 from vidence.records import Item
@@ -27,15 +30,23 @@ _BLANKS = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xF
 _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 
-def block_id(item: Item, text: str) -> str:
-    """The id of the block that holds `text`: 16 hexadecimal digits of a SHA-256 over question and text."""
-    digest = hashlib.sha256()
-    for word in (item.item_id, item.question, *item.choices, item.answer, text):
+def block_id(item: Item, text: str, *, form: str = "", seed: int = 0) -> str:
+    """The id of the block that holds `text`: 16 hexadecimal digits of an HMAC-SHA-256.
+
+    Args:
+        item: the question.
+        text: the text under judgement.
+        form: what tells the form of the verdict from others, see `verdicts.Form.digest`.
+        seed: the seed in the plan of the run; it is the key.
+    """
+    digest = hmac.new(f"vidence judge {seed}".encode(), digestmod=hashlib.sha256)
+    for word in (item.item_id, item.question, *item.choices, item.answer, form, text):
         data = word.encode("utf-8", "surrogatepass")
         digest.update(f"{len(data)} ".encode() + data)
     return digest.hexdigest()[:_ID_CHARS]
 
 
+@lru_cache(maxsize=4096)
 def _written(character: str) -> str:
     """One character as it stands in the block."""
     code = ord(character)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,7 +10,7 @@ import msgspec
 
 from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading
+from vidence.ask.judging.verdicts import Field, Form, Reading, contradiction
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 
@@ -57,11 +58,13 @@ class HumanpcrJudge(TemplateJudge):
     Choices are left to the rules. A reply without any answer is wrong with 0 points, and nobody is asked.
 
     Source: HumanPCR, appendix C, the prompt of the judge; C.3 for the reference reasoning.
-    Departs: the sentences are ours and the response is shown as data; temperature 0 (the paper names none);
+    Departs: the sentences are ours, the response is shown as data, and the verdict repeats the id of its
+        block, which the printed form does not have; temperature 0 (the paper names none);
         one repair, then a judge error.
     """
 
     gives_rationale: bool
+    version: int = 2
     sampling: Sampling = SAMPLING
     scale: float = float(SCALE)
 
@@ -76,15 +79,21 @@ class HumanpcrJudge(TemplateJudge):
         if not isinstance(ruled.outcome, Answered):
             return msgspec.structs.replace(ruled, points=0.0)
         more = {"rationale": item.rationale if self.gives_rationale else ""}
-        return (yield from self.ask(item, reply.text, form=FORM, decide=_decided, more=more))
+        decide = partial(_decided, item)
+        return (yield from self.ask(item, reply.text, form=FORM, decide=decide, more=more))
 
 
-def _decided(reading: Reading) -> Decided | str:
+def _decided(item: Item, reading: Reading) -> Decided | str:
     if problem := disagreement(reading):
         return problem
     extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
-    points = float(reading.points(POINTS))
-    verdict = Verdict(judge_model="", value=float(is_right), points=points, extracted=extracted)
+    verdict = Verdict(
+        judge_model="",
+        value=float(is_right),
+        points=float(reading.points(POINTS)),
+        extracted=extracted,
+        contradiction=contradiction(extracted, item.answer, is_right=is_right),
+    )
     if not extracted and not is_right:
         return Unreadable(reason="the judge found no answer in the reply"), verdict
     return Answered(answer=extracted, rule="judge"), verdict

@@ -1,19 +1,16 @@
 """MMVU's judge: a model takes the answer out of every reply, also for choices, and says if it is right."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading
+from vidence.ask.judging.verdicts import CONTRADICTION, Field, Form, Reading, contradiction
 from vidence.ask.scoring.robust import read_text
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
 
 EXTRACTED, CORRECT = "extracted_answer", "correct"
-# The rule of an outcome whose verdict says one letter and marks another.
-CONTRADICTION = "judge/contradiction"
 FORM = Form(
     fields=(
         Field(key=EXTRACTED, kind="text", meaning="the answer that the response settles on"),
@@ -31,16 +28,18 @@ class MmvuOfficial(TemplateJudge):
 
     A verdict that contradicts itself (it extracts another letter than the right one and calls it right, or
     the other way round) counts by what it says is correct, as in the code; its outcome has the rule
-    `CONTRADICTION`, and the verdict says so in its reason.
+    `CONTRADICTION`, and the verdict says so in its `contradiction`.
 
     Source: MMVU, section 4 and the released evaluation code: structured output {extracted_answer, correct},
         a system message for choices and one for open questions, 128 tokens, temperature 1.0.
-    Departs: the sentences are ours and the response is shown as data; a verdict that cannot be read is
+    Departs: the sentences are ours unless they are imported, the response is shown as data, and the verdict
+        repeats the id of its block; a verdict that cannot be read is
         asked for once more and then counted as a judge error, where the code marks the reply wrong (the
         value is 0.0 in both).
     """
 
     name: str = "mmvu-official"
+    version: int = 2
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
@@ -50,10 +49,14 @@ class MmvuOfficial(TemplateJudge):
         def decided(reading: Reading) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
             outcome = _outcome(item, extracted, is_right=is_right)
-            reason = ""
+            contrary = ""
             if isinstance(outcome, Answered) and outcome.rule == CONTRADICTION:
-                reason = f"extracted {outcome.answer}, right {item.answer}, correct {str(is_right).lower()}"
-            verdict = Verdict(judge_model="", value=float(is_right), extracted=extracted, reason=reason)
+                contrary = f"extracted {outcome.answer}, right {item.answer}, correct {str(is_right).lower()}"
+            elif item.answer_kind == "text":
+                contrary = contradiction(extracted, item.answer, is_right=is_right)
+            verdict = Verdict(
+                judge_model="", value=float(is_right), extracted=extracted, contradiction=contrary
+            )
             return outcome, verdict
 
         return (yield from self.ask(item, reply.text, form=FORM, decide=decided, system=system))
@@ -72,12 +75,6 @@ def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
     if is_right:
         return Answered(answer=item.answer, rule="judge/correct")
     return Unreadable(reason="what the judge found in the reply is none of the choices")
-
-
-def n_contradictions(scores: Iterable[Score]) -> int:
-    """How many scores come from a verdict that contradicts itself."""
-    outcomes = (score.outcome for score in scores)
-    return sum(isinstance(outcome, Answered) and outcome.rule == CONTRADICTION for outcome in outcomes)
 
 
 def create(prompts_dir: Path | None = None) -> MmvuOfficial:

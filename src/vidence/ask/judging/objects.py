@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Most characters of one object, and most opening braces that are tried in one text.
+# Most characters of one object that is no plain JSON, most opening braces that are tried before one id, and
+# most ids.
 MOST_CHARS = 20_000
 MOST_BRACES = 200
+MOST_IDS = 4
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)
@@ -36,10 +38,14 @@ class Object:
 
 @dataclass(frozen=True)
 class Found:
-    """An object and the words that it was read from."""
+    """An object, the words that it was read from, and where they begin."""
 
     value: Object
     source: str
+    start: int
+
+
+_PLAIN = json.JSONDecoder(object_pairs_hook=lambda pairs: Object(tuple(pairs)))
 
 
 def _string(token: str) -> str:
@@ -74,9 +80,19 @@ def _as_json(text: str, start: int) -> tuple[str, int] | None:
     return None
 
 
+def _object_at(text: str, start: int) -> tuple[Object | None, int]:
+    """The object that begins at `start`, and where it ends: plain JSON, or what is meant to be."""
+    try:
+        value, end = _PLAIN.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        written = _as_json(text, start)
+        return (_read(written[0]), written[1]) if written else (None, start)
+    return value, end
+
+
 def _read(written: str) -> Object | None:
     try:
-        value = json.loads(written, object_pairs_hook=lambda pairs: Object(tuple(pairs)))
+        value = _PLAIN.decode(written)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Object) else None
@@ -100,11 +116,62 @@ def find_objects(text: str) -> list[Found]:
         written = _as_json(text, place)
         value = _read(written[0]) if written else None
         if written and value:
-            found.append(Found(value, text[place : written[1]]))
+            found.append(Found(value, text[place : written[1]], place))
             place = written[1] - 1
     if text.find("{", place + 1) < 0:
         return found
     raise ValueError(f"it has more than {MOST_BRACES} opening braces")
+
+
+def objects_holding(words: str, text: str) -> list[Found]:
+    """The objects in a text in which some words stand, and which do not stand inside another one, in order.
+
+    Args:
+        words: what stands in an object, such as an id; its last `MOST_IDS` places are looked at, and before
+            each the last `MOST_BRACES` opening braces.
+        text: the text.
+
+    >>> text = "I {a: 1} say {'id': '7f', 'right': True,}, so"
+    >>> [found.value.pairs for found in objects_holding("7f", text)]
+    [(('id', '7f'), ('right', True))]
+    """
+    found: list[Found] = []
+    done = 0
+    for held in _places(text, words):
+        if held < done:
+            continue  # in the object before
+        for start in _braces_before(text, held, done):
+            if start < done:
+                continue
+            value, end = _object_at(text, start)
+            if value is not None and end > held:
+                done = end
+                found.append(Found(value, text[start:done], start))
+                break
+    return found
+
+
+def _places(text: str, words: str) -> list[int]:
+    """The last places at which words stand, in order."""
+    places: list[int] = []
+    place = len(text)
+    while len(places) < MOST_IDS and words and (place := text.rfind(words, 0, place)) >= 0:
+        places.append(place)
+    return places[::-1]
+
+
+def _braces_before(text: str, end: int, begin: int) -> list[int]:
+    """The last opening braces before a place, in order."""
+    braces: list[int] = []
+    place = end
+    while len(braces) < MOST_BRACES and (place := text.rfind("{", begin, place)) >= 0:
+        braces.append(place)
+    return braces[::-1]
+
+
+def whole_object(text: str) -> Object | None:
+    """The object that a text is, read as JSON and nothing else; None where it is anything more or less."""
+    return _read(text) if text.startswith("{") else None
 
 
 def inside(value: Object | list[object]) -> Iterator[Object]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.equal import says_the_same
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading
+from vidence.ask.judging.verdicts import Field, Form, Reading, contradiction
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 from vidence.text import without_thinking
@@ -21,7 +21,6 @@ OPEN_FORM = Form(
         _REASON,
         Field(key=CORRECT, kind="truth", meaning="whether it means the same as the right answer"),
     ),
-    has_id=True,
 )
 
 
@@ -36,7 +35,7 @@ class RuleFirst(TemplateJudge):
     """
 
     name: str = "rule-first"
-    version: int = 2
+    version: int = 3
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
@@ -66,7 +65,7 @@ class RuleFirst(TemplateJudge):
         letter = Field(
             key=CHOICE, kind="word", meaning="the choice that the reply means", words=(*item.letters, NONE)
         )
-        form = Form(fields=(_REASON, letter), has_id=True)
+        form = Form(fields=(_REASON, letter))
 
         def decided(reading: Reading) -> Decided:
             chosen, reason = reading.text(CHOICE), reading.text(REASON)
@@ -84,11 +83,13 @@ class RuleFirst(TemplateJudge):
 
     def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
         def decided(reading: Reading) -> Decided:
+            extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
             verdict = Verdict(
                 judge_model="",
-                value=float(reading.truth(CORRECT)),
-                extracted=reading.text(EXTRACTED),
+                value=float(is_right),
+                extracted=extracted,
                 reason=reading.text(REASON),
+                contradiction=contradiction(extracted, item.answer, is_right=is_right),
             )
             return Answered(answer=verdict.extracted or words, rule="judge"), verdict
 

@@ -2,9 +2,11 @@
 
 A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
 (`reply`, a block made by `fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
-others, ``system.txt`` for one, are system messages.
+others, ``system.txt`` for one, are system messages. ``sign.txt`` beside the sets is the line that asks for
+the id of the block where the words that a user brought do not.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from vidence.ask.prompting.origin import read_origin
+from vidence.ask.prompting.released import Wording, released, wording_of
 from vidence.ask.prompting.templates import (
     Template,
     brought_files,
@@ -24,7 +28,8 @@ from vidence.ask.prompting.templates import (
 from vidence.errors import UsageError
 from vidence.records import Item
 
-QUESTION, REPAIR = "question", "repair"
+QUESTION, REPAIR, SIGN, SYSTEM = "question", "repair", "sign", "system"
+_ID_ASKED = re.compile("[\"'\u201c`]id[\"'\u201d`]")
 
 # What every template can use, and what it means.
 VARIABLES: Mapping[str, str] = MappingProxyType(
@@ -44,6 +49,7 @@ SHOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 REPAIR_VARIABLES: Mapping[str, str] = MappingProxyType({"problem": "why no verdict could be read"})
+_OWN: Traversable = resources.files("vidence.ask.judging") / "templates"
 _PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
 
 
@@ -56,6 +62,27 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
         "rationale": item.rationale,
         "block_id": block_id,
     }
+
+
+def known_of(
+    set_name: str, *, more: Mapping[str, str] = MappingProxyType({}), folder: Traversable | None = None
+) -> dict[str, dict[str, str]]:
+    """The templates that a set of a judge can hold, with the variables that each can use."""
+    known = {SIGN: dict(VARIABLES)}
+    for name in _names(folder or _OWN / set_name, set_name):
+        known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
+        if name == REPAIR:
+            known[name] |= REPAIR_VARIABLES
+    return known
+
+
+def _check_judge(folder: Path, set_name: str) -> None:
+    """Refuse what was imported for another judge, or for asking: its verdicts have other keys."""
+    about = read_origin(folder)
+    one = released().get(about.name) if about is not None else None
+    if one is not None and one.judge != set_name:
+        meant = f"the judge {one.judge!r}" if one.judge else "asking (--prompts)"
+        raise UsageError(f"{folder} holds {one.name}, which is for {meant}, not for the judge {set_name!r}")
 
 
 def _names(folder: Traversable, set_name: str) -> list[str]:
@@ -103,18 +130,18 @@ class JudgeTemplates:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
                 filled, or does not show the block it must show exactly once.
         """
-        if folder is None:
-            folder = resources.files("vidence.ask.judging") / "templates" / set_name
-        known = {}
-        for name in _names(folder, set_name):
-            known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
-            if name == REPAIR:
-                known[name] |= REPAIR_VARIABLES
-        files = brought_files(folder, set_name, known)
+        folder = folder or _OWN / set_name
+        known = known_of(set_name, more=more, folder=folder)
+        files = brought_files(_OWN, "vidence", known) | brought_files(folder, set_name, known)
         if override is not None:
+            _check_judge(override, set_name)
             files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")
         made = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
         probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
+        if "block_id" not in files[SIGN].uses:
+            raise UsageError(
+                f"{files[SIGN].place} does not use {{{{ block_id }}}}, which the verdict must repeat"
+            )
         for name in files:
             made.fill(name, {**probe, **{shown: f"<{shown} 0>" for shown in SHOWN.get(name, {})}})
         return made
@@ -122,6 +149,16 @@ class JudgeTemplates:
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
         return self._files[name].label
+
+    def asks_for_id(self, *names: str) -> bool:
+        """Whether one of these templates names the key ``id`` of the verdict."""
+        return any(_ID_ASKED.search(self._files[name].text) for name in names)
+
+    @property
+    def wording(self) -> Wording:
+        """Whose words the system messages are: the authors' where all of them are."""
+        told = {wording_of(file.label) for name, file in self._files.items() if name.startswith(SYSTEM)}
+        return "authors" if told == {"authors"} else "unchecked" if "unchecked" in told else "own"
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.

@@ -42,6 +42,9 @@ OWN_FIELDS = frozenset(
 class Settings(HttpSettings):
     """Options of ``anthropic:`` models."""
 
+    own_address: ClassVar[str] = ADDRESS
+    own_keys: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
+
     base_url: Annotated[str, Meta(description="address; else ANTHROPIC_BASE_URL, else Anthropic")] = ""
     api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "ANTHROPIC_API_KEY"
     thinking_budget: Annotated[

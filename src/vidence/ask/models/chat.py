@@ -39,6 +39,9 @@ Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh",
 class Settings(HttpSettings):
     """Options of ``openai:`` models, in either protocol."""
 
+    own_address: ClassVar[str] = f"https://{OPENAI_HOST}"
+    own_keys: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+
     base_url: Annotated[str, Meta(description="address; else the variable OPENAI_BASE_URL, else OpenAI")] = ""
     api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "OPENAI_API_KEY"
     api: Annotated[Literal["chat", "responses"], Meta(description="which of the two protocols")] = "chat"

@@ -78,6 +78,9 @@ _OF_THE_KEY = {"API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_SERVICE_BLOCKED", 
 class Settings(UploadSettings):
     """Options of ``gemini:`` models."""
 
+    own_address: ClassVar[str] = ADDRESS
+    own_keys: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+
     base_url: Annotated[str, Meta(description="address of the server, without the version; else Google")] = ""
     api_key_env: Annotated[str, Meta(description="variable of the key; else GEMINI_, GOOGLE_API_KEY")] = ""
     thinking_budget: Annotated[

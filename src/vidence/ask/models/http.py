@@ -20,6 +20,7 @@ from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, believed, declined, fault
 from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
@@ -45,6 +46,9 @@ class HttpSettings(Record):
     """Options of every model behind a server; all but those in `NOT_IN_IDENTITY` can change a reply."""
 
     positional: ClassVar[str] = "name"
+    own_address: ClassVar[str] = ""
+    """The provider's own; together with a variable of `own_keys` it needs no word of the user."""
+    own_keys: ClassVar[tuple[str, ...]] = ()
 
     name: Annotated[str, Meta(description="name of the model at the server")]
     base_url: Annotated[str, Meta(description="address of the server")] = ""
@@ -137,6 +141,7 @@ def read_key(variable: str, *, example: str) -> str:
             f"the environment variable {variable} holds blanks or characters that no key has (not "
             "shown); set it again"
         )
+    note_key(key)
     return key
 
 
@@ -417,7 +422,7 @@ class Dialect(ABC):
             _log.warning(
                 "%s says that a reply took %s tokens; such numbers are counted as unknown",
                 self._server.address,
-                visible(f"{[*read, *wrote]}"[:200]),
+                visible(self._server.hide_key(f"{[*read, *wrote]}")[:200]),
             )
         n_in, n_out = (None if n == "absurd" else n for n in counted)
         return Usage(input_tokens=n_in, output_tokens=n_out)
@@ -449,6 +454,7 @@ class HttpModel:
     by_item = False
 
     def __init__(self, dialect: Dialect, caller: Caller, settings: HttpSettings, *, identity: str) -> None:
+        check_no_key(identity.partition("?")[0], settings.extra)
         self.identity = identity
         self.max_in_flight = settings.max_in_flight
         self._dialect = dialect

@@ -8,6 +8,9 @@ Requests that are in flight together are answered in batches. A server (``vllm s
 
 Written against the public interface of vLLM 0.32 and 0.33: ``LLM(...)``, ``LLM.chat``,
 ``LLM.get_tokenizer``, ``SamplingParams``, ``StructuredOutputsParams``.
+
+The text of a choice is put behind the prompt as the beginning of a reply, and the engine says how likely
+each token of that prompt was (``prompt_logprobs``).
 """
 
 import gc
@@ -27,6 +30,7 @@ from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
     BatchingModel,
+    Conversation,
     Job,
     Outcome,
     UnfitError,
@@ -37,11 +41,13 @@ from vidence.ask.models.weights import (
     draw_of,
     letter_tokens,
     likeliest,
+    text_logp,
     wanted_letters,
+    wanted_texts,
 )
 from vidence.contracts import Request
-from vidence.errors import AccessError, TransientModelError, UsageError
-from vidence.records import Reply, Usage
+from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Reply, TextLogp, Usage
 from vidence.text import visible
 
 if TYPE_CHECKING:
@@ -198,15 +204,75 @@ class Engine(Weights):
         return outcome
 
     def _chat(self, jobs: Sequence[Job], *, with_schema: bool) -> list[Outcome]:
+        outputs = self._asked(
+            [job.turns for job in jobs],
+            [self._sampling(job.request, with_schema=with_schema) for job in jobs],
+        )
+        replies = [
+            read_output(
+                output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
+            )
+            for job, output in zip(jobs, outputs, strict=True)
+        ]
+        return self._with_texts(jobs, replies, [output.prompt_token_ids for output in outputs])
+
+    def _with_texts(
+        self, jobs: Sequence[Job], outcomes: list[Outcome], prompts: Sequence[list[int] | None]
+    ) -> list[Outcome]:
+        """The outcomes; replies with the log-probabilities of the texts where these are wanted."""
+        from vllm import SamplingParams
+
+        asked = [
+            (i, letter, text)
+            for i, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True))
+            if isinstance(outcome, Reply)
+            for letter, text in wanted_texts(job.request).items()
+        ]
+        if not asked:
+            return outcomes
+        one = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
+        begun: list[Conversation] = [
+            [*jobs[i].turns, {"role": "assistant", "content": text}] for i, _, text in asked
+        ]
+        outputs = self._asked(begun, [one] * len(begun), is_begun=True)
+        found: dict[int, dict[str, TextLogp]] = {}
+        for (i, letter, text), output in zip(asked, outputs, strict=True):
+            tokens = self._llm.get_tokenizer().encode(text, add_special_tokens=False)
+            logps = read_begun(output, behind=prompts[i], tokens=tokens)
+            if logps:
+                found.setdefault(i, {})[letter] = text_logp(text, logps)
+            else:
+                outcomes[i] = RejectedRequestError(
+                    f"{jobs[i].request.item_id}: vllm cannot put {text!r} behind the prompt of {self._name}: "
+                    "its chat template or its tokenizer writes a reply that is begun in another way than "
+                    "one that is not; ask with transformers: or without --choice-text-logps"
+                )
+        return [
+            msgspec.structs.replace(outcome, choice_text_logps=found[i])
+            if isinstance(outcome, Reply) and i in found
+            else outcome
+            for i, outcome in enumerate(outcomes)
+        ]
+
+    def _asked(
+        self,
+        conversations: Sequence[Conversation],
+        sampling: "Sequence[SamplingParams]",
+        *,
+        is_begun: bool = False,
+    ) -> "list[RequestOutput]":
+        """What the engine says to conversations; the last turn `is_begun` where the reply has a beginning."""
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
         thinking = self._settings.thinking
         try:
-            outputs = self._llm.chat(
-                [job.turns for job in jobs],
-                [self._sampling(job.request, with_schema=with_schema) for job in jobs],
+            outputs: list[RequestOutput] = self._llm.chat(
+                conversations,
+                sampling,
                 use_tqdm=False,
+                add_generation_prompt=not is_begun,
+                continue_final_message=is_begun,
                 chat_template_kwargs=None if thinking is None else {"enable_thinking": thinking},
             )
         except EngineDeadError as error:
@@ -216,16 +282,9 @@ class Engine(Weights):
             if self._llm.llm_engine.has_unfinished_requests():
                 raise AccessError(f"the engine of {self._name} failed: {error}; start again") from error
             raise UnfitError(f"the engine cannot take it: {type(error).__name__}: {error}") from error
-        if len(outputs) != len(jobs):
-            raise AccessError(
-                f"the engine of {self._name} lost {len(jobs) - len(outputs)} requests; start again"
-            )
-        return [
-            read_output(
-                output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
-            )
-            for job, output in zip(jobs, outputs, strict=True)
-        ]
+        if n_lost := len(conversations) - len(outputs):
+            raise AccessError(f"the engine of {self._name} lost {n_lost} requests; start again")
+        return outputs
 
     def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
         from vllm import SamplingParams
@@ -296,6 +355,23 @@ def read_output(
         ),
         choice_logps=likeliest(logps, letters),
     )
+
+
+def read_begun(
+    output: "RequestOutput", *, behind: Sequence[int] | None, tokens: Sequence[int]
+) -> list[float]:
+    """How likely each token of the beginning of a reply was; nothing where it is not these tokens.
+
+    Args:
+        output: of a request whose reply had a beginning.
+        behind: the tokens of the same prompt without it.
+        tokens: those of the beginning.
+    """
+    written, logps = output.prompt_token_ids, output.prompt_logprobs
+    if not tokens or behind is None or logps is None or written != [*behind, *tokens]:
+        return []
+    its = zip(logps[len(behind) :], tokens, strict=True)
+    return [at[token].logprob for at, token in its if at is not None]
 
 
 def create(settings: Settings) -> BatchingModel:

@@ -20,6 +20,7 @@ from av.video.stream import VideoStream
 from vidence.ask.phantom.plan import PlantedPiece, VideoPlan, WorldSpec, plan_world
 from vidence.ask.phantom.scene import Scene
 from vidence.errors import DataError, MediaError
+from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record
 
 __all__ = ["PlantedPiece", "PlantedVideo", "World", "WorldSpec", "read_world", "render"]
@@ -75,11 +76,10 @@ def _encode(path: Path, plan: VideoPlan, *, world: int, crf: int, rng: np.random
         MediaError: this FFmpeg has no such encoder, or the encoder fails.
     """
     scene = Scene(plan.width_px, plan.height_px, rng=rng)
-    unfinished = path.with_suffix(".part")
     mean_rate = Fraction(len(plan.pts) * plan.ticks_per_s, int(plan.pts[-1]) + 1).limit_denominator(1000)
     options = {"crf": str(crf), "preset": "veryfast", "threads": "1", **_ENCODER_OPTIONS.get(plan.codec, {})}
     try:
-        with av.open(str(unfinished), "w", format="mp4") as container:
+        with whole_file(path) as unfinished, av.open(str(unfinished), "w", format="mp4") as container:
             stream = cast(VideoStream, container.add_stream(plan.codec, rate=mean_rate, options=options))
             stream.width, stream.height, stream.pix_fmt = plan.width_px, plan.height_px, "yuv420p"
             stream.codec_context.gop_size = _GOP
@@ -90,12 +90,10 @@ def _encode(path: Path, plan: VideoPlan, *, world: int, crf: int, rng: np.random
                 container.mux(stream.encode(frame))
             container.mux(stream.encode(None))
     except (av.FFmpegError, ValueError) as error:
-        unfinished.unlink(missing_ok=True)
         raise MediaError(
             f"{path.name} cannot be encoded with {plan.codec!r} ({error}); "
             "use an encoder that this FFmpeg has, for example codecs=('libx264',)"
         ) from error
-    unfinished.replace(path)
 
 
 def _planted(path: Path, plan: VideoPlan) -> PlantedVideo:
@@ -154,16 +152,9 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
         n_items=len(plan.items),
         items_sha256=hashlib.sha256(items_data).hexdigest(),
     )
-    _write(out / WORLD_FILE, msgspec.json.format(msgspec.json.encode(world), indent=2))
-    _write(out / ITEMS_FILE, items_data)
+    write_whole(out / WORLD_FILE, msgspec.json.format(msgspec.json.encode(world), indent=2))
+    write_whole(out / ITEMS_FILE, items_data)
     return world
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all."""
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(data)
-    unfinished.replace(path)
 
 
 def _clear(out: Path) -> None:
@@ -178,7 +169,8 @@ def _clear(out: Path) -> None:
         raise DataError(f"{out} is not a folder; give one that is empty or not there")
     unknown = sorted(p.name for p in out.iterdir() if p.name not in {"videos", ITEMS_FILE, WORLD_FILE})
     videos = sorted(p.name for p in (out / "videos").iterdir()) if (out / "videos").is_dir() else []
-    unknown += [name for name in videos if not (name.startswith("v") and name.endswith((".mp4", ".part")))]
+    # A killed rendering leaves the file that it was at, under a name with a dot (`whole_file`).
+    unknown += [name for name in videos if not (name.startswith(("v", ".v")) and name.endswith(".mp4"))]
     if unknown:
         raise DataError(
             f"{out} is not empty and holds no phantom world (it has {unknown[:5]}); give another folder"

@@ -21,7 +21,7 @@ import msgspec
 import tomli_w
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, UNCHECKED, ImportedSet, ImportedText
-from vidence.ask.prompting.templates import KNOWN, Template
+from vidence.ask.prompting.templates import KNOWN, VARIABLES, Template
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -50,24 +50,31 @@ class ReleasedPrompt(Record):
     """One prompt of a set: the template that it becomes, and the variable of the file that holds it.
 
     `form` says how the variable marks what is filled in: ``template`` as `string.Template`, ``f-string`` as
-    Python does. `fill` maps each mark, as it stands in the text, to ``question`` or to `Choices`.
+    Python does, ``plain`` where nothing is. `fill` maps each mark, as it stands in the text, to ``question``
+    or to `Choices`.
     """
 
     template: str
     file: str
     variable: str
-    form: Literal["template", "f-string"]
+    form: Literal["template", "f-string", "plain"]
     fill: dict[str, Literal["question"] | Choices]
     known: tuple[KnownText, ...]
 
 
 class ReleasedSet(Record):
-    """The prompts of one set of authors."""
+    """The prompts of one set of authors: for asking, or for the judge of that name."""
 
     name: str
     paper: str
     repository: str
+    judge: str = ""
     prompts: tuple[ReleasedPrompt, ...]
+
+    @property
+    def flag(self) -> str:
+        """The flag that takes a folder of these templates."""
+        return "--judge-prompts" if self.judge else "--prompts"
 
 
 class _Released(Record):
@@ -147,7 +154,7 @@ def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = Fa
         if digest not in known and not is_unchecked:
             raise UsageError(_does_not_fit(one, prompt, path=path, digest=digest))
         made = as_template(text, prompt, place=str(path))
-        Template.parse(made, place=str(path), variables=KNOWN[prompt.template])
+        Template.parse(made, place=str(path), variables=KNOWN.get(prompt.template, VARIABLES))
         templates[prompt.template] = made
         texts.append(
             ImportedText(
@@ -226,22 +233,30 @@ def _does_not_fit(one: ReleasedSet, prompt: ReleasedPrompt, *, path: Path, diges
 
 def _texts(tree: ast.AST, variable: str) -> Iterator[str]:
     """Every text that a variable is given in a file; what is added later in the same block belongs to it."""
+    known: dict[str, str] = {}
+    for statement in getattr(tree, "body", ()):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if (text := _text_of(value, known)) is not None:
+                    known[name] = text
+            case _:
+                pass
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
-            if isinstance(block, list) and (text := _text_in(block, variable)) is not None:
+            if isinstance(block, list) and (text := _text_in(block, variable, known)) is not None:
                 yield text
 
 
-def _text_in(block: Sequence[ast.stmt], variable: str) -> str | None:
+def _text_in(block: Sequence[ast.stmt], variable: str, known: Mapping[str, str]) -> str | None:
     text: str | None = None
     for statement in block:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
-                text = _text_of(value)
+                text = _text_of(value, known)
             case ast.AugAssign(target=ast.Name(id=name), value=value) if (
                 name == variable and text is not None
             ):
-                added = _text_of(value)
+                added = _text_of(value, known)
                 text = None if added is None else text + added
             case ast.If() | ast.For() if text is not None and _gives(statement, variable):
                 text += _ADDED
@@ -257,8 +272,11 @@ def _gives(statement: ast.stmt, variable: str) -> bool:
     )
 
 
-def _text_of(value: ast.expr) -> str | None:
-    """A text with the marks of what is filled in, or None where the value is none."""
+def _text_of(value: ast.expr, known: Mapping[str, str]) -> str | None:
+    """A text with the marks of what is filled in, or None where the value is none.
+
+    Texts that are joined may be names of texts of the file, which are in `known`.
+    """
     match value:
         case ast.Constant(value=str(text)):
             return text
@@ -266,6 +284,12 @@ def _text_of(value: ast.expr) -> str | None:
             return "".join(_piece(part) for part in parts)
         case ast.Call(func=ast.Name(id="Template"), args=[ast.Constant(value=str(text))]):
             return text
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            first, second = (
+                known.get(side.id) if isinstance(side, ast.Name) else _text_of(side, known)
+                for side in (left, right)
+            )
+            return None if first is None or second is None else first + second
         case _:
             return None
 
@@ -291,6 +315,8 @@ def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
         UsageError: a mark is missing.
     """
     text = text.strip("\n")
+    if not prompt.fill:
+        return _literal(text, prompt.form)
     missing = [mark for mark in prompt.fill if mark not in text]
     if missing:
         raise UsageError(

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.pipeline.config_file import Count, CountOrNone
+from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Crop, Dropped
 from vidence.media.encode import Size
 from vidence.media.pixels import resize
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px
-from vidence.seeing.tracks import Track
+from vidence.seeing.tracks import PAPER_FPS, Track, frames_in
 from vidence.seeing.visibility import shares_covered
 
 STAGE: Final = "crops"
@@ -33,14 +33,14 @@ class CropRules(Record, omit_defaults=True):
     """How crops are chosen and made.
 
     The first and the last `end_share` of a track are for its appearance, `n_each_end` crops from either; what
-    lies between them, without `gap_frames` on both sides, is for its path, `n_path` crops. A crop has
+    lies between them, without `gap_s` seconds on both sides, is for its path, `n_path` crops. A crop has
     `margin` of its box around it; its shorter side is brought to at least `least_px`, its longer to at most
     `most_px`. The whole frames around a path are brought to `frame_px` on their longer side. A box of which
     somebody else's box has more than `most_covered` is not shown: nobody could say who of the two is meant.
     """
 
     end_share: Annotated[float, Meta(gt=0, lt=0.5)] = 0.2
-    gap_frames: CountOrNone = 30
+    gap_s: Annotated[float, Meta(ge=0)] = 1.0
     n_each_end: Count = 3
     n_path: Count = 5
     margin: Annotated[float, Meta(ge=0)] = 0.1
@@ -81,7 +81,13 @@ class TrackPictures:
 
 
 def plan_crops(
-    track: Track, *, width_px: int, height_px: int, rules: CropRules, others: Sequence[Track] = ()
+    track: Track,
+    *,
+    width_px: int,
+    height_px: int,
+    rules: CropRules,
+    others: Sequence[Track] = (),
+    fps: float = PAPER_FPS,
 ) -> CropPlan | Dropped:
     """Choose the frames of a track.
 
@@ -96,11 +102,13 @@ def plan_crops(
         height_px: of the video.
         rules: how frames are chosen.
         others: everybody else in the video, who may stand in front or behind.
+        fps: frames per second of the video.
 
     Source: HERBench, section 7.2: 10-11 crops, the first and last 20 % for A-cards, the middle 60 % for
         B-cards, at least 30 frames between them.
-    Departs: the two spans of the paper touch, so that the gap is taken out of the middle; a track that leaves
-        fewer than five frames there is dropped. The paper says nothing of people who cover each other.
+    Departs: the gap is a second, 30 frames of the paper's films. The two spans of the paper touch, so that
+        the gap is taken out of the middle; a track that leaves fewer than five frames there is dropped. The
+        paper says nothing of people who cover each other.
     """
     boxes = _inside(track.boxes_px, width_px=width_px, height_px=height_px)
     covered = shares_covered(track, others)
@@ -111,7 +119,8 @@ def plan_crops(
     length = track.last_frame - track.first_frame + 1
     first_end = track.first_frame + rules.end_share * length
     last_start = track.first_frame + (1 - rules.end_share) * length
-    start, stop = first_end + rules.gap_frames, last_start - rules.gap_frames
+    gap = frames_in(rules.gap_s, fps)
+    start, stop = first_end + gap, last_start - gap
     in_middle = (frames >= start) & (frames < stop)
     n_middle, n_clear = (int(np.count_nonzero(in_middle & some)) for some in (is_inside, seen))
     if n_middle < rules.n_path:
@@ -119,7 +128,7 @@ def plan_crops(
             track,
             "too-short-for-cards",
             f"{length} frames leave {n_middle} boxes for the path, at least {rules.n_path} are needed "
-            f"behind gaps of {rules.gap_frames} frames",
+            f"behind gaps of {gap} frames (gap_s = {rules.gap_s:g})",
         )
     if n_clear < rules.n_path:
         return _unfit(track, _COVERED, f"{n_clear} of {n_middle} boxes of the middle show nobody else")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import MediaError, StoreError, UsageError
 from vidence.make.pipeline.material import Crop
-from vidence.media.cache import write_whole
 from vidence.media.encode import Encoding, Size, encode
+from vidence.media.whole import write_whole
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

@@ -60,10 +60,16 @@ def middle_frame(span: Evidence, video: VideoSource) -> int | None:
 
 
 def tried_frames(draft: Draft, video: VideoSource, rules: OneFrameRules) -> tuple[int, ...]:
-    """The central frame (the later of two) and the middle frames of the first spans, each once."""
+    """Frames that show the first spans best, the central one (the later of two), their middles; each once.
+
+    An answer that can be read off one frame stands in the one that the maker of the question names first.
+    """
+    spans = draft.evidence[: rules.evidence]
+    decisive = [span.frames[0] for span in spans if span.frames] if rules.decisive else []
     central = [video.n_frames // 2] if rules.central else []
-    middles = [middle_frame(span, video) for span in draft.evidence[: rules.evidence]]
-    return tuple(dict.fromkeys([*central, *(index for index in middles if index is not None)]))
+    middles = [middle_frame(span, video) for span in spans]
+    tried = [*decisive, *central, *(index for index in middles if index is not None)]
+    return tuple(dict.fromkeys(min(index, video.n_frames - 1) for index in tried))
 
 
 def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSource) -> dict[str, Tried]:

@@ -39,13 +39,15 @@ class TextOnlyRules(Record, omit_defaults=True):
 class OneFrameRules(Record, omit_defaults=True):
     """A draft is dropped when `model` is right with one frame, for `suffice` of the frames that are tried.
 
-    Tried are the central frame of the video (with `central`) and the middle frames of the first `evidence`
-    spans. As `suffice` of several lucky guesses would do, the model must be right in the draft's own order
+    Tried are, of the first `evidence` spans, the frame that is said to show each best (with `decisive`) and
+    the one in its middle, and the central frame of the video (with `central`); each once. As `suffice` of
+    several lucky guesses would do, the model must be right in the draft's own order
     of choices and in `permutations` other ones. `frame_px` bounds the longer side of a frame.
     """
 
     model: str
     central: bool = True
+    decisive: bool = True
     evidence: CountOrNone = 3
     suffice: Count = 1
     permutations: CountOrNone = 1
@@ -54,9 +56,10 @@ class OneFrameRules(Record, omit_defaults=True):
     forced: bool = True
 
     def __post_init__(self) -> None:
-        if self.central + self.evidence < self.suffice:
+        most = self.central + self.evidence * (1 + self.decisive)
+        if most < self.suffice:
             raise UsageError(
-                f"suffice is {self.suffice}, and at most {self.central + self.evidence} frames are tried; "
+                f"suffice is {self.suffice}, and at most {most} frames are tried; "
                 "expected no more than there are"
             )
 

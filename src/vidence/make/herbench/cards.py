@@ -53,7 +53,7 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
 def _crop_all(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:
     """Cut the crops of every video, out of frames that were kept while it was watched."""
     folder = work.pictures
-    stage = Stage(name="crops", kind=Cropped, version=3, settings=step.crops)
+    stage = Stage(name="crops", kind=Cropped, version=4, settings=step.crops)
 
     def is_usable(cropped: Cropped) -> bool:
         crops = ((*one.appearance, *one.path, *one.frames) for one in cropped.pictures)
@@ -99,6 +99,7 @@ def _crop(work: HerbenchSession, one: VideoState, step: CardStep) -> Cropped:
             height_px=tracked.height_px,
             rules=step.crops,
             others=(*tracked.tracks, *tracked.others),
+            fps=tracked.fps,
         )
         for name in one.material.chosen
     ]

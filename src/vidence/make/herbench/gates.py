@@ -150,9 +150,12 @@ class _Gates:
         )
 
     def _frames(self, rules: OneFrameRules) -> str:
-        tried = ["the central one"] * rules.central
+        tried = [f"those that show the first {rules.evidence} spans best"] * (
+            rules.decisive and bool(rules.evidence)
+        )
+        tried += ["the central one"] * rules.central
         tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
         return (
             f"dropped where {self._spec(rules.model)} is right with one frame, for {rules.suffice} of these "
-            f"frames: {' and '.join(tried)}; in {1 + rules.permutations} orders of the choices"
+            f"frames: {', '.join(tried)}; in {1 + rules.permutations} orders of the choices"
         )

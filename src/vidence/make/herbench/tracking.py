@@ -144,7 +144,7 @@ class _Watcher:
         every = 1 if self.rules is None else self.rules.every
         describer = "" if self._describer is None else self._describer.identity
         settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", kind=Boxes, version=3, settings=settings)
+        box_stage = Stage(name="boxes", kind=Boxes, version=4, settings=settings)
         shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
         boxes = None if detector is None else cache.find(box_stage, inputs)
         shots = None if self.shots is None else cache.find(shot_stage, inputs)
@@ -192,7 +192,7 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=6, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
@@ -247,10 +247,12 @@ def read_once(
         size_px = (video.probe.width_px, video.probe.height_px)
         cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
         observers.append(cutter)
+    keeper = FrameKeeper(video)
     if isinstance(detector, Finder) or observers:
-        observers.append(FrameKeeper(video))
+        observers.append(keeper)
     frames = range(0, video.n_frames, every)
     watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
+    keeper.settle(watched.problems)
     boxes = Boxes(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),

@@ -13,7 +13,7 @@ from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_
 from vidence.make.lights.clips import name_of
 from vidence.make.lights.tables import labels_table, source_of, table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import WALKER, staged
 from vidence.pointlight.motion import Motion

@@ -11,7 +11,7 @@ from vidence import __version__
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
-from vidence.media.cache import write_whole
+from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import is_walker, staged
@@ -102,11 +102,10 @@ class ClipJob:
         pictures = list(frames(stimulus))
         path = self.folder / "clips" / f"{self.trial.clip_id}.mp4"
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.stem + ".part.mp4")
-        write_video(pictures, unfinished, fps=stimulus.fps)
-        kept = sidecar(stimulus, figures, pictures, vidence=__version__)
-        write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
-        unfinished.replace(path)
+        with whole_file(path) as unfinished:
+            write_video(pictures, unfinished, fps=stimulus.fps)
+            kept = sidecar(stimulus, figures, pictures, vidence=__version__)
+            write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
         made = ClipMade(
             clip_id=self.trial.clip_id,
             path=path.relative_to(self.folder).as_posix(),

@@ -16,7 +16,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.tables import Choice, table
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 _KEY_COLUMNS = ("form", "place", "item_id", "choice_1", "choice_2", "choice_3", "right")

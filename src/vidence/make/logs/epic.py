@@ -30,7 +30,7 @@ class EpicLog:
     """
 
     name = "epic"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = (
         "narration_id",
         "video_id",

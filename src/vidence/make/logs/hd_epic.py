@@ -42,7 +42,7 @@ class HdEpicLog:
     """
 
     name = "hd-epic"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = (
         "video_id",
         "narration",

@@ -25,7 +25,7 @@ from vidence.make.pipeline.session import (
     Session,
     check_until,
 )
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 NAME, VERSION = "actpld", 2

@@ -14,7 +14,6 @@ from vidence.make.herbench.report import report
 from vidence.make.herbench.session import STAGES, HerbenchSession
 from vidence.make.herbench.streams import gather
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import numbered, write_questions
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker, check_until
 
@@ -49,13 +48,8 @@ class HerbenchMaker:
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
-        models = Models(
-            read.models,
-            memory=context.memory,
-            limits=read.asking,
-            pictures=PictureFolder(folder / "pictures").get,
-            on_event=context.on_asking,
-        )
+        pictures = PictureFolder(folder / "pictures").get
+        models = context.models(read.models, source=config, limits=read.asking, pictures=pictures)
         with models:
             work = HerbenchSession(
                 config=read,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Flow
 from vidence.errors import StoreError
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 
 T = TypeVar("T")
 _FORMAT = "vidence-stage/2"

@@ -1,6 +1,6 @@
 """A video whose frames are kept as they are seen, so that crops do not need it to be decoded again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.cache import FrameCache
-from vidence.media.encode import Encoding, Size, decode_image, encode
+from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image, encode
 from vidence.media.files import known_video
 from vidence.media.pixels import resize
 from vidence.media.scan import Scan
@@ -18,13 +18,16 @@ from vidence.seeing.watching import Found, Image
 MadeT = TypeVar("MadeT")
 # Good enough for texture and for readers of crops, and a tenth of the raw pixels.
 ENCODING: Final = Encoding(size=Size(), format="jpeg", quality=92)
+# A reader knows only when it has read on whether a frame is whole; until then it is kept under this key.
+_NOT_YET_SURE: Final = f"{ENCODING.key}-not-yet-sure"
 
 
 class KeptVideo(Video):
     """The same video through a cache of encoded frames.
 
     A picture is always the one that the encoded frame decodes to, whether the frame was kept or not: what is
-    computed from it does not depend on what the cache happens to hold.
+    computed from it does not depend on what the cache happens to hold. Frames that turn out to be damaged
+    are not kept: the next reader finds them damaged again.
     """
 
     def __init__(self, scan: Scan, *, cache: FrameCache, content_hash: str) -> None:
@@ -52,17 +55,24 @@ class KeptVideo(Video):
                 made[index] = make(index, _fit(decode_image(kept.data), shown))
 
         def keep(index: int, image: NDArray[np.uint8]) -> MadeT:
-            return make(index, _fit(self.keep(index, image), shown))
+            return make(index, _fit(decode_image(self.keep(index, image).data), shown))
 
         if missing:
-            made.update(super().read(missing, keep, threads=threads))
+            read = super().read(missing, keep, threads=threads)
+            self.settle(index for index, one in read.items() if not isinstance(one, FrameProblem))
+            made.update(read)
         return dict(sorted(made.items()))
 
-    def keep(self, index: int, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Keep a frame, and give it as it will be read: RGB, shape (height, width, 3)."""
+    def keep(self, index: int, image: NDArray[np.uint8]) -> EncodedFrame:
+        """Keep a frame, to be found when `settle` says that it is whole; RGB, shape (height, width, 3)."""
         frame = encode(image, ENCODING)
-        self.cache.put(self.content_hash, index, ENCODING.key, frame=frame)
-        return decode_image(frame.data)
+        self.cache.put(self.content_hash, index, _NOT_YET_SURE, frame=frame)
+        return frame
+
+    def settle(self, indices: Iterable[int]) -> None:
+        """These of the frames kept are whole, and are found from now on."""
+        for index in indices:
+            self.cache.rename(self.content_hash, index, before=_NOT_YET_SURE, after=ENCODING.key)
 
 
 def _fit(image: NDArray[np.uint8], shown: tuple[int, int]) -> NDArray[np.uint8]:
@@ -82,13 +92,18 @@ def kept_video(path: Path, *, cache_root: Path, max_bytes: int) -> KeptVideo:
 
 
 class FrameKeeper:
-    """Keeps the frames that have boxes while a video is read; a part of `watching.watch`."""
+    """Keeps the frames that have boxes while a video is read; an observer of `watching.watch`."""
 
     def __init__(self, video: KeptVideo) -> None:
         self._video = video
+        self._kept: set[int] = set()
 
     def see(self, frame_index: int, image: Image, found: Found) -> None:
         """Keep the frame, if something was found in it."""
         if len(found.boxes_px):
-            frame = encode(image, ENCODING)
-            self._video.cache.put(self._video.content_hash, frame_index, ENCODING.key, frame=frame)
+            self._video.keep(frame_index, image)
+            self._kept.add(frame_index)
+
+    def settle(self, problems: Iterable[FrameProblem]) -> None:
+        """All has been read, and these frames are damaged."""
+        self._video.settle(self._kept - {problem.frame_index for problem in problems})

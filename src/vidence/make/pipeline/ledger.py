@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.errors import AccountError, StoreError
 from vidence.make.pipeline.material import Dropped
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 ACCOUNT_FILE, DROPPED_FILE = "account.json", "dropped.jsonl"

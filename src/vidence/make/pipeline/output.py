@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.errors import StoreError, UsageError
 from vidence.make.pipeline.material import Draft, Task, VideoSource
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Item, Media, Provenance
 
 ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"

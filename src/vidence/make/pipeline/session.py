@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
+from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment
+from vidence.engine.trust import check, needs_of_spec
 from vidence.errors import MediaError, UnknownNameError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
@@ -21,7 +23,7 @@ from vidence.make.pipeline.ledger import (
     ignore,
 )
 from vidence.make.pipeline.material import Draft, Dropped
-from vidence.make.pipeline.models import Listener, Models, ignore_event
+from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.records import Failed, Record
 
 T = TypeVar("T")
@@ -54,10 +56,19 @@ class BuildContext:
     cache_max_bytes: int = 20 * 2**30
     on_event: MakeListener = field(default=ignore)
     on_asking: Listener = field(default=ignore_event)
+    environment: Environment | None = None
+    """Where what the user has allowed is written (`engine.trust`); None: nothing is, and nothing is kept."""
+    is_trusted: bool = False
+    """Whether the user allows now what the configuration names."""
 
     @classmethod
     def of(
-        cls, environment: Environment, *, on_event: MakeListener = ignore, on_asking: Listener = ignore_event
+        cls,
+        environment: Environment,
+        *,
+        on_event: MakeListener = ignore,
+        on_asking: Listener = ignore_event,
+        is_trusted: bool = False,
     ) -> "BuildContext":
         """The context in the environment of a run, with the memory of replies in its cache folder."""
         return cls(
@@ -66,7 +77,37 @@ class BuildContext:
             cache_max_bytes=environment.cache_max_bytes,
             on_event=on_event,
             on_asking=on_asking,
+            environment=environment,
+            is_trusted=is_trusted,
         )
+
+    def models(
+        self,
+        named: Mapping[str, str | NamedModel],
+        *,
+        source: Path,
+        limits: AskLimits,
+        pictures: Callable[[str], bytes] = no_image,
+    ) -> Models:
+        """The models of a configuration, asked with the memory and the listener of this context.
+
+        Args:
+            named: specs by the names of the configuration.
+            source: the file of the configuration.
+            limits: how much is asked at once, and for how long.
+            pictures: the bytes of an image by its digest.
+
+        Raises:
+            TrustError: the configuration wants what needs the user's word.
+        """
+        models = Models(named, memory=self.memory, limits=limits, pictures=pictures, on_event=self.on_asking)
+        check(
+            (need for one in models.named.values() for need in needs_of_spec("model", one.spec)),
+            source=source,
+            environment=self.environment or Environment(cache_root=self.cache_root),
+            is_trusted=self.is_trusted,
+        )
+        return models
 
     def video(self, path: Path) -> KeptVideo:
         """A video file whose frames are cached.

@@ -23,7 +23,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted import kitchen_claims, street_claims
 from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen
 from vidence.make.planted.street import Street, plan_street, write_street
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 STREETS: Final = ("north-street", "south-street")
@@ -54,9 +54,6 @@ licence = "CC0-1.0"
 [tracking]
 tracker = "deepsort"
 
-[tracking.refine.merging]
-most_gap_frames = 8              # a second of these films
-
 [tracking.refine.filter]
 least_area_px = 1000.0           # the figures are small
 
@@ -70,7 +67,7 @@ first = "baseline:constant"
 model = "writer"
 
 [cards.crops]
-gap_frames = 2
+gap_s = 0.25                     # figures pass quickly
 least_px = 96
 frame_px = 320
 

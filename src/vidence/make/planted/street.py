@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import MediaError, UsageError
+from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record
 
 EdgeName: TypeAlias = Literal["left", "right", "top", "bottom"]
@@ -162,10 +163,9 @@ def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     film, boxes = folder / f"{street.name}.mp4", folder / f"{street.name}.txt"
-    unfinished = film.with_suffix(".part")
     options = {"preset": "veryfast", "crf": "18", "threads": "1", "mbtree": "0"}
     try:
-        with av.open(str(unfinished), "w", format="mp4") as container:
+        with whole_file(film) as unfinished, av.open(str(unfinished), "w", format="mp4") as container:
             stream = container.add_stream("libx264", rate=street.fps, options=options)
             stream.width, stream.height, stream.pix_fmt = WIDTH_PX, HEIGHT_PX, "yuv420p"
             for frame in range(street.n_frames):
@@ -173,12 +173,10 @@ def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
                 container.mux(stream.encode(shown))
             container.mux(stream.encode(None))
     except (av.FFmpegError, ValueError) as error:
-        unfinished.unlink(missing_ok=True)
         raise MediaError(
             f"{film.name} cannot be encoded ({error}); this FFmpeg needs the encoder libx264"
         ) from error
-    boxes.write_text("".join(_lines(street)), encoding="ascii")
-    unfinished.replace(film)
+    write_whole(boxes, "".join(_lines(street)).encode("ascii"))
     return film, boxes
 
 

@@ -23,13 +23,17 @@ from vidence.records import Evidence
 from vidence.seeing.space import EDGES
 
 Settings = PeopleSettings
+_MIDDLE = (
+    " The middle reaches a fifth of the frame's width to the left and right of its centre, and a fifth of "
+    "its height up and down; the four other parts are what is left of its quarters."
+)
 _WORDS = {
     "enters": "How does this person come into view?",
     "leaves": "How does this person go out of view, if at all?",
     "passage": "Through which edge of the frame does this person come in, and through which one go out?",
-    "starts": "In which part of the frame is this person when first in view?",
-    "ends": "In which part of the frame is this person when last in view?",
-    "route": "Where is this person when first in view, and where when last in view?",
+    "starts": f"In which part of the frame is this person when first in view?{_MIDDLE}",
+    "ends": f"In which part of the frame is this person when last in view?{_MIDDLE}",
+    "route": f"Where is this person when first in view, and where when last in view?{_MIDDLE}",
     "shape": "As seen in the frame, how does this person move between left and right?",
 }
 # Where the answer is read off: among the first fifth of the track, or the last; both where not named.

@@ -83,7 +83,7 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 3
+    version = 4
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]

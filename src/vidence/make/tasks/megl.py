@@ -85,7 +85,7 @@ class Megl(ComputedTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
-    version = 3
+    version = 4
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 

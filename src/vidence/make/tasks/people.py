@@ -249,8 +249,9 @@ def timeline_of(tracked: TrackedVideo) -> Timeline:
 
 
 def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tuple[Person, ...]:
-    """The chosen people who can be asked about, in their order; the others go to the account.
+    """The chosen people who can be asked about, as they come into view; the others go to the account.
 
+    They are not in the order of their ranks: two that rank alike would change places with the frame rate.
     Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
     People without a card are compared by their looks; how many there are is noted in every draft.
 
@@ -285,7 +286,7 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
                 b_card=b_cards.get(track_id),
             )
         )
-    return tuple(people)
+    return tuple(sorted(people, key=lambda person: (person.track.first_frame, person.track.track_id)))
 
 
 def without_card(material: Material) -> tuple[Track, ...]:
@@ -386,7 +387,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 3
+    version = 4
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings

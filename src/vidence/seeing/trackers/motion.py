@@ -1,7 +1,7 @@
 """Track by motion alone: no picture is looked at, so that boxes from a file need no video to be decoded.
 
 motion
-motion?max_age=60
+motion?max_age_s=2
 """
 
 import msgspec

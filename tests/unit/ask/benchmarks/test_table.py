@@ -117,6 +117,7 @@ def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
         ("not json", ["JSON: "]),
         (line(question="caf\u00e9").encode("latin-1"), ["encoding: not UTF-8", "save"]),
         (line(qestion="?"), ["qestion: unknown field", "did you mean 'question'?", "item_id"]),
+        (line(media=[{"url": "http://../a.mp4"}]), ["media[0].url: the url", "leads out of the folder"]),
         (line(media=[{"paht": "a.mp4"}]), ["media[0].paht: unknown field", "did you mean 'path'?"]),
         (line(provenance={"license": "MIT"}), ["provenance.license: ", "did you mean 'licence'?"]),
         (line(zzz=1), ["zzz: unknown field; known: item_id"]),

@@ -15,7 +15,8 @@ from vidence.ask.embedding import cache as cache_module
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.errors import UsageError
 from vidence.media import cache as media_cache
-from vidence.media.cache import warn_once, write_whole
+from vidence.media.cache import warn_once
+from vidence.media.whole import write_whole
 
 VIDEO, OTHER_VIDEO = "a" * 64, "b" * 64
 
@@ -227,8 +228,8 @@ class TestBound:
 def test_a_file_that_another_process_tidies_away_at_once_costs_nothing(tmp_path, cache, monkeypatch):
     """Between writing a file and looking at it, another process may have put it together with others."""
 
-    def written_and_gone(path, data):
-        write_whole(path, data)
+    def written_and_gone(path, data, *, mode):
+        write_whole(path, data, mode=mode)
         if path.name.endswith(".npz"):
             path.unlink()
 

@@ -1,25 +1,39 @@
 """One question, at most one repair."""
 
+import dataclasses
 import json
 import re
 
 import pytest
 
+from vidence import catalog
 from vidence.ask.judging.mmvu_official import FORM
 from vidence.records import Failed, Prompt, Reply, Verdict
 
-RIGHT = '{"extracted_answer": "pan", "correct": true}'
+RIGHT = '{"id": "$ID", "extracted_answer": "pan", "correct": true}'
 
 
 def in_turn(*said):
-    """A judge that says these things one after the other."""
+    """A judge that says these things one after the other; $ID stands for the id of the block."""
     left = list(said)
-    return lambda _: left.pop(0)
+
+    def says(prompt):
+        one = left.pop(0)
+        marked = re.search(r'<reply id="(\w+)">', prompt.text)[1]
+        return one.replace("$ID", marked) if isinstance(one, str) else one
+
+    return says
+
+
+def unsigned(text):
+    return re.sub('"id": "[0-9a-f]{16}"', '"id": "$ID"', text)
 
 
 def test_a_verdict_at_once_needs_no_repair(bench):
     judged = bench.put(bench.judge("mmvu-official"), bench.open, "a frying pan", in_turn(RIGHT))
-    assert judged.score.verdicts[0].said == (RIGHT,)
+    (verdict,) = judged.score.verdicts
+    assert tuple(map(unsigned, verdict.said)) == (RIGHT,)
+    assert verdict.read_as == "exact"
     assert len(judged.prompts) == 1
 
 
@@ -37,7 +51,7 @@ def test_a_repair_shows_what_was_said_as_data_and_what_was_wrong(bench):
     assert json.loads(block[2]) == said
     assert "System" not in repair.replace(block[2], "")
     assert judged.score.value == 1.0
-    assert judged.score.verdicts[0].said == (said, RIGHT)
+    assert tuple(map(unsigned, judged.score.verdicts[0].said)) == (said, RIGHT)
 
 
 def test_there_is_no_second_repair(bench):
@@ -104,3 +118,27 @@ def test_a_verdict_that_a_judge_decides_needs_a_value(bench):
 
     with pytest.raises(ValueError, match="mmvu-official decided a verdict without a value"):
         bench.put(Undecided(templates=judge.templates), bench.open, "a boat", in_turn(RIGHT))
+
+
+def test_words_that_do_not_ask_for_the_id_get_a_line_that_does(bench, tmp_path):
+    (tmp_path / "system-open.txt").write_text("Is it right? Say extracted_answer and correct.")
+    judge = catalog.create("judge", "mmvu-official", prompts_dir=tmp_path)
+    judged = bench.put(judge, bench.open, "a frying pan", in_turn("no", RIGHT))
+    marked = re.search(r'<reply id="(\w+)">', judged.prompts[0].text)[1]
+    for prompt in judged.prompts:
+        assert prompt.text.endswith(f'whose value is the id on the two marker lines: "{marked}".')
+    assert judged.score.value == 1.0
+    (own, *_) = bench.put(bench.judge("mmvu-official"), bench.open, "a frying pan", in_turn(RIGHT)).prompts
+    assert '"id": the id' in own.system
+    assert "The JSON object begins" not in own.text
+
+
+def test_a_strict_judge_is_read_to_the_letter(bench):
+    judge = dataclasses.replace(bench.judge("mmvu-official"), reads="strictly")
+    loose = RIGHT.replace('"', "'").replace("true", "True")
+    assert (
+        bench.put(judge, bench.open, "a boat", in_turn(loose, f"So: {RIGHT}")).score.verdicts[0].value is None
+    )
+    assert bench.put(judge, bench.open, "a boat", in_turn(loose, RIGHT)).score.value == 1.0
+    read = bench.put(bench.judge("mmvu-official"), bench.open, "a boat", in_turn(loose)).score.verdicts[0]
+    assert read.read_as == "loose"

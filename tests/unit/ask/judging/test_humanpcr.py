@@ -1,5 +1,7 @@
 """The judge of HumanPCR: points, correctness, and what contradicts itself."""
 
+import re
+
 import pytest
 
 from vidence.records import Answered, Failed, Refused, Score, Unreadable
@@ -17,8 +19,21 @@ UNUSABLE = [Unreadable(reason="empty"), Refused(reason="no"), Failed(stage="mode
 
 
 def marks(points, extracted="a pan"):
-    correct = str(points >= 3)
-    return lambda _: f"{{'extracted answer': '{extracted}', 'correctness': {correct}, 'score': {points}}}"
+    return said(f"'extracted answer': '{extracted}', 'correctness': {points >= 3}, 'score': {points}")
+
+
+def says(left, prompt):
+    return left.pop(0)(prompt)
+
+
+def said(fields):
+    """A judge that signs its verdict."""
+
+    def says(prompt):
+        marked = re.search(r'<reply id="(\w+)">', prompt.text)[1]
+        return f"{{'id': '{marked}', {fields}}}"
+
+    return says
 
 
 @pytest.mark.parametrize("points", range(5))
@@ -31,7 +46,8 @@ def test_humanpcr_gives_points_and_correctness(bench, name, points):
     assert judged.score.value == (1.0 if points >= 3 else 0.0)
     assert judged.score.outcome == Answered(answer="a pan", rule="judge")
     assert judged.score.scorer == name
-    assert list(judged.prompts[0].reply_schema["properties"]) == ["extracted answer", "correctness", "score"]
+    keys = ["id", "extracted answer", "correctness", "score"]
+    assert list(judged.prompts[0].reply_schema["properties"]) == keys
 
 
 def test_humanpcr_gives_the_rationale_and_the_printed_prompt_does_not(bench):
@@ -44,8 +60,8 @@ def test_humanpcr_gives_the_rationale_and_the_printed_prompt_does_not(bench):
 
 
 def test_humanpcr_says_what_contradicts_itself_and_asks_once_more(bench):
-    left = ["{'extracted answer': 'x', 'correctness': True, 'score': 1}", marks(4)(None)]
-    judged = bench.put(bench.judge("humanpcr"), bench.open, "a frying pan", lambda _: left.pop(0))
+    left = [said("'extracted answer': 'x', 'correctness': True, 'score': 1"), marks(4)]
+    judged = bench.put(bench.judge("humanpcr"), bench.open, "a frying pan", lambda prompt: says(left, prompt))
     assert "'correctness' is true and 'score' is 1, which contradict" in judged.prompts[1].text
     assert judged.score.points == 4.0
 

@@ -1,8 +1,11 @@
 """The judge of MMVU's code: what it asks, and what it makes of the verdict."""
 
+import json
+import re
+
 import pytest
 
-from vidence.ask.judging.mmvu_official import CONTRADICTION, n_contradictions
+from vidence.ask.judging.verdicts import CONTRADICTION, n_contradictions
 from vidence.records import Answered, Failed, Refused, Score, Unreadable
 
 
@@ -14,7 +17,11 @@ UNUSABLE = [Unreadable(reason="empty"), Refused(reason="no"), Failed(stage="mode
 
 
 def verdict(extracted, correct):
-    return lambda _: f'{{"extracted_answer": "{extracted}", "correct": {str(correct).lower()}}}'
+    def says(prompt):
+        marked = re.search(r'<reply id="(\w+)">', prompt.text)[1]
+        return json.dumps({"id": marked, "extracted_answer": extracted, "correct": correct})
+
+    return says
 
 
 def test_mmvu_asks_as_its_code_does(bench):
@@ -25,7 +32,7 @@ def test_mmvu_asks_as_its_code_does(bench):
     assert choice.system != open_.system
     assert "Options:\nA: cat\nB: dog\n" in choice.text
     assert "Options" not in open_.text
-    assert list(choice.reply_schema["properties"]) == ["extracted_answer", "correct"]
+    assert list(choice.reply_schema["properties"]) == ["id", "extracted_answer", "correct"]
     places = [choice.text.index(w) for w in ("Question:", "Options:", "Ground truth answer: B", "<reply id")]
     assert places == sorted(places)
 
@@ -37,7 +44,7 @@ def test_mmvu_judges_choices_that_a_rule_could_read(bench):
     )
     assert judged.score.outcome == Answered(answer="B", rule="judge/letter")
     assert judged.score.value == 1.0
-    assert (judged.score.scorer, judged.score.scorer_version) == ("mmvu-official", 1)
+    assert (judged.score.scorer, judged.score.scorer_version) == ("mmvu-official", 2)
 
 
 @pytest.mark.parametrize("outcome", UNUSABLE)
@@ -75,5 +82,5 @@ def test_mmvu_flags_a_verdict_that_contradicts_itself(bench):
     ]
     assert [s.outcome.rule == CONTRADICTION for s in judged] == [True, True, False, False]
     assert [s.value for s in judged] == [1.0, 0.0, 1.0, 0.0]
-    assert judged[0].verdicts[0].reason == "extracted A, right B, correct true"
+    assert judged[0].verdicts[0].contradiction == "extracted A, right B, correct true"
     assert n_contradictions(judged) == 2

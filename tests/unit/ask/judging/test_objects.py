@@ -1,8 +1,19 @@
 """Objects in what a judge wrote, and what is not taken for one."""
 
+import json
+
 import pytest
 
-from vidence.ask.judging.objects import MOST_BRACES, MOST_CHARS, Object, find_objects, inside
+from vidence.ask.judging.objects import (
+    MOST_BRACES,
+    MOST_CHARS,
+    MOST_IDS,
+    Object,
+    find_objects,
+    inside,
+    objects_holding,
+    whole_object,
+)
 
 
 def pairs(text: str) -> list[tuple[tuple[str, object], ...]]:
@@ -61,3 +72,45 @@ def test_as_many_braces_are_tried_as_the_limit_says():
     assert find_objects("{" * MOST_BRACES) == []
     with pytest.raises(ValueError, match=f"more than {MOST_BRACES} opening braces"):
         find_objects("{" * (MOST_BRACES + 1))
+
+
+MARK = "7f3a"
+
+
+def marked_pairs(text: str) -> list[tuple[tuple[str, object], ...]]:
+    return [found.value.pairs for found in objects_holding(MARK, text)]
+
+
+def test_only_objects_with_the_mark_are_taken_and_in_order():
+    text = "{a: id7} and {x: 1} id7 then {b: {c: id7}} id7"
+    first, second = objects_holding("id7", text)
+    assert (first.source, second.source) == ("{a: id7}", "{b: {c: id7}}")
+    assert (first.start, second.start) == (0, text.index("{b"))
+
+
+def test_plain_json_may_be_longer_than_what_is_meant_to_be():
+    fits = "{'a': '" + "x" * (MOST_CHARS - 9) + "'}"
+    assert len(objects_holding("'a'", fits)) == 1
+    assert objects_holding("'a'", fits.replace("x", "xx", 1)) == []
+    plain = json.dumps({"a": "x" * 3 * MOST_CHARS})
+    assert len(objects_holding('"a"', plain + plain)) == 2
+
+
+def test_the_braces_nearest_to_a_mark_are_tried():
+    text = f"{{a: '{MARK}'}}"
+    assert marked_pairs("{" * 5_000 + text) == [(("a", MARK),)]
+    far = "{a: 1, " + "b: {}, " * MOST_BRACES + f"m: '{MARK}'}}"
+    assert marked_pairs(far) == []
+    assert marked_pairs(far.replace("b: {}, ", "", 1)) != []
+
+
+def test_the_last_marks_are_looked_at():
+    assert len(marked_pairs(f"{{a: '{MARK}'}} " * 3 * MOST_IDS)) == MOST_IDS
+    assert marked_pairs(f"{{a: '{MARK}', b: '{MARK}'}}") == [(("a", MARK), ("b", MARK))]
+    assert objects_holding("", "{a: 1}") == []
+
+
+def test_what_is_json_as_a_whole_is_read_and_nothing_else():
+    assert whole_object('{"a": {"b": 1}}') == Object((("a", Object((("b", 1),))),))
+    for text in ("", "[1]", '{"a": 1} x', "{'a': 1}", '{"a": ' + "[" * 99_999):
+        assert whole_object(text) is None

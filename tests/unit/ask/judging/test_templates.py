@@ -118,3 +118,10 @@ def test_a_judge_of_another_package_brings_its_own_folder(tmp_path, bench):
     assert replaced.digest != made.digest
     with pytest.raises(UsageError, match="none is not a folder; expected the templates of the judge 'mine'"):
         JudgeTemplates.load("mine", override=None, folder=tmp_path / "none")
+
+
+def test_a_line_that_asks_for_the_id_without_the_id_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"sign\.txt does not use {{ block_id }}"):
+        load(write(tmp_path, sign="Sign it."))
+    made = load(write(tmp_path, sign="Sign with {{ block_id }}."))
+    assert made.fill("sign", {"block_id": "7"}) == "Sign with 7."

@@ -4,8 +4,10 @@ import hashlib
 import io
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import anyio
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -417,6 +419,22 @@ def test_noise_moves_log_probabilities_and_no_answer():
     assert again.choice_logps == noisy.choice_logps
     other = answer("fuser", [*shown, "grey"], sampling=wanted, options={"noise": "0.3"})
     assert other.choice_logps != noisy.choice_logps
+
+
+def test_per_byte_a_text_is_as_likely_as_its_letter():
+    wanted = Sampling(want_choice_logps=True, want_choice_text_logps=True)
+    asked = request(f"{SUM}\nA. 13\nB. 4\nC. 20\nAnswer: X", [png(frame("red"))], sampling=wanted)
+    prompt = msgspec.structs.replace(asked.prompt, choices=("13", "4", "20"))
+    for options in ({}, {"noise": "0.3"}):
+        reply = ask(create("fuser", options), replace(asked, prompt=prompt))
+        found = reply.choice_text_logps
+        assert [(one.n_tokens, one.n_bytes) for one in found.values()] == [(2, 2), (1, 1), (2, 2)]
+        per_byte = {letter: one.logp / one.n_bytes for letter, one in found.items()}
+        assert per_byte == pytest.approx(reply.choice_logps)
+        texts_alone = replace(asked, prompt=prompt, sampling=Sampling(want_choice_text_logps=True))
+        alone = ask(create("fuser", options), texts_alone)
+        assert alone.choice_logps is None
+        assert alone.choice_text_logps == found
 
 
 def test_what_decides_the_replies_is_in_the_identity():

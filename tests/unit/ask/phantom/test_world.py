@@ -173,7 +173,7 @@ def test_other_codecs_show_the_same(tmp_path: Path):
 def test_rendering_again_replaces_an_older_world_also_an_unfinished_one(tmp_path: Path):
     render(tmp_path, tiny(n_videos=2), seed=0)
     (tmp_path / "items.jsonl").unlink()
-    (tmp_path / "videos" / "v000.part").touch()
+    (tmp_path / "videos" / ".v000.3f.mp4").touch()
     world = render(tmp_path, tiny(), seed=1)
     assert [path.name for path in (tmp_path / "videos").iterdir()] == ["v000.mp4"]
     assert read_world(tmp_path) == world

@@ -5,6 +5,8 @@ import ast
 import msgspec
 import pytest
 
+from vidence.ask.judging import templates as templates_of_judges
+from vidence.ask.judging.templates import JudgeTemplates, known_of
 from vidence.ask.prompting import released
 from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
 from vidence.ask.prompting.released import (
@@ -168,17 +170,19 @@ def test_an_unknown_set_names_those_there_are():
 
 @pytest.mark.parametrize("one", released.released().values(), ids=lambda one: one.name)
 def test_the_shipped_table_has_facts_and_no_sentences(one):
-    assert one.name in sets() or one.name == "perceptioncomp-gemini"
+    assert one.name in sets() or one.name in {"perceptioncomp-gemini", "mmvu-judge"}
+    known_templates = known_of(one.judge) if one.judge else KNOWN
+    assert one.flag == ("--judge-prompts" if one.judge else "--prompts")
     assert one.paper
     assert one.repository.startswith("github.com/")
     for prompt in one.prompts:
-        assert prompt.template in KNOWN
+        assert prompt.template in known_templates
         assert prompt.known
         for text in prompt.known:
             assert all(len(bytes.fromhex(d)) == 32 for d in (text.sha256, text.template_sha256))
             assert text.revision
         # Of the texts only the marks are here.
-        assert max(map(len, prompt.fill)) < 30
+        assert max(map(len, prompt.fill), default=0) < 30
         known = f"authors-{one.name}/{prompt.template}.txt sha256:{prompt.known[0].template_sha256}"
         assert wording_of(known) == "authors"
 
@@ -195,3 +199,71 @@ def test_values_that_are_no_text_are_none():
     assert list(released._texts(tree, "p")) == []
     fields = msgspec.structs.replace(COT, fill={"$question": "question"})
     assert as_template("a $question", fields, place="here") == "a {{ question }}"
+
+
+JUDGING = '''
+RULES = """Compare. {{ not ours }}
+"""
+CHOICE = RULES + "Say:\\n" + """{
+    "correct": // a truth
+}
+"""
+OPEN = RULES + nothing
+'''
+CHOICE_TEXT = 'Compare. {{ not ours }}\nSay:\n{\n    "correct": // a truth\n}'
+
+
+@pytest.fixture
+def judge_clone(tmp_path, monkeypatch):
+    known = KnownText(
+        sha256=sha256(CHOICE_TEXT),
+        template_sha256=sha256(CHOICE_TEXT.replace("{{", '{{ "{" }}{')),
+        revision="abc of 2026-01-01",
+    )
+    words = ReleasedPrompt(
+        template="system-choice", file="judge.py", variable="CHOICE", form="plain", fill={}, known=(known,)
+    )
+    one = ReleasedSet(
+        name="made", paper="Made up", repository="example.org/made", judge="mmvu-official", prompts=(words,)
+    )
+    monkeypatch.setattr(released, "released", lambda: {"made": one})
+    monkeypatch.setattr(templates_of_judges, "released", lambda: {"made": one})
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    (folder / "judge.py").write_text(JUDGING)
+    released._known_templates.cache_clear()
+    yield folder
+    released._known_templates.cache_clear()
+
+
+def test_the_prompts_of_a_judge_are_taken_the_same_way(judge_clone, tmp_path):
+    out = tmp_path / "out"
+    write(take("made", judge_clone), out)
+    own = JudgeTemplates.load("mmvu-official", override=None)
+    made = JudgeTemplates.load("mmvu-official", override=out)
+    assert made.fill("system-choice", {}) == CHOICE_TEXT
+    assert made.label("system-choice").startswith("authors-made/system-choice.txt sha256:")
+    assert (own.wording, made.digest != own.digest) == ("own", True)
+    (out / "system-open.txt").write_bytes((out / "system-choice.txt").read_bytes())
+    assert made.wording == "own"  # the other message is
+    assert JudgeTemplates.load("mmvu-official", override=out).wording == "authors"
+    # The words do not ask for the id, so that a line of ours does.
+    assert own.asks_for_id("system-choice", "question")
+    assert not made.asks_for_id("system-choice", "question")
+    with pytest.raises(
+        UsageError, match="made, which is for the judge 'mmvu-official', not for the judge 'rule"
+    ):
+        JudgeTemplates.load("rule-first", override=out)
+    (judge_clone / "judge.py").write_text(JUDGING.replace("Say", "Do say"))
+    with pytest.raises(UsageError, match="or accept this one with --unchecked"):
+        take("made", judge_clone)
+    (judge_clone / "judge.py").write_text("CHOICE = RULES + 'x'")
+    with pytest.raises(UsageError, match="gives no text to 'CHOICE'"):
+        take("made", judge_clone)
+
+
+def test_words_for_asking_are_not_for_a_judge(clone, tmp_path, monkeypatch):
+    monkeypatch.setattr(templates_of_judges, "released", lambda: {"made": MADE})
+    write(take("made", clone), tmp_path / "out")
+    with pytest.raises(UsageError, match=r"made, which is for asking \(--prompts\)"):
+        JudgeTemplates.load("mmvu-official", override=tmp_path / "out")

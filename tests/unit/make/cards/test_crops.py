@@ -253,7 +253,7 @@ def test_damaged_frames_are_left_out_and_a_track_of_them_dropped(film, tmp_path)
     assert "is damaged" in dropped[0].detail
 
 
-@pytest.mark.parametrize("wrong", [{"end_share": 0.5}, {"n_path": 0}, {"gap_frames": -1}, {"least_px": 900}])
+@pytest.mark.parametrize("wrong", [{"end_share": 0.5}, {"n_path": 0}, {"gap_s": -1}, {"least_px": 900}])
 def test_rules_that_make_no_sense_are_refused(wrong):
     with pytest.raises((UsageError, msgspec.ValidationError), match=next(iter(wrong))):
         msgspec.convert(wrong, CropRules)

@@ -20,7 +20,7 @@ from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
 from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.session import BuildContext
-from vidence.records import Item
+from vidence.records import Evidence, Item
 
 LONGEST = "baseline:longest"
 
@@ -172,6 +172,20 @@ def test_the_frames_tried_are_the_central_one_and_those_of_the_first_spans():
     assert tried_frames(late, video, OneFrameRules(model="m")) == (50, 100)
 
 
+def test_frames_that_show_the_answer_are_tried_first():
+    video = VideoSource(
+        video_id="v1", path="v", n_frames=101, fps=10.0, duration_s=10.1, width_px=8, height_px=8
+    )
+    spans = (
+        Evidence(kind="oracle", start_s=1.0, end_s=2.0, frames=(11, 14)),
+        Evidence(kind="oracle", start_s=8.0, end_s=9.0, frames=(99,)),
+    )
+    asked = msgspec.structs.replace(draft("a"), evidence=spans)
+    assert tried_frames(asked, video, OneFrameRules(model="m")) == (11, 99, 50, 15, 85)
+    assert tried_frames(asked, video, OneFrameRules(model="m", decisive=False)) == (50, 15, 85)
+    assert tried_frames(asked, video, OneFrameRules(model="m", evidence=1)) == (11, 50, 15)
+
+
 # --------------------------------------------------------------------------- votes
 
 
@@ -266,7 +280,7 @@ def test_a_second_session_asks_nothing(tmp_path):
             lambda: msgspec.convert({"models": ["a", "b", "c"], "permutations": -1}, TextOnlyRules),
             r"\$\.permutations",
         ),
-        (lambda: OneFrameRules(model="a", evidence=1, suffice=3), "at most 2 frames are tried"),
+        (lambda: OneFrameRules(model="a", evidence=1, suffice=4), "at most 3 frames are tried"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(make, said):

@@ -24,7 +24,7 @@ tracker = "motion"
 
 [tracking.refine.filter]
 least_area_px = 100.0
-least_frames_in_middle = 0
+least_in_middle_s = 0
 
 [shots]
 detector = "content"

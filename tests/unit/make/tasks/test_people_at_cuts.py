@@ -179,7 +179,7 @@ class TestOthers:
     def test_refining_keeps_people_whom_it_leaves_out(self):
         quick = across("quick", first=30, last=45)
         dog = track("dog", [(400, 400, 440, 500)] * 60, first=5, kind="dog")
-        kept = FilterSettings(least_area_px=100.0, least_frames_in_middle=0)
+        kept = FilterSettings(least_s=2.0, least_area_px=100.0, least_in_middle_s=0)
         settings = RefineSettings(steps=("filter",), filter=kept)
         refined = refine(video([*self.WALKERS, quick, dog]), settings).video
         assert {t.track_id for t in refined.tracks} == {"w0", "w1", "w2", "w3", "w4"}

@@ -37,8 +37,8 @@ def test_deepsort_tells_people_apart_by_their_vectors_and_names_who_makes_them()
     vectors = np.tile(np.eye(2, dtype=np.float32), (40, 1))
     found = tracker.track(WALKERS, frame_indices=FRAMES, fps=25, vectors=vectors)
     assert spans(found) == [(0, 39, 0), (0, 39, 300)]
-    named = catalog.create("tracker", "deepsort:mobilenet?max_age=7")
-    assert (named.describer, named.settings.max_age) == ("mobilenet", 7)
+    named = catalog.create("tracker", "deepsort:mobilenet?max_age_s=7")
+    assert (named.describer, named.settings.max_age_s) == ("mobilenet", 7)
 
 
 def test_an_unknown_describer_is_refused():

@@ -1,0 +1,104 @@
+"""The keys that this process sends: read from the environment, and cut out of all that is kept or shown."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.records import Record
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+SHOWN: str = "[key]"
+"""What stands where a key stood."""
+LEAST_CHARACTERS = 8
+"""A shorter value is no secret, such as the `EMPTY` that is given to servers of one's own: it stays."""
+_IN_USE: set[str] = set()
+_NAMES = re.compile(
+    r"(?:^|[-_.])(?:authorization|cookies?|passw(?:or)?d|secret|credentials?|bearer|api[-_]?key|apikey)$"
+    r"|^(?:x-)?(?:access|auth|session|security)[-_]?token$|^token$|^auth$",
+    re.IGNORECASE,
+)
+# How the keys of providers begin; words of a name, such as that of a checkpoint, are none.
+_VALUES = re.compile(
+    r"^(?:Bearer|Basic|Token)\s+\S|^(?:sk|pk|rk)-(?=\S*[A-Z])(?=\S*\d)[\w-]{20,}"
+    r"|^(?:gh[opsu]_|hf_|github_pat_)\w{30,}|^AIza[\w-]{30,}|^AKIA[A-Z0-9]{16}$|^xox[abps]-[\w-]{20,}"
+)
+
+
+def note_key(key: str) -> None:
+    """Remember the value of a key, so that `without_keys` finds it until this process ends."""
+    if len(key) >= LEAST_CHARACTERS:
+        _IN_USE.update((key, quote(key, safe="")))
+
+
+def without_keys(text: str) -> str:
+    """A text with `SHOWN` where a key in use stood."""
+    for key in sorted(_IN_USE, key=len, reverse=True):  # a key may begin with another one
+        if key in text:
+            text = text.replace(key, SHOWN)
+    return text
+
+
+def clean_record(record: RecordT) -> RecordT:
+    """A record, such as a reply, with no key in any of its texts, names of tables included."""
+    if not _IN_USE:
+        return record
+    plain = msgspec.to_builtins(record)
+    cleaned = _cleaned(plain)
+    return record if cleaned == plain else msgspec.convert(cleaned, type(record))
+
+
+def clean_error(error: BaseException) -> None:
+    """Cut the keys out of the words of an error, and of those that it came from."""
+    seen: BaseException | None = error
+    while seen is not None:
+        seen.args = tuple(without_keys(one) if isinstance(one, str) else one for one in seen.args)
+        seen = seen.__cause__ or seen.__context__
+
+
+def _cleaned(value: object) -> object:
+    match value:
+        case str():
+            return without_keys(value)
+        case dict():
+            return {_cleaned(name): _cleaned(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_cleaned(one) for one in value]
+        case _:
+            return value
+
+
+def check_no_key(owner: str, extra: Mapping[str, object]) -> None:
+    """Refuse what looks like a key among the fields that are added to each request.
+
+    They are stored with the run; a key is read from the environment instead.
+
+    Raises:
+        UsageError: a field has the name or the value of a key; the message shows no value.
+    """
+    if (name := _key_in(extra)) is not None:
+        raise UsageError(
+            f"{owner}: extra holds what looks like a key (in {name!r}; its value is not shown), and extra is "
+            "stored with the run; put the key into an environment variable and name it with api_key_env=NAME"
+        )
+
+
+def looks_like_key(text: str) -> bool:
+    """Whether a text begins as keys of providers do, or holds a key in use."""
+    return bool(_VALUES.search(text.strip())) or without_keys(text) != text
+
+
+def _key_in(value: object, name: str = "extra") -> str | None:
+    """The name of the first field that looks like a key; None for none."""
+    inner: Iterable[tuple[object, str]] = ()
+    if isinstance(value, Mapping):
+        inner = ((one, str(key)) for key, one in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((one, name) for one in value)
+    elif isinstance(value, str) and value.strip() and (_NAMES.search(name) or looks_like_key(value)):
+        return name
+    return next((found for one in inner if (found := _key_in(*one)) is not None), None)

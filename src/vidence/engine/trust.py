@@ -1,0 +1,278 @@
+"""What a file of somebody else does not decide alone: where keys go, who is asked, whose code runs.
+
+Plans of run folders and configurations are data (docs/design/trust.md). What they name is compared with what
+the user has said: on a command line before, with ``--trust``, or in the file of settings.
+"""
+
+import hashlib
+import ipaddress
+import logging
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from vidence.ask.models.http import HttpSettings
+from vidence.catalog import Spec, names, settings_type
+from vidence.engine.environment import Environment
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan
+from vidence.engine.specs import named_specs
+from vidence.errors import TrustError, UsageError
+from vidence.records import Record
+
+_log = logging.getLogger(__name__)
+SAID_FILE: Final = "said.jsonl"
+_NO: Final = frozenset({"", "0", "false"})
+_PORTS: Final = {"https": 443, "http": 80}
+
+
+class UserSettings(Record):
+    """The user's own file of settings: what any plan or configuration may do without a flag."""
+
+    hosts: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """By the environment variable of a key, the servers that it may be sent to; https where not said."""
+    code: tuple[str, ...] = ()
+    """Checkpoints, as models name them, whose own Python code may run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """One thing that needs the user's word.
+
+    `name` tells it from others, `words` say it in a message, `entry` is what would allow it in the settings
+    (empty: nothing).
+    """
+
+    name: str
+    words: str
+    entry: str = ""
+
+
+# ------------------------------------------------------------------------------- what a file wants
+
+
+def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tuple[Need, ...]:
+    """What a plan wants that needs the user's word, each thing once."""
+    specs = [("model", plan.model), *(("model", spec) for spec in plan.judge_models)]
+    specs += [("selector", plan.selector), ("strategy", plan.strategy)]
+    return (
+        *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec)),
+        *needs_of_memory(plan, folder=folder, environment=environment),
+    )
+
+
+def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tuple[Need, ...]:
+    """The file of remembered replies, where a plan has it written outside the run and the cache folder."""
+    if not plan.memory:
+        return ()
+    memory = Path(plan.memory).resolve()
+    if any(memory.is_relative_to(own.resolve()) for own in (folder, environment.cache_root)):
+        return ()
+    return (Need(name=f"memory {memory}", words=f"to write remembered replies into {memory}"),)
+
+
+def needs_of_spec(kind: str, spec_text: str) -> Iterator[Need]:
+    """What a spec, and the models that it names, want that needs the user's word."""
+    for inner, spec in named_specs(kind, spec_text):
+        known = settings_type(inner, spec.name) if spec.name in names(inner) else None
+        if known is None:
+            continue
+        if {"base_url", "api_key_env"} & set(known.__struct_fields__):
+            yield from _server(spec, known)
+        asked = spec.options.get("trust_remote_code", "").strip().lower()
+        if asked not in _NO:
+            yield _code(spec, "to run the Python code")
+        if spec.options.get("engine", "").strip().replace(" ", "") not in {"", "{}"}:
+            yield _code(spec, f"to start, with the arguments {spec.options['engine']}, the engine")
+
+
+def _server(spec: Spec, known: type[Record]) -> Iterator[Need]:
+    own_address, own_keys = "", tuple[str, ...]()
+    if issubclass(known, HttpSettings):
+        own_address, own_keys = known.own_address, known.own_keys
+    address, given = spec.options.get("base_url", ""), spec.options.get("api_key_env", "")
+    variable = given or next(iter(own_keys), "")
+    is_own_key = not given or given in own_keys
+    if is_own_key and (not address or _is_loopback(address)):
+        return
+    origin = origin_of(address or own_address)
+    if is_own_key and origin == origin_of(own_address):
+        return
+    yield Need(
+        name=f"key {variable} {origin}",
+        words=f"to ask {origin}, with the key in {variable}",
+        entry=f"[hosts] {variable} = [{_quoted(origin)}]",
+    )
+
+
+def _code(spec: Spec, words: str) -> Need:
+    options = "&".join(f"{k}={spec.options[k]}" for k in ("revision", "engine") if k in spec.options)
+    return Need(
+        name=f"code {spec.name}:{spec.argument} {options} {_digest_of_code(Path(spec.argument))}",
+        words=f"{words} of the checkpoint {spec.argument}",
+        entry=f"code = [{_quoted(spec.argument)}]",
+    )
+
+
+def _digest_of_code(folder: Path) -> str:
+    """What tells the code of a folder from other code; empty where there is no such folder."""
+    try:
+        files = sorted(folder.glob("**/*.py")) if folder.is_dir() else []
+        contents = [path.read_bytes() for path in files]
+    except OSError:  # whoever loads it says so
+        return ""
+    return hashlib.sha256(b"\0".join(contents)).hexdigest()[:16] if files else ""
+
+
+def origin_of(address: str) -> str:
+    """Scheme, host and port of an address, https where it names none; the address itself where it is none.
+
+    >>> origin_of("http://H.example:8000/v1"), origin_of("h.example"), origin_of("https://h.example:443/")
+    ('http://h.example:8000', 'https://h.example', 'https://h.example')
+    """
+    try:
+        parts = urlsplit(address if "://" in address else f"https://{address}")
+        port = parts.port
+    except ValueError:
+        return address
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return f"{parts.scheme}://{host}" + ("" if port in {None, _PORTS.get(parts.scheme)} else f":{port}")
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# -------------------------------------------------------------------------- what the user has said
+
+
+def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Plan:
+    """The plan of a run folder, of which somebody will be asked again.
+
+    Raises:
+        StoreError: not a run folder.
+        TrustError: it wants what needs the user's word.
+    """
+    plan, _ = read_plan(folder)
+    needs = needs_of_plan(plan, folder=folder, environment=environment)
+    check(needs, source=folder / PLAN_FILE, environment=environment, is_trusted=is_trusted)
+    return plan
+
+
+def begun(plan: Plan, *, folder: Path, environment: Environment) -> None:
+    """Remember what the user has named in a plan of their own, so that it can be taken up without a flag."""
+    remember(needs_of_plan(plan, folder=folder, environment=environment), environment=environment)
+
+
+def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_trusted: bool) -> None:
+    """See that the user has allowed what a file wants; a word that is given now is remembered.
+
+    Args:
+        needs: what it wants.
+        source: the file.
+        environment: where the user's settings and earlier words are.
+        is_trusted: whether the user gives the word now.
+
+    Raises:
+        TrustError: a word is missing; nothing was asked.
+        UsageError: the file of settings makes no sense.
+    """
+    wanted = tuple(needs)
+    if not wanted:
+        return
+    if is_trusted:
+        remember(wanted, environment=environment)
+        return
+    settings, said = read_settings_file(environment.settings_file), _said(environment)
+    missing = [one for one in wanted if one.name not in said and not _is_allowed(one, settings)]
+    if not missing:
+        return
+    listed = "".join(f"\n  {one.words}" for one in missing)
+    entries = "".join(f"\n  {one.entry}" for one in missing if one.entry)
+    place = environment.settings_file
+    settings_words = f", or allow it for all files in {place}:{entries}" if entries and place else ""
+    raise TrustError(
+        f"{source} wants what needs your word:{listed}\n"
+        "A plan or a configuration of somebody else can send keys away and run code. If this is meant, say "
+        f"--trust (in Python trust=True), which is remembered for exactly this{settings_words}"
+    )
+
+
+def remember(needs: Iterable[Need], *, environment: Environment) -> None:
+    """Write down, in the user's own folder, what the user has said; a second time is not needed."""
+    root = environment.state_root
+    if root is None:
+        return
+    new = [one.name for one in needs if one.name not in _said(environment)]
+    if not new:
+        return
+    lines = b"".join(msgspec.json.encode(name) + b"\n" for name in new)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(root / SAID_FILE, flags, 0o600)
+        try:
+            os.write(file, lines)
+        finally:
+            os.close(file)
+    except OSError as error:
+        _log.warning(
+            "%s cannot be written (%s): going on with this run will need --trust", root, error.strerror
+        )
+
+
+def _said(environment: Environment) -> frozenset[str]:
+    if environment.state_root is None:
+        return frozenset()
+    try:
+        lines = (environment.state_root / SAID_FILE).read_bytes().splitlines()
+    except OSError:  # nothing was said yet
+        return frozenset()
+    found = set()
+    for line in lines:
+        try:
+            found.add(msgspec.json.decode(line, type=str))
+        except msgspec.DecodeError:  # half a line, where the disk was full: it is asked for again
+            continue
+    return frozenset(found)
+
+
+def _is_allowed(need: Need, settings: UserSettings) -> bool:
+    what, _, rest = need.name.partition(" ")
+    if what == "key":
+        variable, _, origin = rest.partition(" ")
+        return origin in map(origin_of, settings.hosts.get(variable, ()))
+    return what == "code" and any(need.entry == f"code = [{_quoted(name)}]" for name in settings.code)
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
+def read_settings_file(path: Path | None) -> UserSettings:
+    """The user's settings; those of an empty file where there is none.
+
+    Raises:
+        UsageError: it cannot be read, or holds something else.
+    """
+    if path is None:
+        return UserSettings()
+    try:
+        raw: Mapping[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(raw, UserSettings)
+    except FileNotFoundError:
+        return UserSettings()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(
+            f"the settings {path} cannot be used: {error}; expected code = [names of checkpoints] and a "
+            "table [hosts] with NAME_OF_A_KEY = [addresses]"
+        ) from error

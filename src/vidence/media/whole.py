@@ -1,0 +1,99 @@
+"""Files that others see whole or not at all; the one way in which vidence writes over a name."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+PRIVATE: Final = 0o600
+"""For what models were shown and said: nobody else on the machine reads it."""
+SHARED: Final = 0o666
+"""For what is made to be handed on; less what the user's umask takes away."""
+_PRIVATE_FOLDER: Final = 0o700
+# A new file and no link: whoever may write into the folder cannot have another file written over.
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both and the number make a name
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> Iterator[Path]:
+    """A new, empty file beside `path` with the same suffix; it takes the name when the block has ended.
+
+    After an error nothing is left of it, and what had the name has it still.
+
+    Args:
+        path: the name; a link of this name is replaced, and what it leads to stays as it is.
+        mode: the rights of the file.
+        is_durable: whether a power cut must not leave it empty.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    stem, suffix = (_shortened(one) for one in (path.stem, path.suffix))
+    temporary = path.with_name(f".{stem}.{os.urandom(8).hex()}{suffix}")
+    os.close(os.open(temporary, _NEW, mode))
+    try:
+        yield temporary
+        if is_durable:
+            _to_disk(temporary)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool = False) -> None:
+    """Write a file as `whole_file` does; its folder is made where it is absent, private as the file is.
+
+    Raises:
+        OSError: it cannot be written; nothing is left behind.
+    """
+    for attempts_left in (2, 1, 0):
+        try:
+            if mode == PRIVATE:
+                make_private(path.parent)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path, mode=mode, is_durable=is_durable) as temporary:
+                temporary.write_bytes(data)
+        except FileNotFoundError:  # another process may just have removed the empty folder
+            if not attempts_left:
+                raise
+        else:
+            return
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are absent, for this user alone; what is there stays as it is.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    absent = [one for one in folder.parents if not one.exists()]
+    for one in (*reversed(absent), folder):
+        one.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file for this user alone where there is none; no link is followed for it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not path.exists():
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        os.close(os.open(path, flags, PRIVATE))
+
+
+def _shortened(name: str) -> str:
+    return os.fsencode(name)[:_LONGEST_BYTES].decode(errors="ignore")
+
+
+def _to_disk(path: Path) -> None:
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

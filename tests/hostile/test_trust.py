@@ -1,0 +1,359 @@
+"""Files of somebody else: nothing is sent or run without the user's word; no key is on disk or screen."""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from PIL import Image
+
+import vidence
+from servers.canary import Canary, canary
+from vidence.cli.main import main
+from vidence.engine.plan import Plan, read_plan, write_plan
+from vidence.errors import TrustError
+
+CANARY = "canary_7f3e55aa"
+OTHER = "canary_of_openai_99"
+HERBENCH = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
+Command = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def server() -> Iterator[Canary]:
+    with canary() as started:
+        yield started
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, server) -> Command:
+    """``vidence`` in a folder; the code and all that it said. Other machines are the canary, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SECRET_TOKEN", CANARY)
+    monkeypatch.setenv("OPENAI_API_KEY", OTHER)
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, server.address)
+    for name in ("no_proxy", "NO_PROXY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*words: str) -> tuple[int, str]:
+        said = io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["vidence", *words])
+        with (
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+            pytest.raises(SystemExit) as end,
+        ):
+            main(words)
+        return int(end.value.code or 0), said.getvalue()
+
+    return run
+
+
+@pytest.fixture
+def questions(tmp_path) -> Path:
+    rows = [
+        {"item_id": f"q{i}", "question": f"Question {i}?", "choices": ["x", "y"], "answer": "A"}
+        for i in range(4)
+    ]
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def stranger(command, questions, tmp_path, monkeypatch) -> Callable[..., Path]:
+    """A run folder as another person made it: a whole plan, and nothing answered yet."""
+    code, said = command(
+        *("run", "table", "--data", str(questions), "--model", "baseline:constant?letter=A"),
+        *("--out", "theirs", "--no-page"),
+    )
+    assert code == 0, said
+    plan, facts = read_plan(tmp_path / "theirs")
+    number = iter(range(1000))
+
+    def make(**changes: object) -> Path:
+        folder = tmp_path / f"theirs-{next(number)}"
+        folder.mkdir()
+        write_plan(folder, msgspec.convert(msgspec.to_builtins(plan) | changes, Plan), facts)
+        return folder
+
+    return make
+
+
+def evil_plans(server: Canary, tmp_path: Path) -> dict[str, dict[str, object]]:
+    code = tmp_path / "evil"
+    shutil.rmtree(code, ignore_errors=True)
+    code.mkdir()
+    (code / "configuration_evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    auto = {"AutoConfig": "configuration_evil.C"}
+    (code / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": auto}))
+    here, away = f"{server.address}/v1", "http://elsewhere.example/v1"
+    return {
+        "another key, to this machine": {"model": f"openai:m?base_url={here}&api_key_env=SECRET_TOKEN"},
+        "another key, to the provider": {"model": "openai:m?api_key_env=SECRET_TOKEN"},
+        "the usual key, elsewhere": {"model": f"openai:m?base_url={away}"},
+        "the usual key, over plain http": {"model": "openai:m?base_url=http://api.openai.com/v1"},
+        "the provider's name, another port": {"model": "openai:m?base_url=https://api.openai.com:8443/v1"},
+        "a name that begins like this machine": {
+            "model": "openai:m?base_url=http://127.0.0.1.elsewhere.example/v1"
+        },
+        "all addresses of this machine": {"model": "openai:m?base_url=http://0.0.0.0:1/v1"},
+        "an escaped address": {"model": "openai:m?base_url=http:%2F%2Felsewhere.example%2Fv1"},
+        "anthropic elsewhere": {"model": f"anthropic:m?base_url={away.removesuffix('/v1')}"},
+        "gemini with another key": {"model": "gemini:m?api_key_env=SECRET_TOKEN"},
+        "a judge": {"judge_models": [f"openai:j?base_url={here}&api_key_env=SECRET_TOKEN"]},
+        "the second judge": {"judge_models": ["openai:j", f"openai:k?base_url={away}"]},
+        "a selector that asks": {"selector": f"frag-scores:model:openai:m?embedder.base_url={away}"},
+        "a selector that asks, escaped": {
+            "selector": "frag-scores?embedder=model:openai:m%3Fapi_key_env%3DSECRET_TOKEN"
+        },
+        "code of a folder": {"model": f"transformers:{code}?trust_remote_code=true"},
+        "code, said otherwise": {"model": f"transformers:{code}?trust_remote_code=1"},
+        "code in the engine": {"model": f'vllm:{code}?engine={{"worker_cls":"evil.Worker"}}'},
+        "a file elsewhere": {"memory": str(tmp_path / "elsewhere" / "m.sqlite")},
+    }
+
+
+def test_a_strangers_run_folder_gets_nothing_without_the_word(
+    command, stranger, server, tmp_path, record_attack
+):
+    plans = evil_plans(server, tmp_path)
+    tried, held = 0, []
+    for name, changes in plans.items():
+        folder = stranger(**changes)
+        for words in (("resume", str(folder)), ("diagnose", "modality", str(folder))):
+            tried += 1
+            code, said = command(*words)
+            if code == 2 and "--trust" in said and "your word" in said:
+                held.append((name, words[0]))
+        tried += 1
+        with pytest.raises(TrustError):
+            vidence.diagnose("modality", folder)
+        held.append((name, "python"))
+    record_attack("a stranger's run folder", tried, len(held))
+    assert len(held) == tried
+    assert server.seen == []
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_judging_writes_no_memory_where_the_stranger_says(command, stranger, tmp_path):
+    folder = stranger(memory=str(tmp_path / "elsewhere" / "m.sqlite"))
+    code, said = command("judge", str(folder), "--judge-model", "baseline:constant?letter=A")
+    assert (code, "your word" in said) == (2, True)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_judging_does_not_make_the_strangers_plan_ones_own(command, stranger, server):
+    folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
+    command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
+    code, said = command("resume", str(folder))
+    assert (code, "your word" in said, server.seen) == (2, True, [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'a = "openai:m?base_url=http://elsewhere.example/v1"',
+        'a = "openai:m?api_key_env=SECRET_TOKEN"',
+        'a = {spec = "openai:m?api_key_env=SECRET_TOKEN", price_in = 1.0}',
+        'a = "transformers:EVIL?trust_remote_code=true"',
+    ],
+)
+def test_a_strangers_making_configuration_gets_nothing_without_the_word(command, server, tmp_path, line):
+    evil_plans(server, tmp_path)
+    shutil.copytree(HERBENCH, tmp_path / "set")
+    config = tmp_path / "set" / "config.toml"
+    line = line.replace("EVIL", str(tmp_path / "evil"))
+    config.write_text(config.read_text() + f"\n[models]\n{line}\n")
+    code, said = command("make", "herbench", str(config), "--out", "made")
+    assert (code, "your word" in said, server.seen) == (2, True, [])
+    with pytest.raises(TrustError, match="trust=True"):
+        vidence.make("herbench", config, tmp_path / "made")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['models = ["openai:m?api_key_env=SECRET_TOKEN"]', 'overrides = {memory = "/nowhere/m.sqlite"}'],
+)
+def test_a_strangers_ablation_gets_nothing_without_the_word(command, server, tmp_path, line):
+    (tmp_path / "a.toml").write_text(f"[vary]\nframes = [8]\n[motions]\nn_each = 1\n[ask]\n{line}\n")
+    code, said = command("ablate", "a.toml", "--out", "ablation")
+    assert (code, "your word" in said, server.seen) == (2, True, [])
+    assert not (tmp_path / "ablation").exists()
+
+
+def sent_tokens(server: Canary) -> int:
+    return sum(CANARY in one for one in server.seen)
+
+
+def test_ones_own_run_is_taken_up_without_a_flag(command, questions, server, tmp_path):
+    model = f"openai:m?base_url={server.address}/v1&api_key_env=SECRET_TOKEN"
+    code, said = command(
+        *("run", "table", "--data", str(questions), "--model", model, "--out", "mine", "--no-page")
+    )
+    assert (code, sent_tokens(server)) == (0, 4), said
+    os.unlink(tmp_path / "mine" / "run.sqlite")
+    shutil.rmtree(tmp_path / "cache")
+    code, said = command("resume", "mine", "--no-page", "--concurrency", "2")
+    assert (code, sent_tokens(server)) == (0, 8), said
+
+
+def test_the_word_is_given_once(command, questions, server, tmp_path, monkeypatch):
+    model = f"openai:m?base_url={server.address}/v1&api_key_env=SECRET_TOKEN"
+    monkeypatch.setenv("VIDENCE_STATE", str(tmp_path / "state-of-another"))
+    command(*("run", "table", "--data", str(questions), "--model", model, "--out", "theirs", "--no-page"))
+    monkeypatch.setenv("VIDENCE_STATE", str(tmp_path / "state"))
+    os.unlink(tmp_path / "theirs" / "run.sqlite")
+    shutil.rmtree(tmp_path / "cache")
+    server.seen.clear()
+    assert command("resume", "theirs")[0] == 2
+    assert server.seen == []
+    code, said = command("resume", "theirs", "--trust", "--no-page")
+    assert (code, sent_tokens(server)) == (0, 4), said
+    assert command("resume", "theirs", "--no-page")[0] == 0
+
+
+def test_what_the_settings_allow_needs_no_flag(command, stranger, server, tmp_path, monkeypatch):
+    settings = tmp_path / "settings.toml"
+    monkeypatch.setenv("VIDENCE_SETTINGS", str(settings))
+    folder = stranger(model="openai:m?base_url=https://lab.example/v1&api_key_env=SECRET_TOKEN")
+    settings.write_text('[hosts]\nOTHER_KEY = ["lab.example"]\nSECRET_TOKEN = ["lab.example:8443"]\n')
+    assert "your word" in command("resume", str(folder))[1]
+    settings.write_text('[hosts]\nSECRET_TOKEN = ["lab.example"]\n')
+    code, said = command("resume", str(folder))
+    assert (code, "your word" in said) == (2, False)  # the folder does not hold together: another identity
+    assert "holds another run" in said or "model is a different one" in said, said
+    settings.write_text("hosts = 3\n")
+    assert "cannot be used" in command("resume", str(folder))[1]
+
+
+ECHOES = ("content", "reasoning_content", "refusal", "model", "error", "not-json", "reason")
+
+
+def test_a_key_that_is_sent_back_is_nowhere(command, questions, server, tmp_path, record_attack):
+    held = 0
+    for echo in ECHOES:
+        server.echo = echo
+        model = f"openai:m{echo}?base_url={server.address}/v1&api_key_env=SECRET_TOKEN"
+        judged = ("--judge-model", model.replace("openai:m", "openai:j")) if echo == "content" else ()
+        _, said = command(
+            *("run", "table", "--data", str(questions), "--model", model, "--out", f"run-{echo}"),
+            *("--attempts", "1", *judged),
+        )
+        more = ""
+        if echo in {"content", "model"}:
+            code, more = command("report", f"run-{echo}", "--html", "all.html", "--csv", "all.csv")
+            assert code == 0, more
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        held += CANARY not in said + more and not any(CANARY.encode() in p.read_bytes() for p in files)
+    record_attack("a server that sends the key back", len(ECHOES), held)
+    assert sent_tokens(server) > 0
+    assert held == len(ECHOES)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"openai:m?base_url=http://u:{CANARY}@h/v1",
+        f"openai:m?base_url=http://h/v1?key={CANARY}",
+        f"openai:m?api_key_env=sk-{CANARY}",
+        f"openai:{CANARY}?api_key_env=SECRET_TOKEN",
+        f"openai:m?{CANARY}-x",
+        f'openai:m?extra={{"headers":{{"Authorization":"Bearer {CANARY}"}}}}',
+        f'openai:m?extra={{"api_key":"{CANARY}"}}',
+    ],
+)
+def test_a_spec_with_a_key_is_not_shown(command, questions, spec, tmp_path, server):
+    for words in (
+        ("run", "table", "--data", str(questions), "--model", spec),
+        ("run", "table", "--data", str(questions), "--model", "openai:m", "--judge-model", spec),
+        ("diagnose", "modality", "table", "--data", str(questions), "--model", spec),
+    ):
+        code, said = command(*words)
+        assert code == 2
+        assert CANARY not in said
+    assert not (tmp_path / "runs").exists()
+    assert server.seen == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["plan.toml", "plan.toml.new", "run.sqlite", "run.sqlite-wal", "run.sqlite-journal", "lock.sqlite"],
+)
+def test_nothing_is_written_through_a_link_in_a_run_folder(command, stranger, tmp_path, name):
+    folder, victim = stranger(), tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    if name == "plan.toml":
+        (folder / name).rename(victim)
+    (folder / name).symlink_to(victim)
+    before = victim.read_bytes()
+    for words in (
+        ("resume", str(folder)),
+        ("diagnose", "modality", str(folder)),
+        ("judge", str(folder), "--judge-model", "baseline:random"),
+    ):
+        code, said = command(*words)
+        assert (code, "is a link" in said) == (2, True), said
+        assert victim.read_bytes() == before
+
+
+def test_what_was_shown_and_said_is_private(command, questions, tmp_path):
+    before = os.umask(0o022)
+    try:
+        command(
+            *("run", "table", "--data", str(questions), "--model", "baseline:constant?letter=A"),
+            *("--out", "deep/mine", "--no-page"),
+        )
+    finally:
+        os.umask(before)
+    rights = {
+        path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777
+        for folder in ("deep/mine", "cache")
+        for path in (tmp_path / folder, *(tmp_path / folder).rglob("*"))
+        if not path.is_relative_to(tmp_path / "cache" / "terms-shown")
+    }
+    assert {"deep/mine/plan.toml", "deep/mine/run.sqlite", "cache/replies.sqlite"} <= rights.keys()
+    assert {name: right for name, right in rights.items() if right & 0o077} == {}
+
+
+def test_media_outside_the_folder_are_named_once_and_can_be_refused(command, server, tmp_path, record_attack):
+    secret, data = tmp_path / "secret", tmp_path / "data"
+    for folder in (secret / "frames", data / "frames"):
+        folder.mkdir(parents=True)
+    Image.new("RGB", (32, 32), "red").save(secret / "a.png")
+    shutil.copy(secret / "a.png", secret / "frames" / "1.png")
+    for link in ("link.png", "frames/1.png"):
+        (data / link).symlink_to(secret / "a.png")
+    media = [
+        {"path": str(secret / "a.png"), "kind": "image"},
+        {"path": "../secret/a.png", "kind": "image"},
+        {"path": "link.png", "kind": "image"},
+        {"path": "frames", "kind": "frames"},
+        {"path": "../secret/frames", "kind": "frames"},
+    ]
+    places = ("../secret/a.png", "h/../../secret/a.png")
+    urls = [{"url": f"http://{place}", "kind": "image"} for place in places]
+    rows = [
+        {"item_id": f"q{i}", "question": f"{i}?", "choices": ["x", "y"], "answer": "A", "media": [one]}
+        for i, one in enumerate([*media, *urls])
+    ]
+    (data / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = ("run", "table", "--data", "data/q.jsonl", "--model", f"openai:m?base_url={server.address}/v1")
+    code, said = command(*run, "--out", "inside", "--media-inside", "--selector", "all", "--no-page")
+    refused = code == 2 and "5 media lie outside" in said and server.seen == []
+    code, said = command(*run, "--out", "outside", "--selector", "all", "--no-page")
+    named = said.count("media lie outside") == 1 and str(secret / "a.png") in said
+    left_out = said.count("leads out of the folder") >= len(urls)
+    record_attack("media outside the folder", len(rows), len(rows) * (refused and named and left_out))
+    assert (refused, named, left_out) == (True, True, True), said
+    assert (code, len(server.seen)) == (3, len(media))

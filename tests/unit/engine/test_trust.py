@@ -1,0 +1,122 @@
+"""What needs the user's word, and where a word that was given is kept."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from vidence.engine import trust
+from vidence.engine.environment import Environment
+from vidence.errors import TrustError, UsageError
+
+
+@pytest.fixture
+def place(tmp_path) -> Environment:
+    return Environment(
+        cache_root=tmp_path / "cache",
+        settings_file=tmp_path / "settings.toml",
+        state_root=tmp_path / "state",
+    )
+
+
+def names(kind: str, spec: str) -> list[str]:
+    return [need.name for need in trust.needs_of_spec(kind, spec)]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "openai:m",
+        "openai:m?api_key_env=OPENAI_API_KEY",
+        "openai:m?base_url=http://localhost:8000/v1",
+        "openai:m?base_url=http://127.0.0.2:8000/v1",
+        "openai:m?base_url=http://[::1]:8000/v1",
+        "openai:m?base_url=https://api.openai.com/v1",
+        "openai:m?base_url=https://api.openai.com:443/v1",
+        "anthropic:m?base_url=https://api.anthropic.com",
+        "gemini:m?api_key_env=GOOGLE_API_KEY",
+        "transformers:m?trust_remote_code=false",
+        "vllm:m?engine={}",
+        "baseline:constant?letter=A",
+        "nobody:knows?base_url=http://h",
+    ],
+)
+def test_what_is_allowed_always(spec):
+    assert names("model", spec) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("openai:m?base_url=https://h.example/v1", "key OPENAI_API_KEY https://h.example"),
+        ("openai:m?api_key_env=OTHER", "key OTHER https://api.openai.com"),
+        ("openai:m?base_url=http://localhost/v1&api_key_env=OTHER", "key OTHER http://localhost"),
+        ("openai:m?base_url=http://api.openai.com/v1", "key OPENAI_API_KEY http://api.openai.com"),
+        ("openai:m?base_url=http://[::1", "key OPENAI_API_KEY http://[::1"),
+        ("anthropic:m?api_key_env=OPENAI_API_KEY", "key OPENAI_API_KEY https://api.anthropic.com"),
+    ],
+)
+def test_a_key_and_its_server_need_the_word(spec, name):
+    assert names("model", spec) == [name]
+
+
+def test_a_word_for_code_holds_for_the_files_that_were_there(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    spec = f"transformers:{tmp_path}?trust_remote_code=true"
+    before = names("model", spec)
+    assert names("model", spec) == before
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert names("model", spec) != before
+
+
+def test_settings_allow_servers_by_key_and_checkpoints_by_name(place):
+    wanted = [
+        *trust.needs_of_spec("model", "openai:m?base_url=https://h.example:8443/v1&api_key_env=LAB"),
+        *trust.needs_of_spec("model", "transformers:org/m?trust_remote_code=true"),
+    ]
+    with pytest.raises(TrustError) as refused:
+        trust.check(wanted, source=Path("p.toml"), environment=place, is_trusted=False)
+    entries = [need.entry for need in wanted]
+    assert entries == ['[hosts] LAB = ["https://h.example:8443"]', 'code = ["org/m"]']
+    assert all(entry in str(refused.value) for entry in entries)
+    place.settings_file.write_text('code = ["org/m"]\n[hosts]\nLAB = ["h.example:8443"]\n')
+    trust.check(wanted, source=Path("p.toml"), environment=place, is_trusted=False)
+
+
+@pytest.mark.parametrize("text", ["hosts = 3", "[host]\nA = []", "= =", '[hosts]\nA = "h.example"'])
+def test_settings_that_make_no_sense_are_refused(place, text):
+    place.settings_file.write_text(text)
+    with pytest.raises(UsageError, match="expected code"):
+        trust.read_settings_file(place.settings_file)
+
+
+def test_a_word_is_kept_for_exactly_what_it_was_given_for(place):
+    one, other = trust.Need(name='key A\n"key B"', words="a"), trust.Need(name="key B", words="b")
+    trust.check([one], source=Path("p"), environment=place, is_trusted=True)
+    trust.check([one], source=Path("p"), environment=place, is_trusted=False)
+    with pytest.raises(TrustError):
+        trust.check([other], source=Path("p"), environment=place, is_trusted=False)
+    trust.remember([one, other], environment=place)
+    lines = (place.state_root / trust.SAID_FILE).read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [one.name, other.name]
+    assert stat.S_IMODE(place.state_root.stat().st_mode) == 0o700
+    assert stat.S_IMODE((place.state_root / trust.SAID_FILE).stat().st_mode) == 0o600
+
+
+def test_words_are_not_written_through_a_link(place, tmp_path, caplog):
+    place.state_root.mkdir()
+    (tmp_path / "victim").write_text("mine")
+    (place.state_root / trust.SAID_FILE).symlink_to(tmp_path / "victim")
+    trust.remember([trust.Need(name="key A", words="a")], environment=place)
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert "will need --trust" in caplog.text
+
+
+def test_without_a_place_nothing_is_kept_and_nothing_allowed(tmp_path):
+    nowhere = Environment(cache_root=tmp_path)
+    need = trust.Need(name="key A", words="a")
+    trust.check([need], source=Path("p"), environment=nowhere, is_trusted=True)
+    with pytest.raises(TrustError):
+        trust.check([need], source=Path("p"), environment=nowhere, is_trusted=False)
+    assert trust.read_settings_file(None) == trust.UserSettings()

@@ -1,0 +1,110 @@
+"""Files are seen whole or not at all, by those who may see them, and no link is followed."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from vidence.media import whole
+from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file, write_whole
+
+
+@pytest.fixture(autouse=True)
+def _umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_gets_its_name_when_it_is_complete(tmp_path):
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"old")
+    with whole_file(path) as unfinished:
+        assert (unfinished.suffix, unfinished.parent) == (".mp4", tmp_path)
+        unfinished.write_bytes(b"new")
+        assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.mp4"]
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_after_an_error_the_old_file_is_there_and_nothing_else(tmp_path, error):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def half() -> None:
+        with whole_file(path) as unfinished:
+            unfinished.write_bytes(b"half")
+            raise error
+
+    with pytest.raises(error):
+        half()
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("is_durable", [False, True])
+def test_a_link_of_the_name_is_replaced_and_not_followed(tmp_path, is_durable):
+    victim, path = tmp_path / "victim", tmp_path / "plan.toml"
+    victim.write_text("mine")
+    path.symlink_to(victim)
+    write_whole(path, b"plan", is_durable=is_durable)
+    assert (victim.read_text(), path.read_bytes(), path.is_symlink()) == ("mine", b"plan", False)
+
+
+def test_a_link_that_waits_for_the_temporary_name_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole.os, "urandom", lambda n: b"\0" * n)
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / f".plan.{'00' * 8}.toml").symlink_to(tmp_path / "victim")
+    with pytest.raises(FileExistsError):
+        write_whole(tmp_path / "plan.toml", b"theirs")
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_rights_are_those_of_the_user_unless_it_is_private(tmp_path):
+    write_whole(tmp_path / "shared" / "a", b"")
+    write_whole(tmp_path / "cache" / "b" / "c", b"", mode=PRIVATE)
+    assert [rights(tmp_path / name) for name in ("shared", "shared/a")] == [0o755, 0o644]
+    assert [rights(tmp_path / name) for name in ("cache", "cache/b", "cache/b/c")] == [0o700, 0o700, 0o600]
+
+
+def test_private_folders_and_files_stay_as_they_are_where_they_are_there(tmp_path):
+    (tmp_path / "there").mkdir(mode=0o755)
+    (tmp_path / "file").touch(mode=0o644)
+    make_private(tmp_path / "there" / "new")
+    make_private_file(tmp_path / "file")
+    make_private_file(tmp_path / "new")
+    found = [rights(tmp_path / name) for name in ("there", "there/new", "file", "new")]
+    assert found == [0o755, 0o700, 0o644, 0o600]
+
+
+def test_a_private_file_is_not_made_through_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic"):
+        make_private_file(tmp_path / "link")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "ä" * 127, "a." + "b" * 250, "\udce4" * 100])
+def test_long_and_strange_names_can_be_written(tmp_path, name):
+    write_whole(tmp_path / name, b"x")
+    assert (tmp_path / name).read_bytes() == b"x"
+
+
+def test_a_folder_that_goes_away_is_made_again(tmp_path, monkeypatch):
+    path, n = tmp_path / "folder" / "a", iter(range(9))
+    real = whole.os.open
+
+    def gone(*args: object, **settings: object) -> int:
+        if next(n) == 0:
+            path.parent.rmdir()
+        return real(*args, **settings)
+
+    monkeypatch.setattr(whole.os, "open", gone)
+    write_whole(path, b"x")
+    assert path.read_bytes() == b"x"
