@@ -48,7 +48,7 @@ def compare(
 
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
-    paired = pair([load_run(folder, parser=parser) for folder in folders], shared=shared)
+    paired = pair([load_run(folder, parser=parser, are_brief=True) for folder in folders], shared=shared)
     compared = compare_runs(paired, level=level)
     shown = section(compared)
     if csv_path is not None:

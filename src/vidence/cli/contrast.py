@@ -59,7 +59,7 @@ def contrast(
 
     if bool(of) != bool(to):
         raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
-    runs = [load_run(folder, parser=parser) for folder in dict.fromkeys(folders)]
+    runs = [load_run(folder, parser=parser, are_brief=True) for folder in dict.fromkeys(folders)]
     pairs = [(value, to) for value in dict.fromkeys(of) if to]
     found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=level)
     shown = section(found)

@@ -70,7 +70,7 @@ def correlate(
             raise UsageError(
                 "--cluster and --within are for tables; with runs these are the clusters, see --by"
             )
-        runs = [load_run(folder, parser=parser) for folder in folders]
+        runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
         points = correlated.points_of_runs(runs, names or run_names(runs), x=x, y=y, by=by, table=table)
     elif table is not None:
         if by or names or parser:

@@ -72,7 +72,7 @@ def report(
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    runs = [load_run(folder, parser=parser) for folder in folders]
+    runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     if against_chance:
@@ -112,7 +112,7 @@ def show_run(folder: Path, *, page: Path | None) -> None:
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
-    run = load_run(folder)
+    run = load_run(folder, are_brief=True)
     draws = Draws(rng=np.random.default_rng(SEED))
     tables = all_tables(run, rng=draws.fresh())
     if page is not None:

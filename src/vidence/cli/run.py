@@ -1,5 +1,6 @@
 """``vidence run`` and ``vidence resume``."""
 
+import gc
 from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -145,6 +146,7 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
+    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -25,8 +26,10 @@ from vidence.records import (
     Reply,
     Score,
     Selection,
+    Sharing,
     TextPart,
     Trial,
+    VideoPart,
 )
 
 RUN_FILE = "run.sqlite"
@@ -74,6 +77,31 @@ CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WI
 
 class _TrialRow(Record):
     prompt: Prompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+
+
+class _Words(msgspec.Struct, tag="text"):
+    """Words of a prompt, not read."""
+
+
+class _Picture(msgspec.Struct, tag="image"):
+    """An image of a prompt, not read."""
+
+
+class _BriefPrompt(msgspec.Struct):
+    parts: tuple[_Words | _Picture | VideoPart, ...]
+    template: str = ""
+
+    def prompt(self) -> Prompt:
+        videos = tuple(part for part in self.parts if isinstance(part, VideoPart))
+        return Prompt(parts=videos, template=self.template)
+
+
+class _BriefRow(msgspec.Struct):
+    prompt: _BriefPrompt | None
     reply: Reply | None
     score: Score
     is_remembered: bool
@@ -279,22 +307,23 @@ class RunStore(ExitStack):
     def _json(value: object) -> str:
         return msgspec.json.encode(value).decode()
 
-    def put_items(self, items: Iterable[Item]) -> None:
+    def put_items(self, items: Sequence[Item]) -> None:
         """Keep the questions of the run, in their order, instead of those that were there.
 
         Raises:
             StoreError: a question that was asked already is not among them, or one is there twice.
         """
-        rows = [(i, item.item_id, self._json(item)) for i, item in enumerate(items)]
+
+        def rows() -> Iterator[tuple[int, str, str]]:
+            return ((i, item.item_id, self._json(item)) for i, item in enumerate(items))
+
         with _translated(self.path):
-            if (
-                self._db.execute("SELECT position, item_id, json FROM items ORDER BY position").fetchall()
-                == rows
-            ):
+            kept = self._db.execute("SELECT position, item_id, json FROM items ORDER BY position")
+            if all(ours == theirs for ours, theirs in zip_longest(rows(), kept)):
                 return
             with _transaction(self._db):
                 self._db.execute("DELETE FROM items")
-                self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows)
+                self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows())
                 lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
                 if lost is not None:
                     raise StoreError(
@@ -307,7 +336,8 @@ class RunStore(ExitStack):
         decoder = msgspec.json.Decoder(Item)
         with _translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
-            return tuple(decoder.decode(json) for (json,) in rows)
+            sharing = Sharing()
+            return tuple(sharing.item(decoder.decode(json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
         """Append one trial; it is on disk when this returns."""
@@ -343,10 +373,18 @@ class RunStore(ExitStack):
             rows = self._db.execute("SELECT item_id, repeat, COUNT(*) FROM trials GROUP BY item_id, repeat")
             return {(item_id, repeat): n for item_id, repeat, n in rows}
 
-    def trials(self) -> Iterator[Trial]:
-        """The last trial of every question and repeat, in the order of the questions."""
-        selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(_TrialRow)
+    def trials(self, *, are_brief: bool = False) -> Iterator[Trial]:
+        """The last trial of every question and repeat, in the order of the questions.
+
+        Args:
+            are_brief: of prompts only the template and the videos, which many trials share; `prompts` has the
+                rest.
+        """
+        selections = msgspec.json.Decoder(Selection)
+        rows = msgspec.json.Decoder(_BriefRow) if are_brief else msgspec.json.Decoder(_TrialRow)
         seen: dict[bytes, Selection] = {}
+        scores: dict[Score, Score] = {}
+        briefs: dict[Prompt, Prompt] = {}
         query = (
             "SELECT t.item_id, t.repeat, t.selection, s.json, t.json FROM trials t "
             "JOIN items i ON i.item_id = t.item_id LEFT JOIN selections s ON s.digest = t.selection "
@@ -358,16 +396,28 @@ class RunStore(ExitStack):
                 if digest is not None and digest not in seen:
                     seen[digest] = selections.decode(selection_json)
                 row = rows.decode(json)
+                prompt = row.prompt
+                if isinstance(prompt, _BriefPrompt):
+                    prompt = prompt.prompt()
+                    prompt = briefs.setdefault(prompt, prompt)
                 yield Trial(
                     item_id=item_id,
                     repeat=repeat,
                     selection=seen[digest] if digest is not None else None,
-                    prompt=row.prompt,
+                    prompt=prompt,
                     reply=row.reply,
-                    score=row.score,
+                    score=scores.setdefault(row.score, row.score),
                     is_remembered=row.is_remembered,
                     choice_order=row.choice_order,
                 )
+
+    def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
+        """What was sent in the last trials of these questions, by item id and repeat."""
+        rows = msgspec.json.Decoder(_TrialRow)
+        query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
+        with _translated(self.path):
+            found = {one: self._db.execute(query, one).fetchone() for one in asked}
+            return {one: rows.decode(row[0]).prompt for one, row in found.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
