@@ -1,14 +1,15 @@
 """Everything asked and answered, in SQLite: a run with its trials and findings, and the memory of replies.
 
-A row that was written survives ``kill -9`` (write-ahead log). Trials and findings are only ever appended; of
-several rows for one question (and repeat) the last one counts.
+A row that was written survives ``kill -9`` (write-ahead log), and a power cut a second later. Trials and
+findings are only ever appended; of several rows for one question (and repeat) the last one counts.
 """
 
 import hashlib
 import os
+import platform
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.contracts import Examined, Request
+from vidence.engine.keeper import Keeper, log_of
 from vidence.errors import StoreError
 from vidence.records import (
     Failed,
@@ -69,6 +71,18 @@ CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
+LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
+_LEASE_TABLES = (
+    "CREATE TABLE IF NOT EXISTS owners (owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, "
+    "pid INTEGER NOT NULL, until_s REAL NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID",
+)
+_HAS_LEASES = "SELECT name FROM sqlite_master WHERE name = 'leases'"
+_HOLDER = (
+    "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
+    "WHERE l.key = ?"
+)
+_PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
@@ -294,6 +308,7 @@ class RunStore(ExitStack):
                 opening.enter_context(_locked(folder))
             tables = _RUN_TABLES if is_writer else ""
             self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
+            self._keeper = opening.enter_context(Keeper(log_of(self.path)))
             if is_writer:
                 opening.callback(self._end_log)
             self.push(opening.pop_all())
@@ -340,7 +355,12 @@ class RunStore(ExitStack):
             return tuple(sharing.item(decoder.decode(json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
-        """Append one trial; it is on disk when this returns."""
+        """Append one trial; no end of this process can lose it when this returns.
+
+        A power cut may take those of the last `Keeper.EVERY_S` seconds; they are asked again, out of the
+        reply memory where that has them.
+        """
+        self._keeper.check()
         row = _TrialRow(
             prompt=trial.prompt,
             reply=trial.reply,
@@ -451,8 +471,9 @@ class RunStore(ExitStack):
     def add_finding(self, name: str, examined: Examined) -> None:
         """Append what came of one question; no end of this process can lose it when this returns.
 
-        A power cut may take the last ones; they are then examined again, out of the reply memory.
+        A power cut may take the last ones, as with `add`; they are then examined again.
         """
+        self._keeper.check()
         if isinstance(examined.finding, Failed):
             row = _FindingRow(failed=examined.finding)
         else:
@@ -541,29 +562,139 @@ def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
 class Memory(ExitStack):
     """Replies under the hash of what was asked; several runs and processes may share one file.
 
-    It is a context manager, and has a `close`.
+    Whoever is about to ask takes a lease on the key, so that two runs at the same time ask once. It ends with
+    the reply, when it is let go of, or `LEASE_S` after its process was last seen; a process of this machine
+    that is gone is known at once. It is a context manager, and has a `close`.
+
+    Args:
+        path: the file.
+        clock: the time in seconds, the same for all processes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self.path = path
+        self._clock = clock
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
         self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
+        with _translated(path):
+            if not self._db.execute(_HAS_LEASES).fetchone():  # a memory of an earlier version
+                with _transaction(self._db):
+                    for statement in _LEASE_TABLES:
+                        self._db.execute(statement)
         self._decoder = msgspec.json.Decoder(Reply)
+        self._owner = 0
+        self._held: set[bytes] = set()
+        self._beat_s = 0.0
+        self._keeper = self.enter_context(Keeper(log_of(path)))
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to what was asked under this key, or None."""
         with _translated(self.path):
             row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
-        return self._decoder.decode(row[0]) if row else None
+            return self._decoder.decode(row[0]) if row else None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; it is on disk when this returns. The first reply under a key stays."""
+        """Keep a reply; no end of this process can lose it when this returns.
+
+        The first one under a key stays. A power cut may take those of the last `Keeper.EVERY_S` seconds.
+        """
         with _translated(self.path):
-            self._db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, msgspec.json.encode(reply)))
+            self._keeper.check()
+            row = (key, msgspec.json.encode(reply))
+            if key not in self._held:
+                self._db.execute(_PUT, row)
+                return
+            with _transaction(self._db):
+                self._db.execute(_PUT, row)
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+            self._held.remove(key)
+
+    def claim(self, key: bytes) -> bool:
+        """Take the lease on a key; False while another process has it."""
+        with _translated(self.path):
+            if not self._owner:
+                self._sign_in()
+            holder = self._db.execute(_HOLDER, (key,)).fetchone()
+            if holder is not None and holder[0] != self._owner:
+                if self._is_alive(*holder[1:]):
+                    return False
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
+            taken = self._db.execute("INSERT OR IGNORE INTO leases VALUES (?, ?)", (key, self._owner))
+            if taken.rowcount == 1:
+                self._held.add(key)
+            return taken.rowcount == 1
+
+    def release(self, key: bytes) -> None:
+        """Let go of a lease without a reply; nothing where it is not held."""
+        if key in self._held:
+            self._held.remove(key)
+            with _translated(self.path):
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+
+    def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
+        """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
+        if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
+            return False
+        return home != _home() or pid is None or _is_running(pid)
+
+    def _sign_in(self) -> None:
+        now_s = self._clock()
+        with _transaction(self._db):
+            self._db.execute(
+                "DELETE FROM owners WHERE until_s NOT BETWEEN ? AND ?", (now_s, now_s + 2 * LEASE_S)
+            )
+            self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
+            row = (_home(), os.getpid(), now_s + LEASE_S)
+            made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
+            self._owner = made.lastrowid or 0
+        self.callback(self._sign_out)
+        self._keeper.beat = self._beat
+
+    def _sign_out(self) -> None:
+        self._keeper.close()
+        # The disk is full, or others write for long: the leases end by themselves.
+        with suppress(sqlite3.DatabaseError), _transaction(self._db):
+            self._db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+
+    def _beat(self) -> None:
+        """Say that this process is there; runs in another thread, on a connection of its own."""
+        now_s = self._clock()
+        if not 0 <= now_s - self._beat_s < LEASE_S / 4:
+            # Others write for long, or the disk is full: asking says so.
+            with suppress(sqlite3.DatabaseError), closing(self._another()) as db:
+                db.execute("UPDATE owners SET until_s = ? WHERE owner = ?", (now_s + LEASE_S, self._owner))
+                self._beat_s = now_s
+
+    def _another(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=LEASE_S / 4, isolation_level=None)
+        db.execute("PRAGMA synchronous=NORMAL")
+        return db
+
+
+def _home() -> str:
+    """Where the number of a process means the same: the machine, and its container where it tells."""
+    try:
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return platform.node()
+
+
+def _is_running(pid: int) -> bool:
+    """Whether there is a process of this machine with this number; True where that cannot be known."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
