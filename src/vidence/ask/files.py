@@ -119,6 +119,10 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
     content = file.content
     try:
         raws = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except RecursionError as error:
+        raise DataError(
+            f"{file.path}: lists stand too deep in each other; expected a JSON list of questions"
+        ) from error
     except msgspec.ValidationError as error:
         raise DataError(f"{file.path} is not a list ({error}); expected a JSON list of questions") from error
     except msgspec.DecodeError as error:
@@ -284,6 +288,8 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
         raise explained(error, record=decoder.type) from error
     except msgspec.DecodeError as error:
         raise FieldError("JSON", f"{error}; expected one JSON object") from error
+    except RecursionError as error:
+        raise FieldError("JSON", "objects and lists stand too deep in each other") from error
 
 
 def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:

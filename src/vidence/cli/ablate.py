@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.errors import VidenceError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     )
     if check:
         return 0
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     notes = [*stimuli.notes, *_render(stimuli, folder, console)]
     n_failed = _ask(settings, folder, console)
     console.print("the observer looks at every condition", highlight=False)
@@ -68,7 +69,7 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     for path in write_files(ablated, folder):
         click.echo(f"wrote {path}", err=True)
     for statement in statements(ablated):
-        print_table(table_of(statement), Console())
+        print_table(table_of(statement), Screen())
     if n_failed:
         click.echo(f"{n_failed} questions failed; they count as wrong, and the same command asks them again")
     return FAILED_ITEMS if n_failed else 0

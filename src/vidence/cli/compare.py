@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -59,4 +59,4 @@ def compare(
         click.echo(f"wrote {json_path}", err=True)
     if html is not None:
         write_runs_page(paired.runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Console())  # last: whoever reads may close the pipe
+    draw_section(shown, Screen())  # last: whoever reads may close the pipe

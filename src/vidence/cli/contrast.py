@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 import click
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -74,4 +74,4 @@ def contrast(
         click.echo(f"wrote {latex}", err=True)
     if html is not None:
         write_runs_page(runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Console())  # last: whoever reads may close the pipe
+    draw_section(shown, Screen())  # last: whoever reads may close the pipe

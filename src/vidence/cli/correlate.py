@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -93,7 +93,7 @@ def correlate(
         settings = {key: value for key, value in named.items() if value}
         correlated.write_correlation_page(found, html, settings={**settings, "level": level})
         click.echo(f"wrote {html}", err=True)
-    draw_section(correlated.section(found), Console())  # last: whoever reads may close the pipe
+    draw_section(correlated.section(found), Screen())  # last: whoever reads may close the pipe
 
 
 def _table(name: str) -> "PublishedTable":

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from vidence.cli.console import say, watched
+from vidence.cli.console import Screen, say, watched
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import read_plan
@@ -46,7 +45,7 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
         plan = with_whole_paths(msgspec.convert(changed, type(plan)))
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     say(console, (plan.judge, "bold"), f" · {', '.join(plan.judge_models)} · {folder}")
     summary = watched(
         lambda listen: judge_run(plan, folder, environment=environment(), on_event=listen),

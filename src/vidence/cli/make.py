@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import say
+from vidence.cli.console import Screen, say
 from vidence.engine.environment import environment
 from vidence.engine.events import Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -116,7 +116,7 @@ def make(
     that did not become a question: OUT/account.json, OUT/dropped.jsonl.
     """
     maker: Maker = create("maker", name)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     if check:
         maker.check(config)
         click.echo(f"{config} makes sense")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -97,7 +97,7 @@ def report(
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
         _write_page(runs, tables, html, sections=sections, level=level, n_items=items)
-    console = Console()
+    console = Screen()
     for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
         draw(run, some, console)
     for section in sections:
@@ -118,7 +118,7 @@ def show_run(folder: Path, *, page: Path | None) -> None:
     if page is not None:
         sections = paper_sections([run], draws=draws, with_published=False)
         _write_page([run], [tables], page, sections=sections)
-    draw(run, tables, Console())  # after the page: whoever reads may close the pipe
+    draw(run, tables, Screen())  # after the page: whoever reads may close the pipe
 
 
 def _write_page(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several, show_licence, watched
+from vidence.cli.console import Screen, say, several, show_licence, watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import Plan, plan_flags, read_plan
@@ -128,7 +128,7 @@ def with_columns(model: str, columns: str) -> str:
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     from vidence.engine.evaluate import run as evaluate
 
-    console, place = Console(stderr=True), environment()
+    console, place = Screen(stderr=True), environment()
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     summary = watched(

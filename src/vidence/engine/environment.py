@@ -11,6 +11,7 @@ from vidence.errors import UsageError
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
+_MOST_GB = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +41,17 @@ def environment(cache: Path | None = None) -> Environment:
         cache: the cache folder; None takes `cache_root`.
 
     Raises:
-        UsageError: VIDENCE_CACHE_GB is not a number.
+        UsageError: VIDENCE_CACHE_GB is no number of gigabytes.
     """
     text = os.environ.get(CACHE_SIZE_VARIABLE, "20")
     try:
         size_gb = float(text)
+        if not 0 <= size_gb <= _MOST_GB:
+            raise ValueError
     except ValueError as error:
-        raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
+        raise UsageError(
+            f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes from 0 to {_MOST_GB:,}"
+        ) from error
     return Environment(
         cache_root=cache_root() if cache is None else cache,
         cache_max_bytes=int(size_gb * 2**30),

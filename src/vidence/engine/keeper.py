@@ -1,5 +1,6 @@
 """What was written is on the disk a second later, without waiting for the disk at every row."""
 
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -7,6 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from vidence.errors import StoreError
+
+# Nothing was written yet, or so many files are open that this one has to wait.
+_LATER = (errno.ENOENT, errno.EMFILE, errno.ENFILE)
 
 
 def log_of(path: Path) -> Path:
@@ -35,6 +39,7 @@ class Keeper(AbstractContextManager["Keeper"]):
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._error: OSError | None = None
+        self._file: int | None = None
 
     def check(self) -> None:
         """See that the thread runs.
@@ -55,6 +60,9 @@ class Keeper(AbstractContextManager["Keeper"]):
         self._stopping.set()
         if self._thread is not None:
             self._thread.join()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -73,15 +81,15 @@ class Keeper(AbstractContextManager["Keeper"]):
 
     def _synced(self, before: tuple[int, int] | None) -> tuple[int, int] | None:
         """Sync the log where it has changed; its size and time when that began."""
-        try:
-            log = os.open(self._log, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        except FileNotFoundError:
-            return None
-        try:
-            found = os.fstat(log)
-            now = (found.st_size, found.st_mtime_ns)
-            if now != before:
-                os.fsync(log)
-        finally:
-            os.close(log)
+        if self._file is None:
+            try:
+                self._file = os.open(self._log, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            except OSError as error:
+                if error.errno in _LATER:
+                    return before
+                raise
+        found = os.fstat(self._file)
+        now = (found.st_size, found.st_mtime_ns)
+        if now != before:
+            os.fsync(self._file)
         return now

@@ -174,7 +174,7 @@ def _translated(path: Path) -> Iterator[None]:
     """SQLite's errors as `StoreError`s that name the file and say what to do."""
     try:
         yield
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"{path}: a row is damaged: {error}; move the file and run again") from error
     except sqlite3.DatabaseError as error:
         text = str(error)
@@ -308,9 +308,9 @@ class RunStore(ExitStack):
                 opening.enter_context(_locked(folder))
             tables = _RUN_TABLES if is_writer else ""
             self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
-            self._keeper = opening.enter_context(Keeper(log_of(self.path)))
             if is_writer:
                 opening.callback(self._end_log)
+            self._keeper = opening.enter_context(Keeper(log_of(self.path)))
             self.push(opening.pop_all())
 
     def _end_log(self) -> None:

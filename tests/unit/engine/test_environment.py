@@ -26,9 +26,10 @@ def test_the_size_of_the_cache_is_in_gigabytes(monkeypatch, text, n_bytes):
     assert environment().cache_max_bytes == n_bytes
 
 
-def test_a_size_that_is_no_number_is_refused(monkeypatch):
-    monkeypatch.setenv(CACHE_SIZE_VARIABLE, "20 GB")
-    with pytest.raises(UsageError, match=r"VIDENCE_CACHE_GB is '20 GB'; expected a number of gigabytes"):
+@pytest.mark.parametrize("text", ["20 GB", "nan", "inf", "-1", "1e400", "1e7"])
+def test_a_size_that_is_no_number_of_gigabytes_is_refused(monkeypatch, text):
+    monkeypatch.setenv(CACHE_SIZE_VARIABLE, text)
+    with pytest.raises(UsageError, match=rf"VIDENCE_CACHE_GB is '{text}'; expected a number of gigabytes"):
         environment()
 
 
