@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -139,6 +140,7 @@ class Header(Record):
 _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
 
 
+DecodedT = TypeVar("DecodedT")
 _NOTHING = msgspec.Raw(b"null")
 
 
@@ -186,6 +188,17 @@ def _translated(path: Path) -> Iterator[None]:
         elif "unable to open" in text or "readonly" in text:
             advice = "check that the folder exists and may be written to"
         raise StoreError(f"{path}: {text}; {advice}") from error
+
+
+def _decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
+    """What a cell holds.
+
+    Raises:
+        msgspec.DecodeError: it is damaged; SQLite keeps no types.
+    """
+    if not isinstance(json, str | bytes):
+        raise msgspec.DecodeError(f"expected JSON, found {json!r}")
+    return decoder.decode(json)
 
 
 @contextmanager
@@ -352,7 +365,7 @@ class RunStore(ExitStack):
         with _translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
             sharing = Sharing()
-            return tuple(sharing.item(decoder.decode(json)) for (json,) in rows)
+            return tuple(sharing.item(_decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
         """Append one trial; no end of this process can lose it when this returns.
@@ -401,7 +414,7 @@ class RunStore(ExitStack):
                 rest.
         """
         selections = msgspec.json.Decoder(Selection)
-        rows = msgspec.json.Decoder(_BriefRow) if are_brief else msgspec.json.Decoder(_TrialRow)
+        brief, whole = msgspec.json.Decoder(_BriefRow), msgspec.json.Decoder(_TrialRow)
         seen: dict[bytes, Selection] = {}
         scores: dict[Score, Score] = {}
         briefs: dict[Prompt, Prompt] = {}
@@ -414,8 +427,12 @@ class RunStore(ExitStack):
         with _translated(self.path):
             for item_id, repeat, digest, selection_json, json in self._db.execute(query):
                 if digest is not None and digest not in seen:
-                    seen[digest] = selections.decode(selection_json)
-                row = rows.decode(json)
+                    seen[digest] = _decoded(selections, selection_json)
+                if not isinstance(item_id, str) or not isinstance(repeat, int):
+                    raise msgspec.DecodeError(
+                        f"expected a question and a number, found {item_id!r}, {repeat!r}"
+                    )
+                row = _decoded(brief, json) if are_brief else _decoded(whole, json)
                 prompt = row.prompt
                 if isinstance(prompt, _BriefPrompt):
                     prompt = prompt.prompt()
@@ -437,7 +454,7 @@ class RunStore(ExitStack):
         query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
         with _translated(self.path):
             found = {one: self._db.execute(query, one).fetchone() for one in asked}
-            return {one: rows.decode(row[0]).prompt for one, row in found.items() if row is not None}
+            return {one: _decoded(rows, row[0]).prompt for one, row in found.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
@@ -466,7 +483,7 @@ class RunStore(ExitStack):
             row = self._db.execute("SELECT header FROM diagnoses WHERE name = ?", (name,)).fetchone()
             if row is None:
                 raise StoreError(f"{self.path} holds no findings of {name}; run `vidence diagnose` first")
-            return msgspec.json.decode(row[0], type=Header)
+            return _decoded(msgspec.json.Decoder(Header), row[0])
 
     def add_finding(self, name: str, examined: Examined) -> None:
         """Append what came of one question; no end of this process can lose it when this returns.
@@ -501,7 +518,7 @@ class RunStore(ExitStack):
         found: dict[str, Examined] = {}
         with _translated(self.path):
             for item_id, json in self._db.execute(query, (name,)):
-                row = rows.decode(json)
+                row = _decoded(rows, json)
                 value = row.failed or msgspec.json.decode(row.finding, type=finding)
                 found[item_id] = Examined(item=items[item_id], finding=value)
         return found
@@ -595,7 +612,7 @@ class Memory(ExitStack):
         """The reply to what was asked under this key, or None."""
         with _translated(self.path):
             row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
-            return self._decoder.decode(row[0]) if row else None
+            return _decoded(self._decoder, row[0]) if row else None
 
     def put(self, key: bytes, reply: Reply) -> None:
         """Keep a reply; no end of this process can lose it when this returns.

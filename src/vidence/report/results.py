@@ -13,6 +13,7 @@ from vidence.contracts import Scorer
 from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
+from vidence.errors import StoreError
 from vidence.records import (
     Answered,
     Item,
@@ -181,7 +182,12 @@ def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False
         items = {item.item_id: item for item in store.items()}
         rows = []
         for trial in store.trials(are_brief=are_brief):
-            item = items[trial.item_id].with_order(trial.choice_order)
+            try:
+                item = items[trial.item_id].with_order(trial.choice_order)
+            except (KeyError, ValueError) as error:
+                raise StoreError(
+                    f"{folder}: the trial of {trial.item_id!r} fits no question there; the file is damaged"
+                ) from error
             score = trial.score if scorer is None else read_again(item, trial, scorer)
             rows.append(Row(item=item, trial=trial, score=score))
     return Run(
