@@ -1,0 +1,198 @@
+"""Tables that are no text: Parquet, Arrow files of saved data sets, Excel workbooks, logs of inspect_ai."""
+
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+
+from vidence.ask.files import DataFile
+from vidence.errors import DataError, UsageError
+
+_ROWS = 1024
+_SHEET = "xl/worksheets/sheet1.xml"
+_STRINGS = "xl/sharedStrings.xml"
+_NAMESPACE = re.compile(r"^\{[^}]*\}")
+_LETTERS = re.compile(r"[A-Z]+")
+_MOST_BYTES = 1 << 31  # of one unpacked part: a table of questions is far smaller
+_DECODER = msgspec.json.Decoder(dict[str, object])
+
+Rows = Iterator[tuple[str, dict[str, object]]]
+
+
+def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> Iterator[dict[str, object]]:
+    """The rows of a Parquet file, or of an Arrow file of a saved data set (``.arrow``).
+
+    Args:
+        path: the file.
+        choose: picks of the columns that are there those to read; videos in other columns cost nothing.
+
+    Raises:
+        DataError: it cannot be read.
+        UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise UsageError(
+            f"{path} is a table that is read with pyarrow; run: pip install 'vidence[parquet]'"
+        ) from error
+    try:
+        if path.suffix == ".arrow":
+            with pa.OSFile(str(path)) as source:
+                table = pa.ipc.open_stream(source).read_all()
+            batches = table.select(choose(table.column_names)).to_batches(max_chunksize=_ROWS)
+        else:
+            parquet = pq.ParquetFile(path)
+            columns = list(choose(parquet.schema_arrow.names))
+            batches = parquet.iter_batches(batch_size=_ROWS, columns=columns)
+        for batch in batches:
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        kind = "Arrow" if path.suffix == ".arrow" else "Parquet"
+        raise DataError(f"{path} cannot be read as {kind} ({error}); fetch it again") from error
+
+
+# --------------------------------------------------------------------------- archives
+
+
+def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
+    """One part of an archive.
+
+    Raises:
+        DataError: it is damaged, too large, or packed in a way that this Python cannot unpack.
+    """
+    if archive.getinfo(name).file_size > _MOST_BYTES:
+        raise DataError(f"{file.path}: its part {name} is larger than any table of questions")
+    try:
+        return archive.read(name)
+    except NotImplementedError as error:
+        raise DataError(
+            f"{file.path}: its part {name} is packed in a way that Python's zipfile cannot unpack ({error}); "
+            "convert the log first: inspect log convert LOG --to json --output-dir DIR"
+        ) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise DataError(f"{file.path}: its part {name} is damaged ({error}); copy it again") from error
+
+
+def _archive(file: DataFile, what: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(file.content))
+    except zipfile.BadZipFile as error:
+        raise DataError(f"{file.path} is not {what} ({error}); copy it again") from error
+
+
+def inspect_rows(file: DataFile) -> Rows:
+    """The samples of a log of inspect_ai (``.eval``, or the ``.json`` of the same), each with its place.
+
+    Every row has what the header says under ``eval``.
+
+    Raises:
+        DataError: it is no such log, or a part of it is damaged.
+    """
+    if file.ending != ".eval":
+        log = _decoded(file, file.content, "the log")
+        samples = log.get("samples")
+        if not isinstance(samples, list):
+            raise DataError(f"{file.path} holds no samples; expected a log of inspect_ai with its samples")
+        header: object = log.get("eval", {})
+        yield from ((f"sample {n}", {**sample, "eval": header}) for n, sample in enumerate(samples, 1))
+        return
+    with _archive(file, "a log of inspect_ai") as archive:
+        names = archive.namelist()
+        place = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+        if place is None:
+            raise DataError(f"{file.path} holds no header.json; expected a log of inspect_ai")
+        header = _decoded(file, _unpacked(file, archive, place), place).get("eval", {})
+        for name in (name for name in names if name.startswith("samples/") and name.endswith(".json")):
+            yield name, {**_decoded(file, _unpacked(file, archive, name), name), "eval": header}
+
+
+def _decoded(file: DataFile, content: bytes, what: str) -> dict[str, object]:
+    try:
+        return _DECODER.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:  # Python's writer gives NaN for scores that are none, which JSON does not have
+        found = json.loads(content)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise DataError(f"{file.path}: {what} is not readable as JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise DataError(f"{file.path}: {what} is no JSON object")
+    return found
+
+
+# --------------------------------------------------------------------------- workbooks
+
+
+def workbook_rows(file: DataFile) -> Rows:
+    """The rows of the first sheet of an Excel workbook (``.xlsx``), with their line; the first names columns.
+
+    Raises:
+        DataError: it is no such workbook.
+    """
+    with _archive(file, "an Excel workbook") as archive:
+        names = set(archive.namelist())
+        if _SHEET not in names:
+            raise DataError(f"{file.path} holds no {_SHEET}; expected an Excel workbook with one sheet")
+        shared: list[str] = []
+        if _STRINGS in names:
+            shared = [_words(one) for one in _parsed(file, _unpacked(file, archive, _STRINGS))]
+        sheet = _parsed(file, _unpacked(file, archive, _SHEET))
+    header: dict[str, str] = {}
+    for place, row in enumerate((one for one in sheet.iter() if _tag(one) == "row"), 1):
+        cells = {_LETTERS.match(c.get("r", ""))[0]: _cell(c, shared) for c in row if c.get("r")}  # type: ignore[index]
+        if not header:
+            header = {letters: str(name) for letters, name in cells.items() if name not in (None, "")}
+            continue
+        yield (
+            row.get("r", str(place)),
+            {name: cells.get(letters) for letters, name in header.items()},
+        )
+
+
+def _parsed(file: DataFile, content: bytes) -> ElementTree.Element:
+    if b"<!DOCTYPE" in content[:1024]:  # entities are not part of the format
+        raise DataError(f"{file.path} declares a document type; no Excel workbook does")
+    try:
+        return ElementTree.fromstring(content)  # noqa: S314 - without a document type there are no entities
+    except ElementTree.ParseError as error:
+        raise DataError(f"{file.path} cannot be read as a workbook ({error}); copy it again") from error
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return _NAMESPACE.sub("", element.tag)
+
+
+def _words(element: ElementTree.Element) -> str:
+    """All text of an element but its readings aloud, in order."""
+    return (
+        "".join(
+            part.text or ""
+            for child in element
+            if _tag(child) != "rPh"
+            for part in child.iter()
+            if _tag(part) == "t"
+        )
+        if _tag(element) != "t"
+        else element.text or ""
+    )
+
+
+def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return next((_words(one) for one in cell if _tag(one) == "is"), "")
+    value = next((one.text or "" for one in cell if _tag(one) == "v"), "")
+    readers: Mapping[str, Callable[[str], object]] = {
+        "s": lambda text: shared[int(text)],
+        "b": lambda text: text == "1",
+        "n": lambda text: float(text) if "." in text or "e" in text.lower() else int(text),
+    }
+    return readers.get(kind, str)(value) if value else None
