@@ -150,7 +150,7 @@ def _way_out(path: Path) -> str:
     if row is None or "item_id" in row:
         return ""
     levels = found[0] if found else 0
-    fitting = near_presets(row, n_levels=levels)[:_MOST_PRESETS]
+    fitting = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=levels)[:_MOST_PRESETS]
     if fitting:
         said = " or ".join(f"--map {name}" for name in fitting)
         return f"Its columns are {listed(row)}; it is read with {said}"

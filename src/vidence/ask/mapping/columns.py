@@ -120,6 +120,27 @@ def as_text(value: object, column: str) -> str:
             raise FieldError(column, f"{type(value).__name__} found; expected a text or a number")
 
 
+def words_of(value: object, column: str, *, kind: str = "text") -> str:
+    """The words of a text, a message, or a list of them; parts of other kinds are left out.
+
+    Args:
+        value: a text, an object with ``text`` or ``content``, or a list of these.
+        column: whose value it is, for messages.
+        kind: which part of an object is taken: ``text`` or ``reasoning``.
+
+    >>> words_of([{"type": "image"}, {"type": "text", "text": "B"}], "content")
+    'B'
+    """
+    if isinstance(value, Mapping):
+        inner = value.get(kind, value.get("content"))
+        return "" if inner is None else words_of(inner, column, kind=kind)
+    if isinstance(value, list):
+        if kind == "text" and all(isinstance(one, str) for one in value) and len(value) > 1:
+            raise FieldError(column, f"{len(value)} replies in one row; expected one")
+        return "\n".join(words for one in value if (words := words_of(one, column, kind=kind)))
+    return as_text(value, column) if kind == "text" or not isinstance(value, str) else ""
+
+
 def listed(row: Row) -> str:
     """The names of the columns of a row, for messages."""
     names = [name for name in row if not name.startswith("@")]

@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.files import FieldError
-from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed
+from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
 from vidence.ask.mapping.mapping import ColumnMap, Join
 from vidence.errors import DataError
 from vidence.records import Item, Media, Provenance
@@ -130,6 +130,14 @@ class ItemReader:
             made[name] = values.get(as_text(of(made), self.mapping.joins[name].of))
         return made
 
+    def id_of(self, row: Row) -> str:
+        """The id of the question of a row.
+
+        Raises:
+            FieldError: it has none.
+        """
+        return self._text("item_id", row)
+
     def item(self, row: Row) -> Item:
         """The question of a row that `row` completed; its answer is a letter, or a text.
 
@@ -171,7 +179,7 @@ class ItemReader:
         value = get(row)
         if value is None and name in ("item_id", "question"):
             raise self._nothing(name, row)
-        return as_text(value, str(getattr(self.mapping, name)))
+        return words_of(value, str(getattr(self.mapping, name)))
 
     def _nothing(self, name: str, row: Row) -> FieldError:
         column = str(getattr(self.mapping, name))
@@ -205,7 +213,7 @@ class ItemReader:
         if self._answer is None:
             return self._text("answer", row)
         value = self._answer(row)
-        text = as_text(value, self.mapping.answer).strip()
+        text = words_of(value, self.mapping.answer).strip()
         if not text:
             raise FieldError(
                 "answer", f"nothing in {self.mapping.answer!r}; such a question cannot be scored"

@@ -246,17 +246,18 @@ _MAYBE_LISTS = ("choices", "media")
 _SWITCHES = ("choices_in_question", "is_log")
 
 
-def near_presets(row: Row, *, n_levels: int = 0) -> list[str]:
-    """The presets whose columns a row has, the one that reads most of them first.
+def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
+    """The presets whose columns a row has; those whose file has that name first, then who reads most.
 
     Args:
         row: a row of the file.
+        name: the name of the file.
         n_levels: how many keys of objects stand around the rows.
     """
     known = {name: read_map(name) for name in presets()}
     fitting = [
-        (-len(one.used & row.keys()), name)
-        for name, one in known.items()
+        (name not in [Path(pattern).name for pattern in one.files], -len(one.used & row.keys()), preset)
+        for preset, one in known.items()
         if len(one.levels) == n_levels and one.fits(row)
     ]
-    return [name for _, name in sorted(fitting)]
+    return [preset for *_, preset in sorted(fitting)]
