@@ -19,7 +19,7 @@ from vidence.engine.environment import environment, now
 @click.option("--split", help="Which part of --data.")
 @click.option("--benchmark", default="table", show_default=True, help="The benchmark that --data belongs to.")
 @click.option("--media", type=click.Path(path_type=Path), help="Folder in which the videos lie.")
-@click.option("--model", default="", help="Who replied (default: what the log says).")
+@click.option("--model-name", help="Who replied (default: what the log says).")
 @click.option("--parser", help="How the letter is read from a reply.")
 @click.option("--text-parser", help="How answers that are texts are scored without a judge.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/imported-...).")
@@ -33,7 +33,7 @@ def import_results(
     split: str | None,
     benchmark: str,
     media: Path | None,
-    model: str,
+    model_name: str | None,
     parser: str | None,
     text_parser: str | None,
     out: Path | None,
@@ -53,7 +53,7 @@ def import_results(
     if data is not None or benchmark != "table":
         asked = {"map": mapping, "split": split, "media": None if media is None else str(media)}
         questions = make_plan(benchmark, data=data, model="baseline:random", overrides=asked)
-    found = read_log(log, layout, questions=questions, model=model)
+    found = read_log(log, layout, questions=questions, model=model_name or "")
     folder = out if out is not None else default_import_folder(found)
     say(console, (found.model, "bold"), f" · {found.path} · {folder}")
     overrides = {

@@ -106,8 +106,8 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
         DataError: nothing usable there.
         UsageError: no such layout, or one without replies.
     """
-    known = [name for name in result_presets() if name == layout or name.startswith(f"{layout}-")]
-    maps = [read_map(name) for name in known or [layout]]
+    others = [name for name in result_presets() if layout in presets() and name.startswith(f"{layout}-")]
+    maps = [read_map(name) for name in (layout, *others)]
     found = find_files(path, maps[0].files, split="all")
     if len(found) > 1:
         raise DataError(
@@ -118,6 +118,11 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
         raise UsageError(f"the mapping {layout!r} says no reply.text; expected the column of the replies")
     asked = None if questions is None else _Asked(load_questions(questions))
     items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
+    if not replies:
+        raise DataError(
+            f"{found[0]} holds no reply in {mapping.reply.text!r}; expected the results of a run that had "
+            "answers"
+        )
     said = Counter(one.model for one in replies if one.model).most_common(1)
     return Log(
         path=found[0],

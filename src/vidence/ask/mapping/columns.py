@@ -132,13 +132,15 @@ def words_of(value: object, column: str, *, kind: str = "text") -> str:
     'B'
     """
     if isinstance(value, Mapping):
-        inner = value.get(kind, value.get("content"))
+        if isinstance(said := value.get(kind), str):
+            return said
+        inner = value.get("content")
         return "" if inner is None else words_of(inner, column, kind=kind)
     if isinstance(value, list):
         if kind == "text" and all(isinstance(one, str) for one in value) and len(value) > 1:
             raise FieldError(column, f"{len(value)} replies in one row; expected one")
         return "\n".join(words for one in value if (words := words_of(one, column, kind=kind)))
-    return as_text(value, column) if kind == "text" or not isinstance(value, str) else ""
+    return as_text(value, column) if kind == "text" else ""
 
 
 def listed(row: Row) -> str:

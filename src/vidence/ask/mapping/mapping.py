@@ -233,7 +233,7 @@ def _table_of(name: str) -> dict[str, Any]:
 
 
 def _put(table: dict[str, Any], name: str, value: str) -> None:
-    """Set a field by its name with dots; columns of choices and media may be several, split by ``|``."""
+    """Set a field by its name with dots; choices may be several columns, split by ``|``."""
     *outer, last = name.split(".", 1)
     if outer:
         table = table.setdefault(outer[0], {})
@@ -242,7 +242,7 @@ def _put(table: dict[str, Any], name: str, value: str) -> None:
 
 
 _LISTS = ("levels", "files", "absent")
-_MAYBE_LISTS = ("choices", "media")
+_MAYBE_LISTS = ("choices",)
 _SWITCHES = ("choices_in_question", "is_log")
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,10 @@ _SHEET = "xl/worksheets/sheet1.xml"
 _STRINGS = "xl/sharedStrings.xml"
 _NAMESPACE = re.compile(r"^\{[^}]*\}")
 _LETTERS = re.compile(r"[A-Z]+")
+_ZSTD = 93
+_LOCAL_HEADER, _LENGTHS_AT = 30, 26  # bytes of the header before a part; where the lengths of its texts stand
+_ATTACHED = "attachment://"
+_SAMPLE = ("id", "epoch", "input", "choices", "target", "output", "scores", "metadata")
 _MOST_BYTES = 1 << 31  # of one unpacked part: a table of questions is far smaller
 _DECODER = msgspec.json.Decoder(dict[str, object])
 
@@ -66,19 +71,37 @@ def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
     """One part of an archive.
 
     Raises:
-        DataError: it is damaged, too large, or packed in a way that this Python cannot unpack.
+        DataError: it is damaged or too large.
+        UsageError: it is packed with Zstandard, and pyarrow is not installed.
     """
-    if archive.getinfo(name).file_size > _MOST_BYTES:
+    found = archive.getinfo(name)
+    if found.file_size > _MOST_BYTES:
         raise DataError(f"{file.path}: its part {name} is larger than any table of questions")
     try:
+        if found.compress_type == _ZSTD:
+            return _zstd(file, found)
         return archive.read(name)
-    except NotImplementedError as error:
-        raise DataError(
-            f"{file.path}: its part {name} is packed in a way that Python's zipfile cannot unpack ({error}); "
-            "convert the log first: inspect log convert LOG --to json --output-dir DIR"
-        ) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, struct.error) as error:
         raise DataError(f"{file.path}: its part {name} is damaged ({error}); copy it again") from error
+
+
+def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
+    """A part that is packed with Zstandard, which zipfile reads from Python 3.14 on."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise UsageError(
+            f"{file.path} is packed with Zstandard, which is unpacked with pyarrow; run: "
+            "pip install 'vidence[parquet]', or convert the log: inspect log convert LOG --to json"
+        ) from error
+    lengths = struct.unpack_from("<HH", file.content, found.header_offset + _LENGTHS_AT)
+    start = found.header_offset + _LOCAL_HEADER + sum(lengths)
+    packed = pa.BufferReader(file.content[start : start + found.compress_size])
+    with pa.CompressedInputStream(packed, "zstd") as stream:
+        content: bytes = stream.read()
+    if len(content) != found.file_size or zlib.crc32(content) != found.CRC:
+        raise zipfile.BadZipFile(f"{len(content)} bytes of {found.file_size}, or others")
+    return content
 
 
 def _archive(file: DataFile, what: str) -> zipfile.ZipFile:
@@ -102,7 +125,7 @@ def inspect_rows(file: DataFile) -> Rows:
         if not isinstance(samples, list):
             raise DataError(f"{file.path} holds no samples; expected a log of inspect_ai with its samples")
         header: object = log.get("eval", {})
-        yield from ((f"sample {n}", {**sample, "eval": header}) for n, sample in enumerate(samples, 1))
+        yield from ((f"sample {n}", _sample(sample, header)) for n, sample in enumerate(samples, 1))
         return
     with _archive(file, "a log of inspect_ai") as archive:
         names = archive.namelist()
@@ -111,7 +134,26 @@ def inspect_rows(file: DataFile) -> Rows:
             raise DataError(f"{file.path} holds no header.json; expected a log of inspect_ai")
         header = _decoded(file, _unpacked(file, archive, place), place).get("eval", {})
         for name in (name for name in names if name.startswith("samples/") and name.endswith(".json")):
-            yield name, {**_decoded(file, _unpacked(file, archive, name), name), "eval": header}
+            yield name, _sample(_decoded(file, _unpacked(file, archive, name), name), header)
+
+
+def _sample(sample: Mapping[str, object], header: object) -> dict[str, object]:
+    """What a log says of a sample, with the long texts that it keeps apart in their places."""
+    kept = {name: sample.get(name) for name in _SAMPLE}
+    apart = sample.get("attachments")
+    if isinstance(apart, Mapping) and apart:
+        kept = {name: _attached(value, apart) for name, value in kept.items()}
+    return {**kept, "eval": header}
+
+
+def _attached(value: object, apart: Mapping[str, object]) -> object:
+    if isinstance(value, str) and value.startswith(_ATTACHED):
+        return apart.get(value.removeprefix(_ATTACHED), value)
+    if isinstance(value, list):
+        return [_attached(one, apart) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _attached(one, apart) for name, one in value.items()}
+    return value
 
 
 def _decoded(file: DataFile, content: bytes, what: str) -> dict[str, object]:
