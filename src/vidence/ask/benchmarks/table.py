@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -46,9 +46,7 @@ _MOST_PRESETS = 3
 
 
 class Settings(Record):
-    """Options of ``table``."""
-
-    positional: ClassVar[str] = "map"
+    """Options of ``table``; ``--map`` sets it."""
 
     map: Annotated[
         str, Meta(description="how a file in another layout is read: a preset, a TOML file, or pairs")
