@@ -226,7 +226,7 @@ def model_of(path: Path) -> str:
     if samples and results.is_file():
         try:
             said = msgspec.json.decode(results.read_bytes(), type=dict[str, object])
-        except (msgspec.DecodeError, UnicodeDecodeError, OSError):
+        except (msgspec.DecodeError, UnicodeDecodeError, OSError, RecursionError):
             said = {}
         for name in ("model_name", "model_source"):
             if isinstance(found := said.get(name), str) and found:

@@ -416,8 +416,8 @@ def _with_media(
     more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
     n = f"{len(absent)} files" if len(absent) > 1 else "1 file"
     found = (
-        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, or a folder where a "
-        "file is needed (or the other way round):"
+        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, out of reach (rights, "
+        "a name that is too long), or a folder where a file is needed (or the other way round):"
         f"\n  {listed}{more}"
     )
     if not allow_missing:

@@ -264,7 +264,7 @@ def _beside(folder: Path, join: Join) -> Path:
 def _values(file: files.DataFile) -> Mapping[str, object]:
     try:
         return msgspec.json.decode(file.content, type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path} is not one JSON object ({error}); expected values by key") from error
 
 
@@ -287,7 +287,7 @@ def _written(text: str, column: str) -> object:
         return text.split("|")
     try:
         return msgspec.json.decode(files.numbers_as_texts(text.encode()))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     try:
         return ast.literal_eval(text.strip())

@@ -1,7 +1,7 @@
 """Files of other people as rows: JSON in every shape, CSV, TSV, Parquet, Arrow, Excel, logs; and folders."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,14 +35,22 @@ Line = tuple[str, "Row | FieldError"]
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file, each with its place, or with what is wrong there.
+    """The rows of a file; they are taken apart anew whenever they are asked for, and never all held.
 
     Each row has three columns besides: ``@file`` (the name of the file without its ending), ``@folder`` (the
     name of the folder it lies in) and ``@row`` (its number in the file, from 0).
     """
 
     file: DataFile
-    lines: list[Line]
+    read: Callable[[], Iterable[Line]]
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Each row with its place, or what is wrong there."""
+        name = self.file.path.name.removesuffix(".gz")
+        own = {"@file": Path(name).stem, "@folder": self.file.path.parent.name}
+        for number, (place, row) in enumerate(self.read()):
+            yield place, row if isinstance(row, FieldError) else {**row, **own, "@row": number}
 
     @property
     def first(self) -> Row | None:
@@ -76,33 +84,22 @@ def read_rows(
     if ending in (".parquet", ".arrow"):
         rows = list(sheets.arrow_rows(path, lambda names: [n for n in names if only is None or n in only]))
         content = b"\n".join(msgspec.json.encode(row, enc_hook=str, order="sorted") for row in rows)
-        return _table(DataFile(path, content), ((str(n), row) for n, row in enumerate(rows, 1)))
+        return Table(DataFile(path, content), lambda: ((str(n), row) for n, row in enumerate(rows, 1)))
     return rows_in(files.read(path, what=what), levels=levels, is_log=is_log)
 
 
 def rows_in(file: DataFile, *, levels: Sequence[str] = (), is_log: bool = False) -> Table:
     """All rows of a file that was read; the arguments and errors are those of `read_rows`."""
     if file.ending == ".eval" or is_log:
-        return _table(file, sheets.inspect_rows(file))
+        return Table(file, lambda: sheets.inspect_rows(file))
     if file.ending == ".xlsx":
-        return _table(file, sheets.workbook_rows(file))
+        return Table(file, lambda: sheets.workbook_rows(file))
     if file.ending in (".csv", ".tsv"):
         delimiters = "\t" if file.ending == ".tsv" else ",;\t"
-        return _table(file, files.csv_rows(file, delimiters=delimiters, is_verbatim=True))
+        return Table(file, lambda: files.csv_rows(file, delimiters=delimiters, is_verbatim=True))
     if levels:
-        return _table(file, _nested(file, levels))
-    return _table(file, _objects(file))
-
-
-def _table(file: DataFile, found: "Iterator[Line] | Sequence[Line]") -> Table:
-    name = file.path.name.removesuffix(".gz")
-    own = {"@file": Path(name).stem, "@folder": file.path.parent.name}
-    lines: list[Line] = []
-    for number, (place, row) in enumerate(found):
-        if not isinstance(row, FieldError):
-            row = {**row, **own, "@row": number}  # noqa: PLW2901
-        lines.append((place, row))
-    return Table(file, lines)
+        return Table(file, lambda: _nested(file, levels))
+    return Table(file, lambda: _objects(file))
 
 
 def _objects(file: DataFile) -> Iterator[Line]:
@@ -117,7 +114,7 @@ def _nested(file: DataFile, levels: Sequence[str]) -> Iterator[Line]:
     """The rows below the keys of a JSON object."""
     try:
         whole = _DECODER.decode(file.content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(
             f"{file.path} is not one JSON object ({error}); expected one with keys for {' and '.join(levels)}"
         ) from error
@@ -150,7 +147,7 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
         return None
     try:
         found: object = msgspec.json.decode(file.content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     depth = 0
     while isinstance(found, Mapping) and found:

@@ -24,7 +24,7 @@ _ZSTD = 93
 _LOCAL_HEADER, _LENGTHS_AT = 30, 26  # bytes of the header before a part; where the lengths of its texts stand
 _ATTACHED = "attachment://"
 _SAMPLE = ("id", "epoch", "input", "choices", "target", "output", "scores", "metadata")
-_MOST_BYTES = 1 << 31  # of one unpacked part: a table of questions is far smaller
+_MOST_BYTES = 1 << 29  # of one unpacked part: a table of questions is far smaller
 _DECODER = msgspec.json.Decoder(dict[str, object])
 
 Rows = Iterator[tuple[str, dict[str, object]]]
@@ -98,7 +98,7 @@ def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
     start = found.header_offset + _LOCAL_HEADER + sum(lengths)
     packed = pa.BufferReader(file.content[start : start + found.compress_size])
     with pa.CompressedInputStream(packed, "zstd") as stream:
-        content: bytes = stream.read()
+        content: bytes = stream.read(found.file_size + 1)
     if len(content) != found.file_size or zlib.crc32(content) != found.CRC:
         raise zipfile.BadZipFile(f"{len(content)} bytes of {found.file_size}, or others")
     return content
@@ -159,11 +159,11 @@ def _attached(value: object, apart: Mapping[str, object]) -> object:
 def _decoded(file: DataFile, content: bytes, what: str) -> dict[str, object]:
     try:
         return _DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:  # Python's writer gives NaN for scores that are none, which JSON does not have
         found = json.loads(content)
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path}: {what} is not readable as JSON ({error})") from error
     if not isinstance(found, dict):
         raise DataError(f"{file.path}: {what} is no JSON object")

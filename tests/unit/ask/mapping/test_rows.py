@@ -53,7 +53,7 @@ def test_tables_in_columns_leave_out_what_is_not_needed(tmp_path: Path) -> None:
 
 
 def test_every_row_knows_its_file_and_its_number(tmp_path: Path) -> None:
-    lines = rows_in(DataFile(tmp_path / "b.test.jsonl.gz", b'{"a": 1}\nbroken\n{"a": 2}')).lines
+    lines = list(rows_in(DataFile(tmp_path / "b.test.jsonl.gz", b'{"a": 1}\nbroken\n{"a": 2}')).lines)
     assert [place for place, _ in lines] == ["1", "2", "3"]
     assert isinstance(lines[1][1], FieldError)
     last = lines[2][1]
@@ -64,14 +64,14 @@ def test_every_row_knows_its_file_and_its_number(tmp_path: Path) -> None:
 def test_keys_around_rows_become_columns() -> None:
     nested = {"v1": {"order": [{"q": 1}, {"q": 2}, 3]}, "v2": {"speed": {"q": 4}}, "v3": 5}
     file = DataFile(Path("a.json"), json.dumps(nested).encode())
-    found = rows_in(file, levels=("video", "dim")).lines
+    found = list(rows_in(file, levels=("video", "dim")).lines)
     good = [(row["video"], row["dim"], row["q"]) for _, row in found if isinstance(row, dict)]
     assert good == [("v1", "order", 1), ("v1", "order", 2), ("v2", "speed", 4)]
     assert [place for place, row in found if isinstance(row, FieldError)] == ["v1/order (entry 3)", "v3"]
     assert levels_of(file) == (2, {"q": 1})
     assert levels_of(DataFile(Path("a.json"), b"[]")) is None
     with pytest.raises(DataError, match="expected one with keys for video"):
-        rows_in(DataFile(Path("a.json"), b"[]"), levels=("video",))
+        list(rows_in(DataFile(Path("a.json"), b"[]"), levels=("video",)).lines)
 
 
 # ------------------------------------------------------------------------------- folders
