@@ -24,6 +24,7 @@ _LETTER = re.compile(r"\(?(?P<letter>[A-Za-z])(?:[.):].*)?", re.DOTALL)
 _CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d+(?:\.\d*)?)")
 _ADDRESS = re.compile(r"https?://")
 _FEWEST = 2
+_TEXTS = ("item_id", "question", "source_id", "benchmark", "rationale", "licence")
 _KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", "text")}
 
 _Seconds = Callable[[str, str], float]
@@ -49,10 +50,13 @@ def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
     >>> bare_choices(["A. red", "B. blue"]), bare_choices(["A. red", "blue"])
     (('red', 'blue'), ('A. red', 'blue'))
     """
-    found = [label_of(choice) for choice in choices]
-    if found and all(one is not None and one[0] == i for i, one in enumerate(found)):
-        return tuple(one[1] for one in found if one is not None)
-    return tuple(choices)
+    bare = []
+    for place, choice in enumerate(choices):
+        found = label_of(choice)
+        if found is None or found[0] != place:
+            return tuple(choices)
+        bare.append(found[1])
+    return tuple(bare)
 
 
 def split_question(text: str) -> tuple[str, tuple[str, ...]]:
@@ -89,10 +93,9 @@ class ItemReader:
         self._lookups = {name: (self._get(one.of), one) for name, one in mapping.lookups.items()}
         self._patterns = [(column, re.compile(one)) for column, one in mapping.patterns.items()]
         self._texts = {
-            name: self._get(str(getattr(mapping, name)))
-            for name in ("item_id", "question", "source_id", "benchmark", "rationale", "licence")
-            if getattr(mapping, name)
+            name: self._get(str(getattr(mapping, name))) for name in _TEXTS if getattr(mapping, name)
         }
+        self._said = [name for name in _TEXTS if name in self._texts or name in mapping.constants]
         self._kinds = {
             name: self._get(str(getattr(mapping, name))) for name in _KINDS if getattr(mapping, name)
         }
@@ -146,11 +149,8 @@ class ItemReader:
         Raises:
             FieldError: what is wrong with it.
         """
-        texts = {
-            name: self._text(name, row)
-            for name in ("item_id", "question", "source_id", "benchmark", "rationale")
-        }
-        licence = self._text("licence", row)
+        texts = {name: self._text(name, row) for name in self._said}
+        licence = texts.get("licence")
         kind = self._kind("answer_kind", row, "choice")
         raw = self._raw_choices(row) if kind == "choice" else ()
         if self.mapping.choices_in_question and not raw and kind == "choice":
@@ -159,15 +159,15 @@ class ItemReader:
         tags = {name: text for name, get in self._tags.items() if (text := as_text(get(row), name))}
         return Item(
             item_id=texts["item_id"],
-            benchmark=texts["benchmark"],
+            benchmark=texts.get("benchmark", ""),
             media=self._media_of(row),
-            source=texts["source_id"],
+            source=texts.get("source_id", ""),
             question=texts["question"],
             choices=choices,
             answer=self._answer_of(row, raw, choices),
             answer_kind=cast('Literal["choice", "text"]', kind),
             tags=tags,
-            rationale=texts["rationale"],
+            rationale=texts.get("rationale", ""),
             provenance=Provenance(licence=licence) if licence else None,
         )
 
@@ -179,6 +179,8 @@ class ItemReader:
         if get is None:
             return ""
         value = get(row)
+        if isinstance(value, str):
+            return value
         if value is None and name in ("item_id", "question"):
             raise self._nothing(name, row)
         return words_of(value, str(getattr(self.mapping, name)))
@@ -188,6 +190,8 @@ class ItemReader:
         return FieldError(name, f"nothing in {column!r}; the columns are {listed(row)}")
 
     def _kind(self, name: str, row: Row, default: str) -> str:
+        if name not in self._kinds and name not in self.mapping.constants:
+            return default
         text = str(self.mapping.constants.get(name, ""))
         if not text and name in self._kinds:
             text = as_text(self._kinds[name](row), name)
