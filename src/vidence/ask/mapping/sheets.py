@@ -25,6 +25,17 @@ _LOCAL_HEADER, _LENGTHS_AT = 30, 26  # bytes of the header before a part; where 
 _ATTACHED = "attachment://"
 _SAMPLE = ("id", "epoch", "input", "choices", "target", "output", "scores", "metadata")
 _MOST_BYTES = 1 << 29  # of one unpacked part: a table of questions is far smaller
+# What the library of archives raises on damaged ones; names in them may be no text.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    OSError,
+    ValueError,
+    KeyError,
+    struct.error,
+)
 _DECODER = msgspec.json.Decoder(dict[str, object])
 
 Rows = Iterator[tuple[str, dict[str, object]]]
@@ -59,7 +70,7 @@ def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> 
             batches = parquet.iter_batches(batch_size=_ROWS, columns=columns)
         for batch in batches:
             yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         kind = "Arrow" if path.suffix == ".arrow" else "Parquet"
         raise DataError(f"{path} cannot be read as {kind} ({error}); fetch it again") from error
 
@@ -81,7 +92,7 @@ def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
         if found.compress_type == _ZSTD:
             return _zstd(file, found)
         return archive.read(name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, struct.error) as error:
+    except _DAMAGED as error:
         raise DataError(f"{file.path}: its part {name} is damaged ({error}); copy it again") from error
 
 
@@ -107,7 +118,7 @@ def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
 def _archive(file: DataFile, what: str) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(io.BytesIO(file.content))
-    except zipfile.BadZipFile as error:
+    except _DAMAGED as error:
         raise DataError(f"{file.path} is not {what} ({error}); copy it again") from error
 
 
@@ -189,7 +200,12 @@ def workbook_rows(file: DataFile) -> Rows:
         sheet = _parsed(file, _unpacked(file, archive, _SHEET))
     header: dict[str, str] = {}
     for place, row in enumerate((one for one in sheet.iter() if _tag(one) == "row"), 1):
-        cells = {_LETTERS.match(c.get("r", ""))[0]: _cell(c, shared) for c in row if c.get("r")}  # type: ignore[index]
+        try:
+            cells = {_column(cell): _cell(cell, shared) for cell in row if cell.get("r")}
+        except (IndexError, ValueError) as error:
+            raise DataError(
+                f"{file.path}: row {place} cannot be read ({error}); copy the file again"
+            ) from error
         if not header:
             header = {letters: str(name) for letters, name in cells.items() if name not in (None, "")}
             continue
@@ -225,6 +241,13 @@ def _words(element: ElementTree.Element) -> str:
         if _tag(element) != "t"
         else element.text or ""
     )
+
+
+def _column(cell: ElementTree.Element) -> str:
+    found = _LETTERS.match(cell.get("r", ""))
+    if found is None:
+        raise ValueError(f"a cell at {cell.get('r')!r}")
+    return found[0]
 
 
 def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
