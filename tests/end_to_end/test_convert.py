@@ -58,7 +58,7 @@ def test_a_run_reads_another_layout_and_is_taken_up_from_anywhere(vidence, tmp_p
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("vlm4d", "--map vlm4d"), ("video-mme", "--map video-mme"), ("tempcompass", "--map tempcompass or")],
+    [("vlm4d", "--map vlm4d"), ("video-mme", "--map video-mme"), ("tempcompass", "--map tempcompass")],
 )
 def test_a_file_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name, expected):
     path = LAYOUTS[name].write(tmp_path)
@@ -67,6 +67,16 @@ def test_a_file_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name, ex
     assert done.code == 2
     assert "is in another layout. Its columns are" in done.err
     assert expected in done.err
+
+
+@pytest.mark.parametrize("name", ["egoschema", "mvbench", "nextqa", "longvideobench-parquet"])
+def test_a_folder_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name):
+    if LAYOUTS[name].needs_pyarrow:
+        pytest.importorskip("pyarrow")
+    LAYOUTS[name].write(tmp_path)
+    done = vidence("run", "table", "--data", str(tmp_path), "--model", "baseline:random")
+    assert done.code == 2
+    assert f"is in another layout. It is read with --map {name}" in " ".join(done.err.split())
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])

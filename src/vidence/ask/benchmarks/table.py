@@ -6,7 +6,7 @@ another layout is which field. Paths of media start from the folder of the file.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,10 +20,10 @@ from vidence.ask.benchmarks.question_files import Gathering, check_split, letter
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
-from vidence.ask.mapping.mapping import WAYS, ColumnMap, near_presets, read_map
-from vidence.ask.mapping.rows import find_files, levels_of, read_rows, rows_in
+from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
+from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in
 from vidence.contracts import AskingRules, Benchmark, Loaded
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
@@ -84,13 +84,12 @@ class Table:
         if self._mapping is not None:
             return _mapped(data, self._mapping, split=split, strict=strict)
         check_split(self.name, split, self.splits)
-        path = _only_table(data)
         try:
-            return _in_our_format(path, strict=strict)
+            return _in_our_format(_only_table(data), strict=strict)
         except DataError as error:
-            if advice := _way_out(path):
+            if advice := _way_out(data):
                 raise DataError(
-                    f"{path} is in another layout. {advice}\nAs the item format: {error}"
+                    f"{data} is in another layout. {advice}\nAs the item format: {error}"
                 ) from error
             raise
 
@@ -137,25 +136,35 @@ def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Load
     return replace(loaded, content_hash=hashlib.sha256(" ".join(parts).encode()).hexdigest())
 
 
-def _way_out(path: Path) -> str:
-    """For a file in another layout: its columns, the presets that fit, and how a mapping is said."""
+def _way_out(data: Path) -> str:
+    """For data in another layout: the columns, the presets that fit, and how a mapping is said."""
     try:
-        file = files.read(path)
-        found = levels_of(file)
-        row = found[1] if found else rows_in(file).first
-    except DataError:
+        if data.is_dir() and (found := folder_presets(data)):
+            return f"It is read with {_flags(found)}"
+        path = next(iter(find_files(data, (), split=ALL)))
+        n_levels, row = _first_row(path)
+    except (DataError, UsageError):
         return ""
     if row is None or "item_id" in row:
         return ""
-    levels = found[0] if found else 0
-    fitting = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=levels)[:_MOST_PRESETS]
-    if fitting:
-        said = " or ".join(f"--map {name}" for name in fitting)
-        return f"Its columns are {listed(row)}; it is read with {said}"
+    if fitting := near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels):
+        return f"Its columns are {listed(row)}; it is read with {_flags(fitting)}"
     return (
         f"Its columns are {listed(row)}. Say which is which: --map {WAYS} (more in a file: --map FILE.toml), "
         "or convert the file once with `vidence convert`"
     )
+
+
+def _flags(presets: Sequence[str]) -> str:
+    return " or ".join(f"--map {name}" for name in presets[:_MOST_PRESETS])
+
+
+def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:
+    """How many keys stand around the rows of a file, and its first row; None where it has none."""
+    if ending_of(path) in TEXT_ENDINGS:
+        file = files.read(path)
+        return levels_of(file) or (0, rows_in(file).first)
+    return 0, read_rows(path).first
 
 
 def _only_table(data: Path) -> Path:

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from vidence.ask import files
 from vidence.ask.mapping.columns import Row, columns_of
+from vidence.ask.mapping.rows import read_rows
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -261,3 +262,19 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
         if len(one.levels) == n_levels and one.fits(row)
     ]
     return [preset for *_, preset in sorted(fitting)]
+
+
+def folder_presets(folder: Path) -> list[str]:
+    """The presets whose files a folder has, with their columns; those of the most telling names first."""
+    found: list[tuple[int, str]] = []
+    for name in presets():
+        one = read_map(name)
+        for rank, pattern in enumerate(one.files):
+            path = next(iter(sorted(folder.glob(pattern))), None)
+            if path is None or not path.is_file():
+                continue
+            row = read_rows(path, levels=one.levels, is_log=one.is_log).first
+            if row is not None and one.fits(row):
+                found.append((rank, name))
+            break
+    return [name for _, name in sorted(found)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subjects.layouts import BOTH, LAYOUTS, Layout, json_file
+from subjects.layouts import BOTH, LAYOUTS, Layout, json_file, lines_file
 from vidence import catalog
 from vidence.ask.mapping import mapping
 from vidence.ask.mapping.mapping import ColumnMap, near_presets, presets, read_map, whole_map
@@ -137,3 +137,20 @@ def test_the_documentation_lists_every_preset() -> None:
     assert [line for line in page.splitlines() if line.startswith("| `")][: len(presets())] == [
         f"| `{name}` | {read_map(name).about} |" for name in presets()
     ]
+
+
+def test_shards_of_a_data_set_of_the_hub_are_read_together(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "q": "?", "c": ["a", "b"], "a": "b", "v": {"path": f"{n}.mp4", "bytes": None}}
+        for n in range(4)
+    ]
+    for shard, split in enumerate(("test", "test", "train")):
+        name = f"data/{split}-{shard:05}-of-00002.jsonl"
+        lines_file(rows[shard : shard + 1], "x.jsonl")(tmp_path).rename(made(tmp_path / name))
+    found = loaded(tmp_path, "item_id=id,question=q,choices=c,answer=a,media=v", split="test")
+    assert [(item.item_id, item.media[0].path) for item in found.items] == [("0", "0.mp4"), ("1", "1.mp4")]
+
+
+def made(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
