@@ -154,3 +154,10 @@ def test_shards_of_a_data_set_of_the_hub_are_read_together(tmp_path: Path) -> No
 def made(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def test_the_mapping_in_the_documentation_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
+    block = page.partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "own.toml").write_text(block)
+    assert read_map(str(tmp_path / "own.toml")).constants == {"benchmark": "Kitchens"}
