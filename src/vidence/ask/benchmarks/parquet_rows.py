@@ -9,6 +9,7 @@ import msgspec
 
 from vidence.ask.files import DataFile
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 
 _ROWS = 1024
 
@@ -61,7 +62,7 @@ def read(path: Path, columns: Columns) -> tuple[DataFile, list[tuple[str, bytes]
         import pyarrow.parquet as pq
     except ImportError as error:
         raise UsageError(
-            f"{path} is a Parquet file, which is read with pyarrow; run: pip install 'vidence[parquet]'"
+            f"{path} is a Parquet file, which is read with pyarrow; run: {adding('parquet')}"
         ) from error
     rows: list[tuple[str, bytes]] = []
     try:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -166,7 +167,7 @@ def _parquet_members(archive: Path) -> list[_Member]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise UsageError(f"{archive.name} is a Parquet file; run: pip install 'vidence[parquet]'") from error
+        raise UsageError(f"{archive.name} is a Parquet file; run: {adding('parquet')}") from error
     import io
 
     try:

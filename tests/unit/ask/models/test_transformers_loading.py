@@ -60,7 +60,7 @@ class TestName:
     def test_a_missing_library_names_the_extra(self, folder, monkeypatch, missing):
         find = importlib.util.find_spec
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
-        with pytest.raises(UsageError, match=rf"needs {missing}; run: pip install 'vidence\[transformers\]'"):
+        with pytest.raises(UsageError, match=rf"needs {missing}; run: .*pip install .*transformers"):
             create(str(folder), {})
 
     @pytest.mark.parametrize(
