@@ -77,3 +77,10 @@ def test_an_address_never_gets_into_a_lock(script, tmp_path, monkeypatch) -> Non
     with pytest.raises(SystemExit, match=r"git\+https://x/y in pip\.txt"):
         lock.write("pip.txt", ["pip @ git+https://x/y"])
     assert not list(tmp_path.iterdir())
+
+
+def test_torchvision_is_locked_beside_the_rest_alone(script) -> None:
+    lock = script("lock")
+    held = {name: lock.blocks((FOLDER / name).read_text()) for name in LOCKS}
+    found = [name for name, blocks in held.items() if any(map(lock.BESIDE.match, blocks))]
+    assert found == ["beside.txt"]
