@@ -224,6 +224,14 @@ class TestLoading:
         with pytest.raises(AccessError, match=message):
             ask(model, make_request())
 
+    def test_without_torchvision_the_command_is_said(self, folder, monkeypatch):
+        def lacking(*_, **__):
+            raise ImportError("VideoProcessor requires the Torchvision library but it was not found")
+
+        monkeypatch.setattr("transformers.AutoProcessor.from_pretrained", lacking)
+        with pytest.raises(AccessError, match=r"Torchvision library .*; run: .*pip install .*transformers"):
+            ask(create(str(folder), CPU), make_request())
+
     @pytest.mark.parametrize(
         ("processor", "is_encoder_decoder", "message"),
         [
