@@ -10,13 +10,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
-from click.shell_completion import CompletionItem
 
 from vidence import __version__
 from vidence.errors import UnknownNameError, VidenceError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # What each command is for, and the module of this folder that defines it, in a function of its name.
 COMMANDS = {
@@ -73,8 +75,10 @@ class _Commands(click.Group):
             return with_names(command, cmd_name)
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """The commands that begin so, without importing any, or the flags of the whole."""
+        from click.shell_completion import CompletionItem
+
         found = [
             CompletionItem(name, help=help_text)
             for name, (_, help_text) in COMMANDS.items()
