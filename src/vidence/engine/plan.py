@@ -342,6 +342,10 @@ class Facts(Record):
     citation: str
     licence: str
     terms: str = ""
+    release: str = ""
+    """Where `vidence get` fetched the questions, with the commit; the licence that it states, and when."""
+    release_licence: str = ""
+    fetched_at: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
     judge_wording: Literal["", "own", "authors", "unchecked"] = ""

@@ -1,7 +1,7 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import noted
+from vidence.engine.get import fetched_from, noted
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
@@ -221,7 +221,7 @@ class Prepared:
         return tuple(int(i) for i in rng.permutation(len(item.choices)))
 
 
-def prepare(
+def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for itself
     plan: Plan,
     *,
     strategy: Strategy,
@@ -229,6 +229,7 @@ def prepare(
     models: Mapping[str, Model],
     pool: JudgePool | None = None,
     now: datetime,
+    cache_root: Path | None = None,
 ) -> Prepared:
     """Check everything that a plan names, and read its questions.
 
@@ -239,6 +240,7 @@ def prepare(
         models: the model under test by the name ``""``, and those that the selector asks by their specs.
         pool: the judges of the plan, if it names some.
         now: written into the facts of the run.
+        cache_root: our cache folder, with the notes of what was fetched.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
@@ -253,15 +255,14 @@ def prepare(
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
     )
-    loaded = load_questions(plan)
-    items, notes = choose_items(
-        loaded, plan, model=model, shows_media=plan.layout == "video" or traits.needs_media
-    )
+    loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
+    items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     # What the selector's choice depends on beside its version: its file of scores, the models it asks.
-    identities = [traits.scores_digest, *(models[spec].identity for spec in traits.models)]
+    identities = (traits.scores_digest, *(models[spec].identity for spec in traits.models))
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
+        | _origin(plan.data, cache_root)
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
@@ -296,6 +297,14 @@ def prepare(
     )
 
 
+def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
+    """Where the questions were fetched, as facts; nothing where they were not."""
+    got = None if cache_root is None else fetched_from(cache_root, data)
+    if got is None:
+        return {}
+    return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
+
+
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     """That a rule which says itself how many frames there are is limited by the plan."""
     if not view.traits.thins or not model.looks:
@@ -306,13 +315,33 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     )
 
 
-def narrowed(items: Sequence[Item], *, where: Mapping[str, str], limit: int | None) -> list[Item]:
-    """The first questions that have some tags, as a plan with the same `where` and `limit` asks them.
+def narrowed(
+    items: Sequence[Item], plan: Plan, *, recorded: Container[str] | None = None
+) -> tuple[list[Item], list[str]]:
+    """The questions that a plan's `where`, `limit`, `sample` and `sample_by` leave, and what to say of them.
+
+    Args:
+        items: all questions.
+        plan: what is asked.
+        recorded: only questions with these ids, of which `limit` and the samples are taken.
 
     Raises:
         UsageError: no question has such a tag.
     """
-    return _filtered(items, where)[:limit]
+    kept, notes = _filtered(items, plan.where), []
+    if recorded is not None:
+        kept = [item for item in kept if item.item_id in recorded]
+        notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
+    if plan.limit is not None:
+        kept = kept[: plan.limit]
+    if plan.sample is not None and plan.sample < len(kept):
+        rng = np.random.default_rng(plan.seed)
+        sampled = np.sort(rng.choice(len(kept), plan.sample, replace=False))
+        kept = [kept[i] for i in sampled]
+    if plan.stratum is not None:
+        kept, said = _stratified(kept, *plan.stratum, seed=plan.seed)
+        notes.append(said)
+    return kept, notes
 
 
 def choose_items(
@@ -324,23 +353,10 @@ def choose_items(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
         )
-    notes: list[str] = []
-    items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
-    if plan.recorded_only:
-        if not isinstance(model, RecordedModel):
-            raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
-        recorded_ids = model.recorded_ids()
-        items = [item for item in items if item.item_id in recorded_ids]
-        notes.append(f"only the {len(items)} questions that have a recorded reply are asked")
-    if plan.limit is not None:
-        items = items[: plan.limit]
-    if plan.sample is not None and plan.sample < len(items):
-        rng = np.random.default_rng(plan.seed)
-        sampled = np.sort(rng.choice(len(items), plan.sample, replace=False))
-        items = [items[i] for i in sampled]
-    if plan.stratum is not None:
-        items, said = _stratified(items, *plan.stratum, seed=plan.seed)
-        notes.append(said)
+    if plan.recorded_only and not isinstance(model, RecordedModel):
+        raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
+    recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
+    items, notes = narrowed(loaded.items, plan, recorded=recorded)
     if model.looks and shows_media:
         notes += _outside(items, loaded.media_root, is_allowed=not plan.media_inside)
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)

@@ -14,6 +14,7 @@ import msgspec
 
 from vidence.ask.files import DataFile
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 
 _ROWS = 1024
 _SHEET = "xl/worksheets/sheet1.xml"
@@ -56,9 +57,7 @@ def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> 
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise UsageError(
-            f"{path} is a table that is read with pyarrow; run: pip install 'vidence[parquet]'"
-        ) from error
+        raise UsageError(f"{path} is a table that is read with pyarrow; run: {adding('parquet')}") from error
     try:
         if path.suffix == ".arrow":
             with pa.OSFile(str(path)) as source:
@@ -103,7 +102,7 @@ def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
     except ImportError as error:
         raise UsageError(
             f"{file.path} is packed with Zstandard, which is unpacked with pyarrow; run: "
-            "pip install 'vidence[parquet]', or convert the log: inspect log convert LOG --to json"
+            f"{adding('parquet')}, or convert the log: inspect log convert LOG --to json"
         ) from error
     lengths = struct.unpack_from("<HH", file.content, found.header_offset + _LENGTHS_AT)
     start = found.header_offset + _LOCAL_HEADER + sum(lengths)
