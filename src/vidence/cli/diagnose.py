@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("named", metavar="NAME")  # --name is what the run is called
 @click.argument("what")
 @click.option("--data", type=click.Path(path_type=Path), help="File or folder of the questions.")
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
 def diagnose(
     *,
-    name: str,
+    named: str,
     what: str,
     data: Path | None,
     model: str | None,
@@ -56,7 +56,7 @@ def diagnose(
     """
     from vidence.engine.diagnose import open_diagnostic
 
-    spec = parse_spec(name)
+    spec = parse_spec(named)
     options = dict(spec.options) | pairs(settings, "--set")
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():

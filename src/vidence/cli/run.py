@@ -94,14 +94,14 @@ def run(
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, trust: bool, page: bool) -> int:
+def resume(*, folder: Path, trust: bool, page: bool, **changes: object) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
-    changes = {"max_cost": max_cost, "concurrency": concurrency}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
     return _go(plan, folder, page=page)
 

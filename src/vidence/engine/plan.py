@@ -43,6 +43,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
     "max_tokens": (1, _MOST, "1 or more"),
 }
+MOST_NAME = 60  # characters: what a column of a table can hold
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
@@ -85,6 +86,9 @@ class Plan(Record):
         str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
     ] = "paper"
     model: str
+    name: Annotated[
+        str, _flag("What tables and figures call the run (default: a short name of its model).")
+    ] = ""
     selector: Annotated[str, _flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
     n_frames: Annotated[int, _flag("Frames per question.", "--frames")]
     strategy: Annotated[
@@ -157,6 +161,11 @@ class Plan(Record):
             value = getattr(self.sampling if hasattr(self.sampling, name) else self, name)
             if value is not None and not low <= value <= high:
                 raise UsageError(f"{name} is {value}; expected {expected}")
+        if len(self.name) > MOST_NAME or not self.name.isprintable() or self.name != self.name.strip():
+            raise UsageError(
+                f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
+                "line and without space around them"
+            )
         ways = {"limit": self.limit, "sample": self.sample, "sample_by": self.sample_by}
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
@@ -209,6 +218,7 @@ class PlanOverrides(TypedDict, total=False):
     They are the typed keywords of `vidence.evaluate`. None leaves a setting as the protocol has it.
     """
 
+    name: str | None
     split: str | None
     protocol: str | None
     selector: str | None

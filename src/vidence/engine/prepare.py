@@ -367,12 +367,13 @@ def default_folder(plan: Plan) -> Path:
 
 
 def run_name(plan: Plan) -> str:
-    """A folder name for a plan: what is asked, who answers, and a short hash of the rest.
+    """A folder name for a plan: what is asked, who answers, and a short hash of the rest but its label.
 
     The same command gives the same name, so that repeating it goes on with the run.
     """
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
-    digest = hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()
+    fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
+    digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -1,6 +1,7 @@
 """Runs as a paper prints them: tables of its shape, what it prints with our rows below, frame budgets."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -32,7 +33,7 @@ MOST_VALUES = 8
 _AS_PAPER = "As in the paper"
 # Of a plan, what two runs may differ in and still be the same but for their budget.
 _MAY_DIFFER = {
-    *("format", "protocol", "n_frames", "data", "memory", "concurrency", "timeout_s", "attempts"),
+    *("format", "protocol", "name", "n_frames", "data", "memory", "concurrency", "timeout_s", "attempts"),
     *("decode_timeout_s", "max_cost", "price_in", "price_out", "judge_price_in", "judge_price_out"),
 }
 
@@ -240,7 +241,7 @@ def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
     if not kept:
         return None
     budgets = sorted({runs[i].plan.n_frames for some in kept for i in some})
-    names = run_names([runs[some[0]] for some in kept])
+    names = run_names([_together([runs[i] for i in some]) for some in kept])
     group = "fixed budget, %"
     return Table(
         name="budgets",
@@ -258,6 +259,13 @@ def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
             for name, some in zip(names, kept, strict=True)
         ),
     )
+
+
+def _together(runs: Sequence[Run]) -> Run:
+    """The first of the runs of one model; without its name where each has its own."""
+    first = runs[0]
+    is_shared = len({run.plan.name for run in runs}) == 1
+    return first if is_shared else replace(first, plan=msgspec.structs.replace(first.plan, name=""))
 
 
 def _key(run: Run) -> str:

@@ -218,6 +218,7 @@ def test_a_run_goes_on_only_with_what_it_began_with(name: str):
 def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
     assert run_name(plan(n_frames=3)) != run_name(plan())
+    assert run_name(plan(name="Ours")) == run_name(plan())  # what it is called is not what is asked
     assert run_name(plan()).startswith("table-baseline-constant-")
     assert default_folder(plan()) == Path("runs", run_name(plan()))
     local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", overrides={})

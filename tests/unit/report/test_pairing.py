@@ -148,11 +148,11 @@ def test_names_are_short_and_different(runs):
     }
     loaded = [runs.load(name, model=model) for name, model in models.items()]
     assert run_names(loaded) == (
-        "openai:Qwen2.5-VL",
+        "Qwen2.5-VL",
         "replay:gpt-4o",
-        "transformers:tiny (c)",
+        "tiny (c)",
         "scripted",
-        "transformers:tiny (e)",
+        "tiny (e)",
     )
     assert np.unique(run_names([*loaded, loaded[3]])).size == 6
 
