@@ -102,12 +102,14 @@ def evaluate(
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
+    from vidence.report.listed import keep_line
 
     plan = make_plan(benchmark, data=Path(data), model=model, overrides=overrides)
     folder = default_folder(plan) if out is None else Path(out)
     place = environment(_path(cache))
     begun(plan, folder=folder, environment=place)
     _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
+    keep_line(folder)
     return open_run(folder)
 
 

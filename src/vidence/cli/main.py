@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+    "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),

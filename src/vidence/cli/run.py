@@ -147,7 +147,9 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
         _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
+    from vidence.report.listed import keep_line
 
+    keep_line(folder)
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0

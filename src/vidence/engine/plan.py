@@ -20,13 +20,13 @@ from vidence import __version__
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
 from vidence.engine.limits import AskLimits
-from vidence.engine.store import RUN_FILE
+from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
-PLAN_FILE = "plan.toml"
+PLAN_FILE = PLAN_NAME
 _PLAIN = (int, float, bool, str)
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {

@@ -30,7 +30,7 @@ from vidence.records import (
     Trial,
 )
 
-RUN_FILE = "run.sqlite"
+RUN_FILE, PLAN_NAME = "run.sqlite", "plan.toml"
 RUN_FORMAT = "vidence-run/2"
 MEMORY_FORMAT = "vidence-memory/1"
 _NOT_FAILED = ("answered", "unreadable", "refused")
@@ -266,6 +266,19 @@ def _locked(folder: Path) -> Iterator[None]:
                 path.unlink()
 
 
+def is_in_use(folder: Path) -> bool:
+    """Whether a process works in a run folder now; one that was killed has left its file, and no lock."""
+    path = folder / _LOCK_FILE
+    if not path.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
+            db.execute(_HAS_FORMAT).fetchone()
+    except sqlite3.OperationalError as error:
+        return "locked" in str(error)
+    return False
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
@@ -400,6 +413,23 @@ class RunStore(ExitStack):
                     is_remembered=row.is_remembered,
                     choice_order=row.choice_order,
                 )
+
+    def last_trial(self) -> int:
+        """A number that grows with every trial that is stored; 0 before the first."""
+        with _translated(self.path):
+            row = self._db.execute("SELECT MAX(seq) FROM trials").fetchone()
+        return row[0] or 0
+
+    def note(self, key: str) -> str | None:
+        """What was kept under a key beside the trials, or None."""
+        with _translated(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (f"note:{key}",)).fetchone()
+        return row[0] if row else None
+
+    def keep_note(self, key: str, text: str) -> None:
+        """Keep a text under a key instead of the one that was there."""
+        with _translated(self.path):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"note:{key}", text))
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
