@@ -370,7 +370,7 @@ _MAY_BE_UNSET = ("temperature", "max_tokens")
 
 class _PlanFile(Record):
     plan: Plan
-    facts: Facts
+    facts: Facts | None = None
 
 
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
@@ -403,7 +403,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     """
     path = folder / PLAN_FILE
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        plan, facts = read_plan_file(path)
     except FileNotFoundError as error:
         if (folder / RUN_FILE).exists():
             raise StoreError(
@@ -415,6 +415,22 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... "
             "unless --out named another)"
         ) from error
+    if facts is None:
+        raise StoreError(f"{path} holds a plan and no run: [facts] is missing; run it with: --plan {path}")
+    return plan, facts
+
+
+def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
+    """Read a plan, and the facts of the run that it was written for, where the file holds them.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        StoreError: not TOML, or written by another format of vidence.
+    """
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -32,6 +32,8 @@ from vidence.media.encode import Encoding, Size
 from vidence.media.files import missing, outside
 from vidence.records import Item
 
+MOST_FOLDERS = 1000  # of one plan where it is repeated
+
 
 def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping[str, object]) -> Plan:
     """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
@@ -53,9 +55,52 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     rules = benchmark.protocols[protocol]
-    spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
+    fields = msgspec.to_builtins(rules) | {
+        "benchmark": benchmark_name,
+        "data": str(data.resolve()),
+        "protocol": protocol,
+        "split": given.pop("split", None) or benchmark.splits[0],
+    }
+    given.pop("protocol", None)
+    return _filled(fields, model=model, given=given)
+
+
+def changed_plan(
+    plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: Mapping[str, object]
+) -> Plan:
+    """A plan with other settings.
+
+    Args:
+        plan: what all other settings are taken from.
+        data: other questions; None leaves them.
+        model: another model, as for `make_plan`; None leaves it.
+        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit``, ``sample`` and
+            ``sample_by`` the one that is given takes the place of the others.
+
+    Raises:
+        UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
+    """
+    given = {k: v for k, v in overrides.items() if v not in (None, (), {})}
+    if "protocol" in given:
+        raise UsageError("a plan has the rules of its protocol written out; change them one by one")
+    fields: dict[str, object] = msgspec.to_builtins(plan)
+    samples = ("limit", "sample", "sample_by")
+    if any(name in given for name in samples):
+        fields |= dict.fromkeys(samples)
+    if data is not None:
+        fields["data"] = str(data.resolve())
+    return _filled(fields, model=model, given=given)
+
+
+def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str, object]) -> Plan:
+    """The plan with these fields, where `given` and the spec of a model take their place."""
+    spec, sampled = str(base.get("model", "")), dict[str, object]()
+    if model is not None:
+        check_secrets("model", model)  # before anything of it is shown or stored
+        spec, sampled = without_sampling(parse_spec(model))
     _check_names(given)
+    given = dict(given)
     flags = {
         name.removeprefix("model_"): given.pop(name)
         for name in SamplingFlags.__struct_fields__
@@ -66,19 +111,11 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(rules.sampling) | sampled | flags
-    fields = msgspec.to_builtins(rules) | given
+    sampling: dict[str, object] = msgspec.to_builtins(base["sampling"])
+    fields = {**base, **given, "model": spec, "sampling": sampling | sampled | flags}
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
-    fields |= {
-        "benchmark": benchmark_name,
-        "data": str(data.resolve()),
-        "split": given.get("split") or benchmark.splits[0],
-        "protocol": protocol,
-        "model": spec,
-        "sampling": sampling,
-    }
     check_fields(fields)
     try:
         return with_whole_paths(msgspec.convert(fields, Plan))
@@ -364,6 +401,18 @@ def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
 def default_folder(plan: Plan) -> Path:
     """The run folder of a plan where none is named."""
     return Path("runs") / run_name(plan)
+
+
+def new_folder(plan: Plan) -> Path:
+    """The run folder of a plan where none is named and none that is there shall be gone on with."""
+    first = default_folder(plan)
+    names = (first, *(first.with_name(f"{first.name}-{n}") for n in range(2, MOST_FOLDERS + 1)))
+    found = next((folder for folder in names if not folder.exists()), None)
+    if found is None:
+        raise UsageError(
+            f"{first} and {MOST_FOLDERS - 1} like it are there already; name a folder with --out"
+        )
+    return found
 
 
 def run_name(plan: Plan) -> str:
