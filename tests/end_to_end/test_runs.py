@@ -121,7 +121,7 @@ def test_a_plan_that_cannot_be_repeated_says_why(vidence, questions):
             "questions.jsonl",
             "--trust",
         ): "--trust goes with --plan",
-        ("table", "--model", "scripted:A"): "Missing option '--data'",
+        ("table", "--model", "scripted:A"): "say where the questions of table are with --data",
         ("table", "--data", "questions.jsonl"): "Missing option '--model'",
         (): "Missing argument 'BENCHMARK'",
     }.items():

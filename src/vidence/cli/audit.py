@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from vidence.cli.console import show_licence
+from vidence.cli.console import Screen, show_licence
 from vidence.cli.diagnose import examine_plan
 from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
@@ -17,7 +16,6 @@ from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.contracts import Benchmark
     from vidence.explain.audit.audit import ItemAudit
     from vidence.report.item_asked import Asked
     from vidence.report.item_card import Card
@@ -75,7 +73,7 @@ def audit(
         model=models[0] if models else _NOBODY,
         overrides=overrides,
     )
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     show_licence(plan.benchmark, console, cache_root=cache_root())
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
@@ -121,12 +119,11 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items
+    from vidence.engine.prepare import choose_items, load_questions
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import missing
 
-    benchmark: Benchmark = create("benchmark", plan.benchmark)
-    loaded = benchmark.load(Path(plan.data), split=plan.split)
+    loaded = load_questions(plan)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
     items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
@@ -159,7 +156,7 @@ def _draw(card: "Card") -> None:
     from vidence.report.item_card import card_sheet
     from vidence.tables.terminal import plain
 
-    console = Console()
+    console = Screen()
     console.print(plain(card.name, style="bold"))
     for sentence in card.sentences():
         console.print(plain(sentence))

@@ -1,10 +1,14 @@
 """What commands show on the terminal: lines, the progress of a run, the licence of data."""
 
 import hashlib
+import math
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import anyio
 import click
@@ -23,8 +27,18 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.contracts import Benchmark
-from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
-from vidence.errors import StoreError, VidenceError
+from vidence.engine.events import (
+    Away,
+    Back,
+    Event,
+    ExaminedOne,
+    Listener,
+    MediaTrouble,
+    Started,
+    Tried,
+    Waiting,
+)
+from vidence.errors import VidenceError
 from vidence.media.whole import make_private
 from vidence.records import Failed, outcome_name
 from vidence.text import visible
@@ -33,6 +47,32 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
+_AWAY_LINE_S = 60.0  # between lines about a server that is away, where nobody watches the bar
+
+
+class Screen(Console):
+    """A console that outlives its reader (``| head``).
+
+    What nobody reads of the messages goes unsaid, and the work goes on; where nobody reads the output, the
+    command ends as it does without a console.
+    """
+
+    def on_broken_pipe(self) -> None:
+        """Say no more.
+
+        Raises:
+            BrokenPipeError: it was the output.
+        """
+        if not self.stderr:
+            raise BrokenPipeError
+        self.quiet = True
+        forget(sys.stderr)
+
+
+def forget(stream: TextIO) -> None:
+    """Let what is still written to a stream go nowhere; else it fails again when the process ends."""
+    with suppress(OSError, ValueError):  # it has no file, or is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -65,24 +105,50 @@ def several(n: int, what: str, *, many: str = "") -> str:
 
 
 def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
-    """Say what the data may be used for, unless this user was told before.
-
-    Raises:
-        StoreError: the cache folder cannot be written to.
-    """
+    """Say what the data may be used for, unless this user was told before."""
     benchmark: Benchmark = create("benchmark", benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
-    if mark.exists():
-        return
+    with suppress(OSError):
+        if mark.exists():
+            return
     say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
     say(console, f"licence: {benchmark.licence}")
     say(console, f"terms: {benchmark.terms} (said once)")
-    try:
+    with suppress(OSError):  # it is said once more; what needs the folder says so itself
         make_private(mark.parent)
         mark.touch()
-    except OSError as error:
-        raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error
+
+
+def minutes(time_s: float) -> str:
+    """A time in minutes and seconds.
+
+    >>> minutes(565.2), minutes(9.4)
+    ('9:25', '0:09')
+    """
+    return f"{int(time_s) // 60}:{int(time_s) % 60:02d}"
+
+
+class AwayLines:
+    """The words about a server that answers nobody: a countdown, and lines where nobody watches the bar."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next_line_s = math.inf  # the patience at which the next line is due
+
+    def count_down(self, event: Away) -> str:
+        """The words of the countdown; a line, too, at the beginning and every minute."""
+        if event.left_s <= self._next_line_s:
+            self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
+            never = "" if event.has_answered else "nothing was ever answered; "
+            words = f"trying on for {minutes(event.left_s)} min (--patience): {never}{event.reason[:300]}"
+            say(self._console, ("no answer: ", "yellow"), words)
+        return f"no answer, trying on for {minutes(event.left_s)}: next in {event.wait_s:.0f} s"
+
+    def end(self, event: Back) -> None:
+        """Say that the server is back."""
+        self._next_line_s = math.inf
+        say(self._console, ("answered again", "green"), f" after {minutes(event.after_s)} min")
 
 
 class _RateColumn(ProgressColumn):
@@ -103,6 +169,7 @@ class Display:
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
+        self._away = AwayLines(console)
         self.has_started = False
         self.progress = Progress(
             TextColumn(doing, style="bold"),
@@ -137,12 +204,8 @@ class Display:
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
                 self.progress.advance(self._task)
                 self._draw_note()
-            case Waiting():
-                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
-                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
-                self._waiting = (
-                    f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
-                )
+            case Waiting() | Away() | Back():
+                self._waiting = self._why_it_waits(event)
                 self._draw_note()
             case MediaTrouble():
                 self._n_troubles += 1
@@ -150,6 +213,19 @@ class Display:
                     self._say("media", event.message)
                 elif self._n_troubles == _MOST_LINES + 1:
                     self._say("media", "more troubles; the report counts them")
+
+    def _why_it_waits(self, event: Waiting | Away | Back) -> str:
+        """What the bar says of a server that does not answer; nothing when it does."""
+        match event:
+            case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
+                return f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+            case Away():
+                return self._away.count_down(event)
+            case Back():
+                self._away.end(event)
+                return ""
 
     def _draw_note(self) -> None:
         if self.progress.disable:

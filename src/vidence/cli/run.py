@@ -1,5 +1,6 @@
 """``vidence run`` and ``vidence resume``."""
 
+import gc
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several, show_licence, trust_option, watched
+from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
+from vidence.engine.limits import duration_s
 from vidence.engine.plan import MUST_AGREE, PLAN_FILE, Plan, plan_flags, read_plan, read_plan_file
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
@@ -50,7 +52,7 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
             settings["multiple"] = True
         elif isinstance(settings.get("type"), tuple):
             settings["type"] = click.Choice(settings["type"])
-        else:
+        elif "type" not in settings:
             settings["type"] = one.kind
         function = click.option(one.flag, one.field, **settings)(function)
     return function
@@ -61,7 +63,7 @@ class _RunCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
-        needed = [p for p in self.params if p.name in {"benchmark", "data", "model"}]
+        needed = [p for p in self.params if p.name in {"benchmark", "model"}]
         if ctx.params.get("plan_path") is None:
             for parameter in needed:
                 if ctx.params.get(parameter.name or "") is None:
@@ -77,7 +79,11 @@ class _RunCommand(click.Command):
 
 @click.command(cls=_RunCommand)
 @click.argument("benchmark", required=False, metavar="BENCHMARK")
-@click.option("--data", type=click.Path(path_type=Path), help="File or folder of the questions.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
+)
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
 @click.option(
     "--plan",
@@ -115,7 +121,7 @@ def run(
     if plan_path is not None:
         changes = _Changes(data=data, model=spec, overrides=overrides)
         return _repeat(plan_path, changes, out=out, trust=trust, page=page)
-    plan = make_plan(str(benchmark), data=Path(data or ""), model=str(spec), overrides=overrides)
+    plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
     return go(plan, folder, page=page)
@@ -153,6 +159,13 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, pag
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@click.option(
+    "--patience",
+    "patience_s",
+    type=duration_s,
+    metavar="DURATION",
+    help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
+)
 @click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
@@ -190,7 +203,7 @@ def go(plan: Plan, folder: Path, *, page: bool) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
     from vidence.engine.evaluate import run as evaluate
 
-    console, place = Console(stderr=True), environment()
+    console, place = Screen(stderr=True), environment()
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     summary = watched(
@@ -210,6 +223,7 @@ def go(plan: Plan, folder: Path, *, page: bool) -> int:
     from vidence.report.listed import keep_line
 
     keep_line(folder)
+    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0

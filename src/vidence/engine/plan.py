@@ -19,7 +19,7 @@ import tomli_w
 from vidence import __version__
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
-from vidence.engine.limits import AskLimits
+from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
@@ -37,7 +37,9 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
-    **dict.fromkeys(("price_in", "price_out", "judge_price_in", "judge_price_out"), (0, _MOST, "0 or more")),
+    **dict.fromkeys(
+        ("price_in", "price_out", "judge_price_in", "judge_price_out", "patience_s"), (0, _MOST, "0 or more")
+    ),
     "jpeg_quality": (1, MOST_QUALITY, f"1 to {MOST_QUALITY}"),
     "temperature": (0, 10, "0 to 10"),
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
@@ -81,6 +83,9 @@ class Plan(Record):
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
+    media: Annotated[str | None, _flag("Folder in which the videos lie (default: beside the questions).")] = (
+        None
+    )
     split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
         str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
@@ -144,6 +149,15 @@ class Plan(Record):
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
     attempts: Annotated[int, _flag("Tries per question (default 6).")] = 6
+    patience_s: Annotated[
+        float,
+        _flag(
+            "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
+            "--patience",
+            type=duration_s,
+            metavar="DURATION",
+        ),
+    ] = 600.0
     decode_timeout_s: Annotated[float, _flag("Seconds for one video (default 300).", "--decode-timeout")] = (
         300.0
     )
@@ -207,6 +221,7 @@ class Plan(Record):
             concurrency=self.concurrency,
             timeout_s=self.timeout_s,
             attempts=self.attempts,
+            patience_s=self.patience_s,
             max_cost=self.max_cost,
             seed=self.seed,
         )
@@ -219,6 +234,7 @@ class PlanOverrides(TypedDict, total=False):
     """
 
     name: str | None
+    media: str | None
     split: str | None
     protocol: str | None
     selector: str | None
@@ -257,6 +273,7 @@ class PlanOverrides(TypedDict, total=False):
     concurrency: int | None
     timeout_s: float | None
     attempts: int | None
+    patience_s: float | None
     decode_timeout_s: float | None
     max_cost: float | None
     price_in: float | None

@@ -19,8 +19,6 @@ from vidence.errors import StoreError, UsageError, VidenceError
 from vidence.records import Record
 
 _log = logging.getLogger(__name__)
-NOTE: Final = "listed"
-"""The key under which a run keeps its line."""
 DEEPEST: Final = 4
 """Folders below the one that is listed; runs do not lie in runs."""
 Standing = Literal["running", "complete", "failures", "stopped", "not begun", "unusable"]
@@ -107,22 +105,22 @@ def keep_line(folder: Path) -> None:
     kept = _made(folder)
     try:
         with RunStore(folder, is_writer=True) as store:
-            store.keep_note(NOTE, msgspec.json.encode(kept).decode())
+            store.keep_line(msgspec.json.encode(kept).decode())
     except StoreError as error:  # the list makes the line itself then
         _log.info("%s keeps no line: %s", folder, error)
 
 
 def _kept(folder: Path, store: RunStore) -> Listed | None:
     """The line that the run keeps; None where there is none, or one of something else."""
-    note = store.note(NOTE)
-    if note is None:
+    text, last_trial = store.line()
+    if text is None:
         return None
     try:
-        kept = msgspec.json.decode(note, type=_Kept)
+        kept = msgspec.json.decode(text, type=_Kept)
     except msgspec.DecodeError:  # of another version
         return None
     made_from = (kept.vidence, kept.plan, kept.last_trial)
-    is_so = made_from == (__version__, _digest(folder), store.last_trial())
+    is_so = made_from == (__version__, _digest(folder), last_trial)
     return kept.line if is_so else None
 
 
@@ -145,7 +143,7 @@ def _made(folder: Path) -> _Kept:
 
     digest = _digest(folder)
     with RunStore(folder) as store:
-        last_trial = store.last_trial()  # before the trials: what comes in meanwhile makes the line void
+        _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
     run = load_run(folder)
     n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
     score = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))

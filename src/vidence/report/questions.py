@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
+from vidence.media.accepted import open_image
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import Job, deliver, resolve
 from vidence.records import (
@@ -27,7 +28,7 @@ from vidence.records import (
     VideoPart,
 )
 from vidence.report.provenance import prompt_note, shown_note
-from vidence.report.results import STATUSES, Row, Run, Status
+from vidence.report.results import STATUSES, Row, Run, Status, with_prompts
 
 MOST_FRAMES = 16
 N_COLUMNS = 4
@@ -152,7 +153,7 @@ class ContactSheets:
 
 
 def _small(data: bytes, thumb_px: int) -> Image.Image:
-    with Image.open(io.BytesIO(data)) as image:
+    with open_image(data) as image:
         image.draft("RGB", (thumb_px, thumb_px))
         small = image.convert("RGB")
     small.thumbnail((thumb_px, thumb_px))
@@ -325,7 +326,7 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
     entries: list[Entry] = []
     for run_id, name, run in runs:
-        for row in pick(run.rows, n_items // len(runs)):
+        for row in with_prompts(run, pick(run.rows, n_items // len(runs))):
             pictured = sheets.of(run, row)
             ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in row.item.tags.items()]
             entries.append(

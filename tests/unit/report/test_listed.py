@@ -64,7 +64,7 @@ def test_a_line_that_is_not_true_any_more_is_made_again(runs, monkeypatch, chang
         if change == "trial":
             store.add(runs.marked(runs.items[0], Unreadable(reason="?")))
         if change == "damage":
-            store.keep_note("listed", "{")
+            store.keep_line("{")
     if change == "plan":
         path = folder / PLAN_NAME
         path.write_text(path.read_text().replace('name = ""', 'name = "Named now"', 1))
@@ -89,7 +89,7 @@ def test_a_run_in_work_is_running_and_keeps_no_line(runs):
     (folder / "lock.sqlite").touch()  # of a process that was killed
     assert listed(folder).status == "failures"
     with RunStore(folder) as store:
-        assert store.note("listed") is None
+        assert store.line()[0] is None
 
 
 def test_what_cannot_be_read_says_why_and_hides_no_other(runs):
