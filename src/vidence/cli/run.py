@@ -201,9 +201,27 @@ def with_columns(model: str, columns: str) -> str:
 
 def go(plan: Plan, folder: Path, *, page: bool) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
-    from vidence.engine.evaluate import run as evaluate
+    console = Screen(stderr=True)
+    summary = asked(plan, folder, console, again=f"vidence resume {folder}")
+    page_path = folder / "report.html"
+    if summary.n_tried == 0 and (page_path.exists() or not page):
+        say(console, f"nothing is left to ask; see vidence report {folder}")
+        _say_left_out(summary, console)
+        return NOT_ALL if summary.n_left_out else 0
+    from vidence.cli.report import show_run
 
-    console, place = Screen(stderr=True), environment()
+    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
+    show_run(folder, page=page_path if page else None)
+    say_summary(summary, folder, console)
+    return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+
+
+def asked(plan: Plan, folder: Path, console: Console, *, again: str) -> Summary:
+    """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
+    from vidence.engine.evaluate import run as evaluate
+    from vidence.report.listed import keep_line
+
+    place = environment()
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     summary = watched(
@@ -212,21 +230,10 @@ def go(plan: Plan, folder: Path, *, page: bool) -> int:
         doing="asking",
         what=f"the run in {folder}",
         kept="what was answered is kept",
-        again=f"vidence resume {folder}",
+        again=again,
     )
-    page_path = folder / "report.html"
-    if summary.n_tried == 0 and (page_path.exists() or not page):
-        say(console, f"nothing is left to ask; see vidence report {folder}")
-        _say_left_out(summary, console)
-        return NOT_ALL if summary.n_left_out else 0
-    from vidence.cli.report import show_run
-    from vidence.report.listed import keep_line
-
     keep_line(folder)
-    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
-    show_run(folder, page=page_path if page else None)
-    say_summary(summary, folder, console)
-    return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+    return summary
 
 
 def say_summary(summary: Summary, folder: Path, console: Console) -> None:

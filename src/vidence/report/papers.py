@@ -125,7 +125,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
             note += " The rows are not about the same questions, so that no value is marked as best."
         else:
             for place, column in enumerate(columns):
-                if (best := _best(paired, column, draws=draws)) is not None:
+                if (best := best_of(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
     labels = run_names(runs)
@@ -208,7 +208,7 @@ def _rows(run: Run, column: PaperColumn) -> Sequence[Row]:
     return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
-def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
+def best_of(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
     """The run that is best in a column where it is told apart from all others."""
     keep = [
         i

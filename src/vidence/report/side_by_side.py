@@ -11,10 +11,13 @@ from vidence.tables.table import Row as TableRow
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
     """A different name for each run: the one that it was given, or a short one of its model (`label`).
 
-    Those that have it in common get the provider of their model, the name of their folder, then a number.
+    Those that have it in common get what first tells them apart: who serves the model, the benchmark, the
+    name of the folder, a number.
     """
     names = [label(run.plan) for run in runs]
     longer = [run.plan.name or short_name(run.plan.model, with_provider=True) for run in runs]
+    names = [w if names.count(n) > longer.count(w) == 1 else n for n, w in zip(names, longer, strict=True)]
+    longer = [f"{n} ({run.plan.benchmark})" for n, run in zip(names, runs, strict=True)]
     names = [w if names.count(n) > longer.count(w) == 1 else n for n, w in zip(names, longer, strict=True)]
     names = [f"{n} ({run.name})" if names.count(n) > 1 else n for n, run in zip(names, runs, strict=True)]
     return tuple(

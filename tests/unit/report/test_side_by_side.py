@@ -58,6 +58,7 @@ def test_lines_say_on_how_many_videos_they_stand(runs, page_of):
         (({"model": "openai:q"}, {"model": "openai:q?api=chat"}), ("q (0)", "q (1)")),
         (({"name": "Ours"}, {}), ("Ours", "scripted:test")),
         (({"name": "Ours"}, {"name": "Ours"}), ("Ours (0)", "Ours (1)")),
+        (({"name": "Ours"}, {"name": "Ours", "benchmark": "mmvu"}), ("Ours (table)", "Ours (mmvu)")),
     ],
 )
 def test_runs_are_called_by_their_name_or_by_their_model(runs, plans, expected):
