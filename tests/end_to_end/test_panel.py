@@ -74,6 +74,25 @@ def test_a_panel_is_runs_with_one_table_one_figure_and_one_page(vidence, written
     assert read_plan(folder)[0].name == "Always A, two"
 
 
+def test_runs_on_several_benchmarks_are_told_apart_by_them(vidence, written):
+    half = """
+[[benchmarks]]
+benchmark = "table"
+data = "questions.jsonl"
+name = "Half"
+settings = { limit = 3 }
+"""
+    written(BENCHMARKS + half + MODELS)
+    done = vidence("panel", "p.toml")
+    assert done.code == 0, done.err
+    page = (vidence.folder / "runs/panel-p/panel.html").read_text()
+    for name in ("Always A (table)", "Always A (Half)", "baseline:longest (table)"):
+        assert name in page
+    heading = next(line for line in done.out.splitlines() if line.startswith("model"))
+    assert "table" in heading
+    assert "Half" in heading
+
+
 def test_a_run_that_cannot_go_on_stops_no_other(vidence, written):
     written(BENCHMARKS + MODELS.replace("scripted:A", "scripted:A?fail=401") + "max = 1\n")
     wrong = vidence("panel", "p.toml")

@@ -1,7 +1,7 @@
 """``vidence panel``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -170,7 +170,7 @@ def _cells(
 
     cells, tables = [], []
     for one in runs:
-        run = load_run(one.folder)
+        run = replace(load_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
         cells.append(PanelCell(benchmark=one.benchmark, label=one.label, run=run, score=tables[-1][0]))
     return tuple(cells), tables

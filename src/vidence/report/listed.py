@@ -15,7 +15,7 @@ import msgspec
 
 from vidence import __version__
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, is_in_use
-from vidence.errors import StoreError, UsageError, VidenceError
+from vidence.errors import UsageError, VidenceError
 from vidence.records import Record
 
 _log = logging.getLogger(__name__)
@@ -102,11 +102,14 @@ def listed(folder: Path) -> Listed:
 
 def keep_line(folder: Path) -> None:
     """Have a run that has ended keep its line; one in which somebody works again gets it at its end."""
-    kept = _made(folder)
     try:
+        with RunStore(folder) as store:
+            if _kept(folder, store) is not None:
+                return
+        kept = _made(folder)
         with RunStore(folder, is_writer=True) as store:
             store.keep_line(msgspec.json.encode(kept).decode())
-    except StoreError as error:  # the list makes the line itself then
+    except VidenceError as error:  # the list makes the line itself, or says what is wrong
         _log.info("%s keeps no line: %s", folder, error)
 
 

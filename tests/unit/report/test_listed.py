@@ -118,3 +118,11 @@ def test_runs_are_found_below_and_never_through_links(runs, tmp_path):
     assert list(run_folders(runs.folder, deepest=1)) == [runs.folder / "b"]
     with pytest.raises(UsageError, match=r"there is no folder .*nowhere"):
         list_runs(tmp_path / "nowhere")
+
+
+def test_a_line_that_is_true_is_not_made_again(runs, monkeypatch):
+    folder = runs.write("a")
+    keep_line(folder)
+    monkeypatch.setattr(results, "load_run", no_trials)
+    keep_line(folder)
+    assert listed(folder).status == "failures"
