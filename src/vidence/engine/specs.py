@@ -90,13 +90,15 @@ def check_secrets(kind: str, spec_text: str) -> None:
 
 
 def check_fields(fields: Mapping[str, object]) -> None:
-    """`check_secrets` for all specs among the fields of a plan, before they make one."""
+    """`check_secrets` for the specs among the fields of a plan, and its name, before they make one."""
     judges = fields.get("judge_models") or ()
     for judge in judges if isinstance(judges, list | tuple) else ():
         check_secrets("model", str(judge))
     for kind in ("model", "selector", "strategy"):
         if fields.get(kind):
             check_secrets(kind, str(fields[kind]))
+    if looks_like_key(str(fields.get("name") or "")):
+        raise UsageError("the name of the run looks like a key (not shown); it would stand in every table")
 
 
 def _json_object(text: str) -> dict[str, object]:
