@@ -29,7 +29,7 @@ def panel(**fields: object) -> PanelFile:
 
 
 def runs_of(made: PanelFile):
-    return planned(made, beside=Path("/beside"), root=Path("/root"))
+    return planned(made, beside=Path("/beside"), root=Path("/panels"))
 
 
 def test_every_benchmark_model_and_condition_is_a_run_with_a_folder_and_a_name():
@@ -43,9 +43,9 @@ def test_every_benchmark_model_and_condition_is_a_run_with_a_folder_and_a_name()
     )
     runs = runs_of(made)
     assert [(run.benchmark, run.label, str(run.folder)) for run in runs][:3] == [
-        ("table", "scripted:A, 8 frames", "/root/table/scripted-A--8-frames"),
-        ("table", "scripted:A, blind", "/root/table/scripted-A--blind"),
-        ("table", "gpt, 8 frames", "/root/table/gpt--8-frames"),
+        ("table", "scripted:A, 8 frames", "/panels/table/scripted-A--8-frames"),
+        ("table", "scripted:A, blind", "/panels/table/scripted-A--blind"),
+        ("table", "gpt, 8 frames", "/panels/table/gpt--8-frames"),
     ]
     assert len({run.folder for run in runs}) == len(runs) == 8
     assert [run.plan.n_frames for run in runs[::2]] == [8] * 4
@@ -91,7 +91,7 @@ def test_what_is_nearer_to_a_run_holds():
                     PanelModel(model="scripted:B", name="a-b"),
                 )
             },
-            "a b and a-b would share the folder /root/table/a-b",
+            "a b and a-b would share the folder /panels/table/a-b",
         ),
         (
             {"max_cost": 1.0, "models": (PanelModel(model="openai:m"),)},
