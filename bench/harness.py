@@ -249,13 +249,13 @@ def listing(bench: Bench) -> list[Row]:
     for i in range(1, 200):
         shutil.copytree(first, folder / "runs" / f"r{i}")
     command = [str(VIDENCE), "runs", str(folder / "runs")]
-    kept_s = least_wall_s([measure.run(command) for _ in range(N_ROUNDS)])
+    kept_s = least_cpu_s([measure.run(command) for _ in range(N_ROUNDS)])
     for path in folder.glob("runs/*/plan.toml"):
         path.write_text(path.read_text().replace("[plan]", "[plan] # changed", 1))
-    made_s = least_wall_s([measure.run(command) for _ in range(N_ROUNDS)])
+    made_s = least_cpu_s([measure.run(command) for _ in range(N_ROUNDS)])
     return [
-        below("vidence runs over 200 runs", kept_s, 0.5, "s"),
-        Row("the same without their kept lines", f"{made_s:.1f} s"),
+        below("vidence runs over 200 runs, CPU", kept_s, 0.5, "s"),
+        Row("the same without their kept lines, CPU", f"{made_s:.1f} s"),
     ]
 
 
