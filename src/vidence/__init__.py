@@ -103,6 +103,7 @@ def evaluate(
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
+    from vidence.report.listed import keep_line
 
     place = environment(_path(cache))
     questions = None if data is None else Path(data)
@@ -110,6 +111,7 @@ def evaluate(
     folder = default_folder(plan) if out is None else Path(out)
     begun(plan, folder=folder, environment=place)
     _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
+    keep_line(folder)
     return open_run(folder)
 
 

@@ -41,7 +41,7 @@ _MOST_LISTED = 20
 @click.option(
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
-@partial(with_plan_flags, without={"strict", "repeats"})
+@partial(with_plan_flags, without={"strict", "repeats", "name"})
 @click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")

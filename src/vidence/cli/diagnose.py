@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("named", metavar="NAME")  # --name is what the run is called
 @click.argument("what")
 @click.option(
     "--data",
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
 def diagnose(
     *,
-    name: str,
+    named: str,
     what: str,
     data: Path | None,
     model: str | None,
@@ -59,7 +59,7 @@ def diagnose(
     """
     from vidence.engine.diagnose import open_diagnostic
 
-    spec = parse_spec(name)
+    spec = parse_spec(named)
     options = dict(spec.options) | pairs(settings, "--set")
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():

@@ -64,7 +64,9 @@ def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
         kept="every verdict so far is kept",
     )
     from vidence.cli.report import show_run
+    from vidence.report.listed import keep_line
 
+    keep_line(folder)
     show_run(folder, page=folder / "report.html" if page else None)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

@@ -49,6 +49,10 @@ def _names(plural: str) -> Sequence[str]:
 
 
 def _summary(plural: str, name: str) -> str:
+    if plural == "rows":
+        from vidence.engine.panel import paper_rows
+
+        return paper_rows()[name].says
     return "" if plural in _OTHERS else catalog.summary(KINDS[plural], name)
 
 
@@ -100,8 +104,14 @@ def _protocols() -> tuple[str, ...]:
     return tuple(f"{name}/{protocol}" for name, protocols in found.items() for protocol in protocols)
 
 
+def _rows() -> tuple[str, ...]:
+    from vidence.engine.panel import paper_rows
+
+    return tuple(paper_rows())
+
+
 # Names that are no files.
-_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets}
+_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets, "rows": _rows}
 
 
 @click.command()

@@ -26,6 +26,8 @@ COMMANDS = {
     "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+    "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
+    "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
     "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),

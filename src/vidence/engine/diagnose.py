@@ -136,7 +136,8 @@ def model_spec(base: str, spec: str) -> str:
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
-    del asked["media_inside"]  # findings of versions without it stay usable
+    for later in ("media_inside", "name"):  # findings of versions without them stay usable
+        del asked[later]
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 

@@ -18,7 +18,7 @@ from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
 from vidence.engine.session import Session, ShownSubject, opened_session
-from vidence.engine.specs import what_is_asked
+from vidence.engine.specs import differing
 from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, StoreError, UsageError
@@ -94,14 +94,36 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
     with RunStore(folder, is_writer=True) as store:
         if (folder / PLAN_FILE).exists():
             earlier, began = read_plan(folder)
-            if what_is_asked(earlier) != what_is_asked(plan):
-                raise StoreError(f"{folder} holds another run; choose another --out, or resume it as it is")
+            _check_plan(earlier, plan, folder=folder)
             check_same(began, facts, folder=folder)
             # Media may have come or gone since (--allow-missing); all else is as it was.
             facts = msgspec.structs.replace(began, n_planned=facts.n_planned, notes=facts.notes)
+            plan = msgspec.structs.replace(plan, name=plan.name or earlier.name)
         store.put_items(prepared.items)
         write_plan(folder, plan, facts)
         yield store
+
+
+def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
+    """Refuse a folder whose plan asks otherwise; the message has every field that differs with both values.
+
+    Raises:
+        StoreError: it does.
+    """
+    found = differing(earlier, now)
+    if found:
+        listed = "".join(
+            f"\n  {name}: {_said(before)} there, {_said(after)} here"
+            for name, (before, after) in found.items()
+        )
+        raise StoreError(
+            f"{folder} holds another run:{listed}\nChoose another --out, or go on with that one as it is: "
+            f"vidence resume {folder}"
+        )
+
+
+def _said(value: object) -> str:
+    return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
 async def _answer_all(session: Session, store: RunStore) -> Summary:

@@ -36,6 +36,8 @@ from vidence.media.encode import Encoding, Size
 from vidence.media.files import missing, outside
 from vidence.records import Item
 
+MOST_FOLDERS = 1000  # of one plan where it is repeated
+
 
 def make_plan(
     benchmark_name: str,
@@ -68,13 +70,57 @@ def make_plan(
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     rules = benchmark.protocols[protocol]
-    spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
     if data is None:
         found = noted(cache or cache_root(), benchmark_name)
         data = Path(found.data)
         given.setdefault("media", found.media)
+    fields = msgspec.to_builtins(rules) | {
+        "benchmark": benchmark_name,
+        "data": _whole_place(str(data)),
+        "protocol": protocol,
+        "split": given.pop("split", None) or benchmark.splits[0],
+    }
+    given.pop("protocol", None)
+    return _filled(fields, model=model, given=given)
+
+
+def changed_plan(
+    plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: Mapping[str, object]
+) -> Plan:
+    """A plan with other settings.
+
+    Args:
+        plan: what all other settings are taken from.
+        data: other questions; None leaves them.
+        model: another model, as for `make_plan`; None leaves it.
+        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit``, ``sample`` and
+            ``sample_by`` the one that is given takes the place of the others.
+
+    Raises:
+        UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
+    """
+    given = {k: v for k, v in overrides.items() if v not in (None, (), {})}
+    if "protocol" in given:
+        raise UsageError("a plan has the rules of its protocol written out; change them one by one")
+    fields: dict[str, object] = msgspec.to_builtins(plan)
+    samples = ("limit", "sample", "sample_by")
+    if any(name in given for name in samples):
+        fields |= dict.fromkeys(samples)
+    if data is not None:
+        fields["data"] = _whole_place(str(data))
+    return _filled(fields, model=model, given=given)
+
+
+def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str, object]) -> Plan:
+    """The plan with these fields, where `given` and the spec of a model take their place."""
+    spec, sampled = str(base.get("model", "")), dict[str, object]()
+    if model is not None:
+        check_secrets("model", model)  # before anything of it is shown or stored
+        spec, sampled = without_sampling(parse_spec(model))
+    _check_names(given)
+    given = dict(given)
     flags = {
         name.removeprefix("model_"): given.pop(name)
         for name in SamplingFlags.__struct_fields__
@@ -85,21 +131,15 @@ def make_plan(
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(rules.sampling) | sampled | flags
-    fields = msgspec.to_builtins(rules) | given
+    sampling: dict[str, object] = msgspec.to_builtins(base["sampling"])
+    fields = {**base, **given, "model": spec, "sampling": sampling | sampled | flags}
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
-    fields |= {
-        "benchmark": benchmark_name,
-        "data": _whole_place(str(data)),
-        "media": _whole_place(str(given["media"])) if given.get("media") else None,
-        "map": whole_map(given_map) or None,
-        "split": given.get("split") or benchmark.splits[0],
-        "protocol": protocol,
-        "model": spec,
-        "sampling": sampling,
-    }
+    if "media" in given:
+        fields["media"] = _whole_place(str(given["media"])) if given["media"] else None
+    if "map" in given:
+        fields["map"] = whole_map(str(given["map"])) or None
     check_fields(fields)
     try:
         return with_whole_paths(msgspec.convert(fields, Plan))
@@ -460,13 +500,26 @@ def default_folder(plan: Plan) -> Path:
     return Path("runs") / run_name(plan)
 
 
+def new_folder(plan: Plan) -> Path:
+    """The run folder of a plan where none is named and none that is there shall be gone on with."""
+    first = default_folder(plan)
+    names = (first, *(first.with_name(f"{first.name}-{n}") for n in range(2, MOST_FOLDERS + 1)))
+    found = next((folder for folder in names if not folder.exists()), None)
+    if found is None:
+        raise UsageError(
+            f"{first} and {MOST_FOLDERS - 1} like it are there already; name a folder with --out"
+        )
+    return found
+
+
 def run_name(plan: Plan) -> str:
-    """A folder name for a plan: what is asked, who answers, and a short hash of the rest.
+    """A folder name for a plan: what is asked, who answers, and a short hash of the rest but its label.
 
     The same command gives the same name, so that repeating it goes on with the run.
     """
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
-    digest = hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()
+    fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
+    digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"
