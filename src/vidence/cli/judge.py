@@ -8,7 +8,7 @@ from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, read_plan
-from vidence.engine.trust import check, needs_of_memory, needs_of_spec, remember
+from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError
 
 
@@ -40,8 +40,9 @@ def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
 
     place = environment()
     plan, _ = read_plan(folder)
-    # Of the file only its reply memory is used: who answers is not asked, who judges is named here.
-    kept = needs_of_memory(plan, folder=folder, environment=place)
+    # Of the file only its reply memory and its parsers are used: who answers is not asked, who judges is
+    # named here.
+    kept = (*needs_of_memory(plan, folder=folder, environment=place), *needs_of_parsers(plan))
     check(kept, source=folder / PLAN_FILE, environment=place, is_trusted=trust)
     given = {name: value for name, value in overrides.items() if value is not None}
     if given.get("judge_prompts_dir"):
