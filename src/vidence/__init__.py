@@ -163,7 +163,7 @@ def open_run(folder: Path | str, *, parser: "AnyParser | None" = None) -> "Run":
     from vidence.engine.given import spec_of
     from vidence.report import opened
 
-    spec = None if parser is None else spec_of(parser, token=secrets.token_hex(6))
+    spec = None if parser is None else spec_of(parser, chance=secrets.token_hex(6))
     return opened.open_run(folder, parser=spec)
 
 
@@ -446,8 +446,8 @@ def _begun(
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
 
-    token = secrets.token_hex(6)
-    settings = given.with_specs(overrides, token=token)
+    chance = secrets.token_hex(6)
+    settings = given.with_specs(overrides, chance=chance)
     if isinstance(benchmark, str | Path) or data is not None:
         name, where = given.benchmark_of(benchmark, data)
     else:
@@ -456,7 +456,7 @@ def _begun(
     plan = make_plan(
         name,
         data=None if where is None else Path(where),
-        model=given.spec_of(model, token=token),
+        model=given.spec_of(model, chance=chance, threads=given.threads_of(settings)),
         overrides=settings,
         cache=place.cache_root,
     )

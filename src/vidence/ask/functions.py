@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +45,8 @@ class Found:
     name: str
     digest: str
     thing: object
+    threads: int = 1
+    """How many calls of a model may run at the same time, unless it is a coroutine function."""
 
     @property
     def identity(self) -> str:
@@ -98,19 +100,21 @@ def named(name: str, thing: object) -> Named:
     return Named(name=name, thing=thing)
 
 
-def give(thing: object, *, token: str) -> str:
+def give(thing: object, *, chance: str, threads: int = 1) -> str:
     """Make a thing known to this process; what a plan says of it, for example ``python:answer@0d5c...``.
 
     Args:
         thing: a function, an object, or one of them with a name. The same one given again keeps its name.
-        token: drawn by chance; it stands for what a source does not show.
+        chance: drawn by chance; it stands for what a source does not show.
+        threads: how many calls of a model may run at the same time.
     """
     if isinstance(thing, Named):
-        found = Found(name=thing.name, digest=_VOUCHED, thing=thing.thing)
+        found = Found(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
     else:
         same = [one for one in _given.values() if one.thing is thing and one.digest != _VOUCHED]
-        known = same[0].digest if same else f"{_ONCE}{token}"
-        found = Found(name=_name_of(thing), digest=_digest(thing) or known, thing=thing)
+        known = same[0].digest if same else f"{_ONCE}{chance}"
+        digest = _digest(thing) or known
+        found = Found(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
     _given[f"{found.name}@{found.digest}"] = found
     return found.identity
 
@@ -209,7 +213,9 @@ class Call:
     owner: str
 
     @classmethod
-    def of(cls, found: Found, kind: str, *, offered: Mapping[str, str], returns: str) -> "Call":
+    def of(
+        cls, found: Found, kind: str, *, offered: Mapping[str, str], returns: str, attributes: Sequence[str]
+    ) -> "Call":
         """Look at the parameters of a function.
 
         Args:
@@ -217,13 +223,14 @@ class Call:
             kind: what it is to be.
             offered: what it may take, by the names of its parameters, each with what it is.
             returns: what it must return, in words.
+            attributes: what an object has that does without a function.
 
         Raises:
             UsageError: it is no function, or takes something else; the message says what is expected.
         """
         takes = "".join(f"\n  {name}: {what}" for name, what in offered.items())
         expected = f"a function that returns {returns}, with any of these parameters:{takes}\n"
-        expected += f"or an object with what vidence.contracts wants of a {kind}"
+        expected += f"or an object with {', '.join(attributes)} (see vidence.contracts)"
         function = found.function(kind, expected=expected)
         owner = f"the {kind} {found.name}()"
         try:

@@ -33,20 +33,32 @@ TABLE = Table.name
 QUESTIONS = Path("runs") / "questions"  # where questions are written whose run has no folder yet
 
 
-def spec_of(thing: object, *, token: str) -> str:
-    """The spec of a thing: a text is one; what else is given becomes known to this process under one."""
+def spec_of(thing: object, *, chance: str, threads: int = 1) -> str:
+    """The spec of a thing: a text is one; what else is given becomes known to this process under one.
+
+    Args:
+        thing: a text, a function, an object.
+        chance: drawn by chance (`functions.give`).
+        threads: how many calls of a model may run at the same time.
+    """
     if thing is None:
         raise UsageError("model= is None; give a function, an object or a spec such as 'openai:gpt-4.1'")
-    return thing if isinstance(thing, str) else give(thing, token=token)
+    return thing if isinstance(thing, str) else give(thing, chance=chance, threads=threads)
 
 
-def with_specs(overrides: Mapping[str, object], *, token: str) -> dict[str, object]:
+def with_specs(overrides: Mapping[str, object], *, chance: str) -> dict[str, object]:
     """Settings with specs for the functions and objects among them."""
     given = {name: overrides[name] for name in _PARTS if overrides.get(name) is not None}
     return {
         **overrides,
-        **{name: spec_of(one, token=f"{token}-{name}") for name, one in given.items()},
+        **{name: spec_of(one, chance=f"{chance}-{name}") for name, one in given.items()},
     }
+
+
+def threads_of(settings: Mapping[str, object]) -> int:
+    """How many calls of a plain function may run at the same time: what the user says, or one."""
+    said = settings.get("concurrency")
+    return said if isinstance(said, int) and said > 0 else 1
 
 
 def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str, Path | str | None]:

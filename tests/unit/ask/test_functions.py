@@ -1,6 +1,7 @@
-"""What a function is taken for: its name and source, the keywords that it is called with, the file it is in."""
+"""What a function is taken for: its name and source, the keywords it is called with, its file."""
 
 import functools
+import linecache
 
 import pytest
 
@@ -16,30 +17,28 @@ def plain(prompt):
 
 
 def found_of(thing) -> Found:
-    return find("model", parse_spec(give(thing, token="0")).argument)
+    return find("model", parse_spec(give(thing, chance="0")).argument)
 
 
 def call_of(thing) -> Call:
-    return Call.of(found_of(thing), "model", offered=OFFERED, returns="a text")
+    return Call.of(found_of(thing), "model", offered=OFFERED, returns="a text", attributes=("reply",))
 
 
-def test_a_plain_function_is_known_by_its_name_and_its_source(tmp_path):
-    spec = give(plain, token="one")
-    assert spec == give(plain, token="two")
+def test_a_plain_function_is_known_by_its_name_and_its_source():
+    spec = give(plain, chance="one")
+    assert spec == give(plain, chance="two")
     assert spec.startswith("python:plain@")
     assert found_of(plain).thing is plain
 
 
 def test_another_source_is_another_function():
     sources = ("def f(prompt):\n    return 'A'\n", "def f(prompt):\n    return 'B'\n")
-    import linecache
-
     specs = []
     for n, source in enumerate(sources):
         names: dict[str, object] = {}
         linecache.cache[f"<cell {n}>"] = (len(source), None, source.splitlines(keepends=True), f"<cell {n}>")
-        exec(compile(source, f"<cell {n}>", "exec"), names)
-        specs.append(give(names["f"], token="same"))
+        exec(compile(source, f"<cell {n}>", "exec"), names)  # noqa: S102 - a cell of a notebook
+        specs.append(give(names["f"], chance="same"))
     assert specs[0] != specs[1]
 
 
@@ -57,16 +56,16 @@ def test_what_no_source_shows_has_a_digest_by_chance_and_keeps_it_in_this_proces
             return inner
 
     for thing in (closure, lambda prompt: "A", Holder(), Holder().method, functools.partial(plain, "x")):
-        first = give(thing, token="11")
+        first = give(thing, chance="11")
         assert "@once-11" in first
-        assert give(thing, token="22") == first
-    assert give(lambda prompt: "A", token="33") != give(lambda prompt: "A", token="44")
+        assert give(thing, chance="22") == first
+    assert give(lambda prompt: "A", chance="33") != give(lambda prompt: "A", chance="44")
 
 
 def test_a_name_of_the_users_own_stands_for_the_thing():
     thing = lambda prompt: "A"  # noqa: E731 - it is about lambdas
-    assert give(named("mine-2", thing), token="0") == "python:mine-2@named"
-    assert "@once-" in give(thing, token="55")  # without its name it is not vouched for
+    assert give(named("mine-2", thing), chance="0") == "python:mine-2@named"
+    assert "@once-" in give(thing, chance="55")  # without its name it is not vouched for
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path):
     with pytest.raises(UsageError, match=r"mine\.py cannot be read \(No such file"):
         find("model", f"{file}:answer")
     file.write_text("def answer(prompt):\n    return 'A'\n")
-    with pytest.raises(UnknownNameError, match="'answr'. Did you mean 'answer'"):
+    with pytest.raises(UnknownNameError, match=r"'answr'\. Did you mean 'answer'"):
         find("model", f"{file}:answr")
     with pytest.raises(UsageError, match=r"expected FILE\.py:NAME, for example models\.py:answer"):
         find("model", str(file))

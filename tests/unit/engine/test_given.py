@@ -82,8 +82,8 @@ def test_names_and_paths_are_told_apart(tmp_path):
 
 
 def test_settings_that_are_functions_become_specs():
-    settings = with_specs({"selector": lambda n_frames: [0], "parser": "robust", "limit": 2}, token="7")
+    settings = with_specs({"selector": lambda n_frames: [0], "parser": "robust", "limit": 2}, chance="7")
     assert settings["selector"].startswith("python:lambda@once-7-selector")
     assert (settings["parser"], settings["limit"]) == ("robust", 2)
     with pytest.raises(UsageError, match="model= is None; give a function"):
-        spec_of(None, token="7")
+        spec_of(None, chance="7")

@@ -90,7 +90,7 @@ def test_a_run_compares_itself_with_another(runs, tmp_path):
 
 
 def test_a_figure_that_is_not_there_gets_the_nearest(runs):
-    with pytest.raises(UnknownNameError, match="no figure named 'scores'. Did you mean 'score'"):
+    with pytest.raises(UnknownNameError, match=r"no figure named 'scores'\. Did you mean 'score'"):
         open_run(runs.write()).plot("scores")
 
 

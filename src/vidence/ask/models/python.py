@@ -34,6 +34,8 @@ OFFERED = {
 }
 RETURNS = "the reply as a str or a vidence.Reply"
 
+WANTED = ("identity", "looks", "by_item", "max_in_flight", "reply", "close")
+
 
 class Settings(Record):
     """Options of ``python:`` models."""
@@ -49,7 +51,7 @@ class FunctionModel(LocalModel):
 
     def __init__(self, found: Found, *, threads: int) -> None:
         self.identity = found.identity
-        self._call = Call.of(found, "model", offered=OFFERED, returns=RETURNS)
+        self._call = Call.of(found, "model", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.looks = bool({"images", "request"} & set(self._call.names))
         # What the words and images of a prompt do not tell.
         self.by_item = bool({"item_id", "choices", "request"} & set(self._call.names))
@@ -105,7 +107,7 @@ class FunctionModel(LocalModel):
 def create(settings: Settings) -> Model:
     """The model of a function, or the model of that name."""
     found = find("model", settings.function)
-    if has_all(found.thing, ("identity", "looks", "by_item", "max_in_flight", "reply", "close")):
+    if has_all(found.thing, WANTED):
         model: Model = found.thing  # type: ignore[assignment]
         return model
-    return FunctionModel(found, threads=settings.threads)
+    return FunctionModel(found, threads=max(settings.threads, found.threads))

@@ -23,6 +23,8 @@ OFFERED = {
 }
 RETURNS = "a letter, None where none can be read, or an outcome of vidence.records"
 
+WANTED = ("name", "version", "reads_letters", "read", "mark")
+
 
 class Settings(Record):
     """Options of the parser."""
@@ -39,7 +41,7 @@ class FunctionParser:
     version = 1
 
     def __init__(self, found: Found) -> None:
-        self._call = Call.of(found, "parser", offered=OFFERED, returns=RETURNS)
+        self._call = Call.of(found, "parser", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.name = found.identity
 
     def read(self, item: Item, reply: Reply) -> Outcome:
@@ -79,7 +81,7 @@ class FunctionParser:
 def create(settings: Settings) -> Scorer:
     """The parser of a function, or the parser of that name."""
     found = find("parser", settings.function)
-    if has_all(found.thing, ("name", "version", "reads_letters", "read", "mark")):
+    if has_all(found.thing, WANTED):
         scorer: Scorer = found.thing  # type: ignore[assignment]
         return scorer
     return FunctionParser(found)

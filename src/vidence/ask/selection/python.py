@@ -27,6 +27,8 @@ OFFERED = {
 }
 RETURNS = "positions among the frames, counted from 0"
 
+WANTED = ("version", "select")
+
 
 class Settings(Record):
     """Options of the selector."""
@@ -42,7 +44,7 @@ class FunctionSelector:
     budget = "at most"
 
     def __init__(self, found: Found) -> None:
-        self._call = Call.of(found, "selector", offered=OFFERED, returns=RETURNS)
+        self._call = Call.of(found, "selector", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = found.version
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
@@ -86,7 +88,7 @@ class FunctionSelector:
 def create(settings: Settings) -> Selector:
     """The selector of a function, or the selector of that name."""
     found = find("selector", settings.function)
-    if has_all(found.thing, ("version", "select")):
+    if has_all(found.thing, WANTED):
         selector: Selector = found.thing  # type: ignore[assignment]
         return selector
     return FunctionSelector(found)

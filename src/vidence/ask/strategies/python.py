@@ -20,6 +20,8 @@ from vidence.records import Record
 OFFERED = {"question": "a vidence.contracts.Question"}
 RETURNS = "a vidence.contracts.Answer behind what it yields"
 
+WANTED = ("version", "views", "answer")
+
 
 class Settings(Record):
     """Options of the strategy."""
@@ -33,7 +35,7 @@ class FunctionStrategy:
     """What a generator function yields is asked."""
 
     def __init__(self, found: Found) -> None:
-        self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS)
+        self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = found.version
 
     def views(self, view: View) -> Mapping[str, View]:
@@ -59,7 +61,7 @@ class FunctionStrategy:
 def create(settings: Settings) -> Strategy:
     """The strategy of a function, or the strategy of that name."""
     found = find("strategy", settings.function)
-    if has_all(found.thing, ("version", "views", "answer")):
+    if has_all(found.thing, WANTED):
         strategy: Strategy = found.thing  # type: ignore[assignment]
         return strategy
     return FunctionStrategy(found)

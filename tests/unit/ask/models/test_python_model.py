@@ -9,6 +9,7 @@ from vidence import catalog
 from vidence.ask.functions import give
 from vidence.ask.models.python import FunctionModel
 from vidence.contracts import Request
+from vidence.engine.given import threads_of
 from vidence.errors import AccessError
 from vidence.records import Prompt, Reply, Sampling, TextPart
 
@@ -16,7 +17,7 @@ PROMPT = Prompt(parts=(TextPart(text="Which?"),), choices=("x", "y"), system="Be
 
 
 def model_of(thing, options: str = ""):
-    return catalog.create("model", give(thing, token="1") + options)
+    return catalog.create("model", give(thing, chance="1") + options)
 
 
 def ask(model, n: int = 1, **fields) -> list[Reply]:
@@ -92,6 +93,24 @@ def test_calls_come_one_after_the_other_unless_threads_are_allowed():
         return "A"
 
     assert len(ask(model_of(together, "?threads=2"), 2)) == 2
+
+
+def test_a_program_allows_threads_with_the_concurrency_that_it_says():
+    settings = {"concurrency": 2}
+    assert [threads_of(one) for one in (settings, {}, {"concurrency": None}, {"concurrency": 0})] == [
+        2,
+        1,
+        1,
+        1,
+    ]
+    both = threading.Barrier(2, timeout=5)
+
+    def together(prompt):
+        both.wait()
+        return "A"
+
+    spec = give(together, chance="1", threads=threads_of(settings))
+    assert len(ask(catalog.create("model", spec), 2)) == 2
 
 
 def test_a_coroutine_function_waits_on_the_event_loop():

@@ -12,7 +12,7 @@ ITEM = Item(item_id="q", question="Which?", choices=("x", "y"), answer="B")
 
 
 def parser_of(thing):
-    return catalog.create("parser", give(thing, token="1"))
+    return catalog.create("parser", give(thing, chance="1"))
 
 
 def read(thing, text: str = "b"):

@@ -15,7 +15,7 @@ ITEM = Item(item_id="q", question="Which?", choices=("x", "y"), answer="A")
 
 
 def select(thing, n_frames: int = 3):
-    return catalog.create("selector", give(thing, token="1")).select(CLIP, ITEM, n_frames=n_frames)
+    return catalog.create("selector", give(thing, chance="1")).select(CLIP, ITEM, n_frames=n_frames)
 
 
 def test_positions_come_in_the_order_of_time():
@@ -51,5 +51,5 @@ def test_it_cannot_change_the_times_of_the_clip():
 
 def test_a_selector_is_taken_as_it_is():
     midpoints = catalog.create("selector", "midpoints")
-    assert catalog.create("selector", give(midpoints, token="1")) is midpoints
-    assert isinstance(catalog.create("selector", give(lambda n_frames: [0], token="1")), FunctionSelector)
+    assert catalog.create("selector", give(midpoints, chance="1")) is midpoints
+    assert isinstance(catalog.create("selector", give(lambda n_frames: [0], chance="1")), FunctionSelector)

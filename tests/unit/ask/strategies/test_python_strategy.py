@@ -9,7 +9,7 @@ from vidence.errors import UsageError
 
 
 def strategy_of(thing):
-    return catalog.create("strategy", give(thing, token="1"))
+    return catalog.create("strategy", give(thing, chance="1"))
 
 
 def test_what_is_no_generator_and_what_returns_no_answer_is_refused():
@@ -22,7 +22,7 @@ def test_what_is_no_generator_and_what_returns_no_answer_is_refused():
 
     flow = strategy_of(silent).answer(None)
     assert next(flow) == ["prompt"]
-    with pytest.raises(UsageError, match="returned str 'B'; expected a vidence.contracts.Answer"):
+    with pytest.raises(UsageError, match=r"returned str 'B'; expected a vidence\.contracts\.Answer"):
         flow.send(["reply"])
 
 
