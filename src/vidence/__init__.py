@@ -432,7 +432,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
 
 def _begun(
     benchmark: "AnyQuestions",
-    data: Path | str | None,
+    data: "AnyQuestions | None",
     *,
     model: "AnyModel",
     out: Path | None,
@@ -448,6 +448,8 @@ def _begun(
 
     chance = secrets.token_hex(6)
     settings = given.with_specs(overrides, chance=chance)
+    if data is not None and not isinstance(data, str | Path):
+        benchmark, data = given.questions_of(benchmark, data), None
     if isinstance(benchmark, str | Path) or data is not None:
         name, where = given.benchmark_of(benchmark, data)
     else:

@@ -132,20 +132,6 @@ def names(kind: str) -> tuple[str, ...]:
     return tuple(sorted({*_files(kind), *_entry_points(kind)}))
 
 
-def ready(kind: str) -> tuple[str, ...]:
-    """Every name of that kind that stands by itself: nothing has to be said behind its colon.
-
-    Args:
-        kind: one of `FOLDERS`.
-    """
-    return tuple(name for name in names(kind) if not _is_waiting(kind, name))
-
-
-def _is_waiting(kind: str, name: str) -> bool:
-    settings = settings_type(kind, name)
-    return settings is not None and any(one.required for one in msgspec.structs.fields(settings))
-
-
 def find(kind: str, name: str) -> ModuleType:
     """Import the module of that kind and name.
 
@@ -201,6 +187,20 @@ def settings_type(kind: str, name: str) -> type[Record] | None:
     if not (isinstance(found, type) and issubclass(found, Record)):
         raise UsageError(f"{module.__name__} has create(settings), and no class Settings(Record); {_SEE}")
     return found
+
+
+def ready(kind: str) -> tuple[str, ...]:
+    """Every name of that kind that stands by itself: nothing has to be said behind its colon.
+
+    Args:
+        kind: one of `FOLDERS`.
+    """
+    return tuple(name for name in names(kind) if not _is_waiting(kind, name))
+
+
+def _is_waiting(kind: str, name: str) -> bool:
+    settings = settings_type(kind, name)
+    return settings is not None and any(one.required for one in msgspec.structs.fields(settings))
 
 
 def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: ANN401 - what kinds make is said above this file

@@ -79,6 +79,7 @@ def test_a_coroutine_function_is_a_model_that_needs_no_video(here):
     items = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
     run = package.evaluate(items, model=waits)
     assert run.score.value == 1.0
+    assert package.evaluate("table", data=items, model=waits).folder == run.folder
     assert "no frames" in run.tables()["score"].note or not run.rows[0].trial.selection
 
 

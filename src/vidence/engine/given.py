@@ -83,6 +83,21 @@ def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str,
     raise UsageError(f"{type(questions).__name__} is neither a benchmark nor a path nor questions")
 
 
+def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
+    """The questions in memory that were given as the data of a benchmark; only ``table`` has such.
+
+    Raises:
+        UsageError: the benchmark reads the files of its release, or `benchmark` holds questions, too.
+    """
+    if benchmark != TABLE:
+        said = repr(benchmark) if isinstance(benchmark, str) else type(benchmark).__name__
+        raise UsageError(
+            f"data= is {type(data).__name__} beside {said}; questions in memory stand alone: "
+            "evaluate(questions, model=...)"
+        )
+    return data
+
+
 def _is_place(text: str) -> bool:
     return is_address(text) or text.lower().endswith(_ENDINGS) or Path(text).exists()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vidence.engine.given import benchmark_of, spec_of, with_specs, written
+from vidence.engine.given import benchmark_of, questions_of, spec_of, with_specs, written
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.records import Item, Media
 
@@ -87,3 +87,10 @@ def test_settings_that_are_functions_become_specs():
     assert (settings["parser"], settings["limit"]) == ("robust", 2)
     with pytest.raises(UsageError, match="model= is None; give a function"):
         spec_of(None, chance="7")
+
+
+def test_questions_may_stand_in_the_place_of_a_file_for_table_alone():
+    assert questions_of("table", [ROW]) == [ROW]
+    for benchmark in ("mmvu", [ROW]):
+        with pytest.raises(UsageError, match="questions in memory stand alone"):
+            questions_of(benchmark, [ROW])
