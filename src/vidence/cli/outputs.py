@@ -1,11 +1,12 @@
-"""Options that commands have in common: how runs are read, where to write what; `-` is the standard output."""
+"""Options that commands have in common: how runs are read, what is written where; `-` is standard output."""
 
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -19,11 +20,17 @@ if TYPE_CHECKING:
     from vidence.tables.table import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
-Option: TypeAlias = Callable[[F], F]
 STANDARD_OUTPUT = Path("-")
 
 
-def file_option(flag: str, name: str, says: str) -> Option[F]:
+class Option(Protocol):
+    """A flag that a command is given."""
+
+    def __call__(self, function: F, /) -> F:
+        """The function with the flag."""
+
+
+def file_option(flag: str, name: str, says: str) -> Option:
     """A flag that names a file to write; ``-`` is the standard output."""
     kind = click.Path(path_type=Path, allow_dash=True)
     return click.option(flag, name, type=kind, metavar="FILE", help=says)
@@ -44,9 +51,8 @@ def written(path: Path) -> Iterator[Path]:
         file = Path(folder) / "output"
         yield file
         with file.open("rb") as source:
-            output = click.get_binary_stream("stdout")
-            shutil.copyfileobj(source, output)
-            output.flush()
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
@@ -85,7 +91,7 @@ def write_said(
     *,
     sentences: Sequence[str] = (),
     tables: "Sequence[Table]" = (),
-    values: dict[str, object] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> None:
     """Write what a command says as one JSON object, where that was asked for.
 
@@ -104,25 +110,27 @@ parser_option = click.option(
     "--parser", help="Read all stored replies again with this parser; nothing is asked."
 )
 html_option = file_option("--html", "html", "Write one self-contained page.")
-json_option = file_option("--json", "json_path", "Write what is said as JSON, for other programs; - prints it.")
+json_option = file_option(
+    "--json", "json_path", "Write what is said as JSON, for other programs; - prints it."
+)
 latex_option = file_option("--latex", "latex", "Write the tables for a paper, for \\input.")
 items_option = click.option(
     "--items", type=click.IntRange(min=0), default=300, show_default=True, help="Most items on the page."
 )
 
 
-def csv_option(what: str) -> Option[F]:
+def csv_option(what: str) -> Option:
     """``--csv``, which writes one row per `what`."""
     return file_option("--csv", "csv_path", f"Write one row per {what}.")
 
 
-def level_option(says: str) -> Option[F]:
+def level_option(says: str) -> Option:
     """``--level``, with what it says of itself."""
     within = click.FloatRange(0.5, 1, min_open=True, max_open=True)
     return click.option("--level", type=within, default=0.95, show_default=True, help=says)
 
 
-def interval_option(default: str) -> Option[F]:
+def interval_option(default: str) -> Option:
     """``--interval``, the form of intervals in LaTeX."""
     return click.option(
         "--interval",

@@ -145,9 +145,7 @@ class _Tabled:
     def reports(self) -> "list[tuple[Run, Sequence[Table]]]":
         """Each run with all its tables; those of the sections stand with the first."""
         added = [self._of_sections, *([] for _ in self.runs[1:])]
-        return [
-            (run, (*some, *more)) for run, some, more in zip(self.runs, self.tables, added, strict=True)
-        ]
+        return [(run, (*some, *more)) for run, some, more in zip(self.runs, self.tables, added, strict=True)]
 
     @property
     def files(self) -> "list[Table]":

@@ -28,8 +28,9 @@ Fields: TypeAlias = Mapping[str, object]
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter", "other": "unknown"}
 # What a trial knows that has no place of its own in a sample.
 _METADATA = (
-    "outcome", "read", "parser", "parser_version", "rule", "reason", "video", "source_id", "media", "evidence",
-    "answer_kind", "choice_order", "rationale", "hints", "knowledge", "selector", "frame_index", "frame_time_s",
+    "outcome", "read", "parser", "parser_version", "rule", "reason", "video", "source_id", "media",
+    "evidence", "answer_kind", "choice_order", "rationale", "hints", "knowledge", "selector", "frame_index",
+    "frame_time_s",
     "frame_media", "template", "images", "is_guess", "is_remembered", "choice_logps", "choice_text_logps",
     "points", "verdicts", "unanswered",
 )  # fmt: skip
@@ -269,7 +270,17 @@ def _score(row: Row) -> Fields:
 
 def _summary(sample: Fields) -> Fields:
     """What the list of samples shows."""
-    kept = ("id", "epoch", "input", "choices", "target", "scores", "model_usage", "total_time", "working_time")
+    kept = (
+        "id",
+        "epoch",
+        "input",
+        "choices",
+        "target",
+        "scores",
+        "model_usage",
+        "total_time",
+        "working_time",
+    )
     error = sample.get("error")
     messages = sample["messages"]
     return {

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 TRIALS_FORMAT = "vidence-trials/1"
 Plain: TypeAlias = "str | int | float | bool | tuple[Any, ...] | dict[str, Any] | None"
 Kind: TypeAlias = Literal[
-    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps", "object",
-    "objects",
+    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps",
+    "object", "objects",
 ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _provenance(run: Run, row: Row) -> Plain:
     return None if known is None else msgspec.structs.asdict(known)
 
 
-def _column(
+def _column(  # noqa: PLR0917 - the columns of a table of columns
     name: str,
     kind: Kind,
     of: Callable[[Run, Row], Plain],
@@ -297,8 +297,8 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise UsageError(
-            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', or "
-            "say --jsonl, which holds the same"
+            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', "
+            "or say --jsonl, which holds the same"
         ) from error
     columns = _all_columns(runs)
     rows = [(run, row) for run in runs for row in with_prompts(run, run.rows)]
