@@ -11,6 +11,7 @@ import numpy as np
 from vidence.catalog import create, names
 from vidence.contracts import Benchmark
 from vidence.errors import UsageError
+from vidence.records import Estimate
 from vidence.report.provenance import how_asked
 from vidence.report.results import SEED, Run
 from vidence.report.scores import Draws, accuracy
@@ -31,7 +32,7 @@ def eval_results(runs: Sequence[Run], *, task: str | None = None) -> str:
             None takes the data set that the benchmark was released as, and its own name for the task.
 
     Raises:
-        UsageError: the runs are of several models, one is not scored yet or not complete, or where the
+        UsageError: the runs are of several models, one is not done or waits for a judge, or where the
             benchmark lies on the hub is not known.
     """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -46,14 +47,15 @@ def eval_results(runs: Sequence[Run], *, task: str | None = None) -> str:
     entries = []
     for run in runs:
         dataset, name, revision = _place(run, task)
+        score = _score(run)
         entries.append(
             EvalResultEntry(
                 dataset_id=dataset,
                 task_id=name,
-                value=_value(run),
+                value=round(100 * score.value, 2),
                 dataset_revision=revision,
                 date=run.facts.started_at[:10] or None,
-                notes=_notes(run),
+                notes=_notes(run, score),
             )
         )
     said: str = yaml_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
@@ -85,26 +87,31 @@ def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
     return release.hub, name, revision
 
 
-def _value(run: Run) -> float:
-    found = accuracy(run.rows, run.plan.headline, draws=_draws())
-    if found is None or run.n_missing:
-        missing = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing"
-        raise UsageError(
-            f"{run.folder} has no score to publish: {missing if run.n_missing else 'nothing is scored yet'}"
-        )
-    return round(100 * found.value, 2)
+def _score(run: Run) -> Estimate:
+    """The headline of a run that is done.
+
+    Raises:
+        UsageError: trials are missing, or wait for a judge.
+    """
+    found = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+    n_waiting = sum(row.correct is None for row in run.rows)
+    if run.n_missing:
+        why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
+    elif n_waiting:
+        replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
+        why = f"{replies} for a judge; ask one with vidence judge"
+    elif found is None:
+        why = "it has no trials"
+    else:
+        return found
+    raise UsageError(f"{run.folder} has no score to publish: {why}")
 
 
-def _notes(run: Run) -> str:
-    found = accuracy(run.rows, run.plan.headline, draws=_draws())
+def _notes(run: Run, found: Estimate) -> str:
     said = [how_asked(run)]
-    if found is not None and has_interval(found):
+    if has_interval(found):
         said.append(f"{100 * found.level:g} % interval {interval_text(found)}, {found.method}")
     chosen = [f"{key}={value}" for key, value in run.plan.where.items()]
     if run.plan.limit or run.plan.sample or run.plan.sample_by or chosen:
         said.append(f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + one for one in chosen)})")
     return "; ".join([*said, f"vidence {run.facts.vidence}"])
-
-
-def _draws() -> Draws:
-    return Draws(rng=np.random.default_rng(SEED))
