@@ -14,6 +14,7 @@ from vidence.ask.fetching.hub import Hub, HubFile
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.cli.console import say, several
+from vidence.cli.outputs import json_option, write_said
 from vidence.cli.run import NOT_ALL, pairs
 from vidence.contracts import Benchmark, Loaded
 from vidence.engine import get as getting
@@ -45,6 +46,7 @@ _MOST_NAMES = 10
     help="A file of questions that was fetched by other means.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask before fetching.")
+@json_option
 def get(
     *,
     name: str,
@@ -56,6 +58,7 @@ def get(
     where: Mapping[str, str],
     questions: Path | None,
     yes: bool,
+    json_path: Path | None,
 ) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
 
@@ -75,6 +78,7 @@ def get(
         with _Bar(console, files) as bar:
             folder = hub.fetch(offered.listing, files, named=offered.named.revision, on_file=bar)
         say(console, f"{offered.listing.address} lies in {folder}")
+        _write(json_path, offered, data=str(folder))
         return 0
     with _Bar(console, offered.questions) as bar:
         data = getting.get_questions(
@@ -103,8 +107,15 @@ def get(
         fetched_at=getting.when(now()),
     )
     getting.note(here.cache_root, offered.benchmark, got)
+    _write(json_path, offered, data=data, media=media, n_questions=len(loaded.items), absent=absent)
     say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC", "bold"))
     return NOT_ALL if absent else 0
+
+
+def _write(path: Path | None, offered: getting.Offer, **values: object) -> None:
+    """Write what was fetched, from where and under which licence."""
+    listing = offered.listing
+    write_said(path, "get", values={"release": str(listing.address), "licence": listing.licence, **values})
 
 
 def _show(offered: getting.Offer, console: Console, *, with_media: bool) -> None:

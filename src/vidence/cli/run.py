@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
+from vidence.cli.outputs import json_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
@@ -72,6 +73,7 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
     "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
 )
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@json_option
 def run(
     *,
     benchmark: str,
@@ -80,6 +82,7 @@ def run(
     replay_columns: str | None,
     out: Path | None,
     page: bool,
+    json_path: Path | None,
     **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
@@ -91,7 +94,7 @@ def run(
     plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return _go(plan, folder, page=page)
+    return _go(plan, folder, page=page, json_path=json_path)
 
 
 @click.command()
@@ -107,6 +110,7 @@ def run(
 )
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@json_option
 def resume(
     *,
     folder: Path,
@@ -115,6 +119,7 @@ def resume(
     patience_s: float | None,
     trust: bool,
     page: bool,
+    json_path: Path | None,
 ) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
@@ -122,7 +127,7 @@ def resume(
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     changes = {"max_cost": max_cost, "concurrency": concurrency, "patience_s": patience_s}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return _go(plan, folder, page=page)
+    return _go(plan, folder, page=page, json_path=json_path)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -146,7 +151,7 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def _go(plan: Plan, folder: Path, *, page: bool) -> int:
+def _go(plan: Plan, folder: Path, *, page: bool, json_path: Path | None) -> int:
     from vidence.engine.evaluate import run as evaluate
 
     console, place = Screen(stderr=True), environment()
@@ -161,14 +166,14 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
         again=f"vidence resume {folder}",
     )
     page_path = folder / "report.html"
-    if summary.n_tried == 0 and (page_path.exists() or not page):
+    if summary.n_tried == 0 and json_path is None and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
         _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
     gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
-    show_run(folder, page=page_path if page else None)
+    show_run(folder, page=page_path if page else None, json_path=json_path)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 

@@ -4,9 +4,10 @@ The columns are the same in all three. Lists and objects are such in JSON lines 
 CSV; tags are one object in JSON lines, and a column for each elsewhere.
 """
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TRIALS_FORMAT = "vidence-trials/1"
-Plain: TypeAlias = "str | int | float | bool | list[Any] | dict[str, Any] | None"
+Plain: TypeAlias = "str | int | float | bool | tuple[Any, ...] | dict[str, Any] | None"
 Kind: TypeAlias = Literal[
-    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps", "object",
-    "objects",
+    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps",
+    "object", "objects",
 ]  # fmt: skip
 
 
@@ -76,9 +77,9 @@ def marked_text(prompt: Prompt) -> str:
     return "\n".join(p.text if isinstance(p, TextPart) else shown[type(p)] for p in prompt.parts)
 
 
-def images(prompt: Prompt) -> list[ImagePart]:
-    """The pictures of a prompt, in their order."""
-    return [part for part in prompt.parts if isinstance(part, ImagePart)]
+def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Callable[[Run, Row], Plain]:
+    """What is known of each picture of a prompt, in their order."""
+    return _from_prompt(lambda one: tuple([of(part) for part in one.parts if isinstance(part, ImagePart)]))
 
 
 def cost_usd(run: Run, row: Row) -> float | None:
@@ -109,8 +110,8 @@ def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
     return found
 
 
-def _all(records: Sequence[msgspec.Struct]) -> list[Any]:
-    return [msgspec.structs.asdict(one) for one in records]
+def _all(records: Sequence[msgspec.Struct]) -> tuple[Any, ...]:
+    return tuple(msgspec.structs.asdict(one) for one in records)
 
 
 def _text_logps(reply: Reply) -> Plain:
@@ -128,7 +129,7 @@ def _provenance(run: Run, row: Row) -> Plain:
     return None if known is None else msgspec.structs.asdict(known)
 
 
-def _column(
+def _column(  # noqa: PLR0917 - the columns of a table of columns
     name: str,
     kind: Kind,
     of: Callable[[Run, Row], Plain],
@@ -162,31 +163,31 @@ REST: tuple[TrialColumn, ...] = (
     _column("source_id", "text", lambda run, row: row.item.source_id, "the unit of the intervals"),
     _column("media", "objects", lambda run, row: _all(row.item.media), holds=Media),
     _column("question", "text", lambda run, row: row.item.question),
-    _column("choices", "texts", lambda run, row: list(row.item.choices), "in the order shown"),
-    _column("choice_order", "wholes", lambda run, row: list(row.trial.choice_order), "empty: the item's own"),
+    _column("choices", "texts", lambda run, row: row.item.choices, "in the order shown"),
+    _column("choice_order", "wholes", lambda run, row: row.trial.choice_order, "empty: the item's own"),
     _column("answer_kind", "text", lambda run, row: row.item.answer_kind),
     _column("evidence", "objects", lambda run, row: _all(row.item.evidence), holds=Evidence),
     _column("rationale", "text", lambda run, row: row.item.rationale),
-    _column("hints", "texts", lambda run, row: list(row.item.hints)),
-    _column("knowledge", "texts", lambda run, row: list(row.item.knowledge)),
+    _column("hints", "texts", lambda run, row: row.item.hints),
+    _column("knowledge", "texts", lambda run, row: row.item.knowledge),
     _column("provenance", "object", _provenance, holds=Provenance),
     _column("selector", "text", _from_selection(lambda one: one.selector)),
     _column("selector_version", "whole", _from_selection(lambda one: one.version)),
     _column("n_candidates", "whole", _from_selection(lambda one: one.n_candidates)),
-    _column("frame_index", "wholes", _from_selection(lambda one: [f.frame_index for f in one.frames])),
-    _column("frame_time_s", "numbers", _from_selection(lambda one: [f.time_s for f in one.frames])),
-    _column("frame_media", "wholes", _from_selection(lambda one: [f.media_index for f in one.frames])),
+    _column("frame_index", "wholes", _from_selection(lambda one: tuple(f.frame_index for f in one.frames))),
+    _column("frame_time_s", "numbers", _from_selection(lambda one: tuple(f.time_s for f in one.frames))),
+    _column("frame_media", "wholes", _from_selection(lambda one: tuple(f.media_index for f in one.frames))),
     _column("selection_note", "text", _from_selection(lambda one: one.note)),
     _column("system", "text", _from_prompt(lambda one: one.system)),
     _column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
     _column("template", "text", _from_prompt(lambda one: one.template)),
-    _column("images", "texts", _from_prompt(lambda one: [p.digest for p in images(one)]), "SHA-256"),
-    _column("image_width_px", "wholes", _from_prompt(lambda one: [p.width_px for p in images(one)])),
-    _column("image_height_px", "wholes", _from_prompt(lambda one: [p.height_px for p in images(one)])),
+    _column("images", "texts", _from_images(lambda one: one.digest), "SHA-256"),
+    _column("image_width_px", "wholes", _from_images(lambda one: one.width_px)),
+    _column("image_height_px", "wholes", _from_images(lambda one: one.height_px)),
     _column(
         "image_frames",
         "lists",
-        _from_prompt(lambda one: [list(p.frames) for p in images(one)]),
+        _from_images(lambda one: one.frames),
         "positions in frame_index; several in a montage",
     ),
     _column("reply", "text", _from_reply(lambda one: one.text)),
@@ -242,21 +243,14 @@ def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
         yield record
 
 
-def _flat(runs: Sequence[Run]) -> tuple[tuple[TrialColumn, ...], Iterator[Sequence[Plain]]]:
-    """All columns with those of the tags between, and the values of each trial."""
-    tags = tag_columns(runs)
-    between = tuple(
-        _column(column, "text", lambda run, row, tag=tag: row.item.tags.get(tag))  # type: ignore[misc]
-        for tag, column in tags.items()
-    )
-    columns = (*FIRST, *between, *REST)
+def _all_columns(runs: Sequence[Run]) -> tuple[TrialColumn, ...]:
+    """All columns, with one for each tag between."""
 
-    def values() -> Iterator[Sequence[Plain]]:
-        for run in runs:
-            for row in with_prompts(run, run.rows):
-                yield [column.of(run, row) for column in columns]
+    def of(tag: str) -> Callable[[Run, Row], Plain]:
+        return lambda run, row: row.item.tags.get(tag)
 
-    return columns, values()
+    between = (_column(column, "text", of(tag)) for tag, column in tag_columns(runs).items())
+    return (*FIRST, *between, *REST)
 
 
 def trials_as_csv(runs: Sequence[Run]) -> str:
@@ -264,16 +258,20 @@ def trials_as_csv(runs: Sequence[Run]) -> str:
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
     """
-    columns, values = _flat(runs)
-    lines = ([_cell(value) for value in row] for row in values)
-    return csv_text([[column.name for column in columns], *lines])
+    columns = _all_columns(runs)
+    lines = (
+        [_cell(column.of(run, row)) for column in columns]
+        for run in runs
+        for row in with_prompts(run, run.rows)
+    )
+    return csv_text(chain([[column.name for column in columns]], lines))
 
 
 def _cell(value: Plain) -> str | int | float | None:
     match value:
         case bool():
             return int(value)
-        case list() | dict():
+        case tuple() | dict():
             return msgspec.json.encode(value, order="sorted").decode() if value else ""
         case _:
             return value
@@ -288,28 +286,40 @@ def trials_as_jsonl(runs: Sequence[Run]) -> bytes:
 # --------------------------------------------------------------------------- Parquet
 
 
-def write_parquet(runs: Sequence[Run], path: Path) -> None:
-    """Write the trials of some runs as one Parquet file.
+def trials_as_parquet(runs: Sequence[Run]) -> bytes:
+    """The trials of some runs as one Parquet file, in the order of runs and questions.
 
     Raises:
         UsageError: pyarrow is not installed.
-        OSError: it cannot be written.
     """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise UsageError(
-            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', or "
-            "say --jsonl, which holds the same"
+            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', "
+            "or say --jsonl, which holds the same"
         ) from error
-    columns, values = _flat(runs)
-    by_column = list(zip(*values, strict=True)) or [()] * len(columns)
-    schema = pa.schema(
-        [(column.name, _arrow_type(column)) for column in columns], metadata={"format": TRIALS_FORMAT}
-    )
-    arrays = [pa.array(found, type=schema.field(i).type) for i, found in enumerate(by_column)]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
+    columns = _all_columns(runs)
+    rows = [(run, row) for run in runs for row in with_prompts(run, run.rows)]
+    fields, arrays = [], []
+    for column in columns:
+        held = _arrow_type(column)
+        found = [column.of(run, row) for run, row in rows]
+        arrays.append(pa.array(_entries(found) if column.kind in _MAPS else found, type=held))
+        fields.append((column.name, held))
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"format": TRIALS_FORMAT}))
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+_MAPS = ("logps", "text_logps")
+
+
+def _entries(objects: Sequence[Plain]) -> list[Plain]:
+    """Objects as Arrow takes maps: as lists of keys and values."""
+    return [tuple(one.items()) if isinstance(one, dict) else None for one in objects]
 
 
 _FIELDS: Mapping[str, Kind] = {
