@@ -293,6 +293,10 @@ def large(bench: Bench) -> list[Row]:
         ]
         if n == 26_806:
             rows.append(below("report of 26,806 with page, CPU", page.cpu_s, 5, "s"))
+            export = f"{VIDENCE} report {out} --parquet - > {folder / 'trials.parquet'}"
+            rows.append(
+                below("26,806 trials as Parquet, CPU", measure.run(["sh", "-c", export]).cpu_s, 3, "s")
+            )
         else:
             rows.append(below("200,000 recorded replies, CPU", asked.cpu_s, 120, "s"))
             rows.append(below("200,000 recorded replies, memory", max(asked.rss_mb, page.rss_mb), 500, "MB"))

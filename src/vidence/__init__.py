@@ -4,8 +4,9 @@ The functions have the names of the commands, and do what those do::
 
     import vidence
 
-    run = vidence.evaluate("table", data="questions.jsonl", model="openai:gpt-4.1", n_frames=32)
-    run.accuracy, run.tables()["score"]
+    run = vidence.evaluate("questions.jsonl", model="openai:gpt-4.1", n_frames=32)
+    run.score, run.trials, run.plot()
+    run = vidence.evaluate("questions.jsonl", model=a_function_of_mine)
     vidence.diagnose("modality", run).tables()
     vidence.compare("runs/a", "runs/b").headline.difference
     vidence.Video("clip.mp4").at(1.5).data
@@ -13,15 +14,19 @@ The functions have the names of the commands, and do what those do::
 Importing this package imports nothing else of it.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
-    from vidence.engine.plan import PlanOverrides
+    from vidence.ask.functions import Named
+    from vidence.engine.environment import Environment
+    from vidence.engine.given import AnyModel, AnyParser, AnyQuestions, AnyThing
+    from vidence.engine.plan import Plan, PlanOverrides
     from vidence.errors import VidenceError
     from vidence.make.pipeline.session import Built
     from vidence.media.video import Frame, Video
+    from vidence.records import Item, Media, Reply
     from vidence.report import results
     from vidence.report.comparing import Compared, Ranked
     from vidence.report.contrasts import Contrasts
@@ -33,6 +38,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Frame",
+    "Item",
+    "Media",
+    "Reply",
     "Run",
     "VidenceError",
     "Video",
@@ -44,10 +52,14 @@ __all__ = [
     "evaluate",
     "make",
     "metrics",
+    "named",
     "open_run",
 ]
 _CLASSES = {
     "Frame": "vidence.media.video",
+    "Item": "vidence.records",
+    "Media": "vidence.records",
+    "Reply": "vidence.records",
     "Run": "vidence.report.opened",
     "Video": "vidence.media.video",
     "VidenceError": "vidence.errors",
@@ -73,73 +85,98 @@ def __dir__() -> list[str]:
 
 
 def evaluate(
-    benchmark: str,
+    benchmark: "AnyQuestions",
     *,
     data: Path | str | None = None,
-    model: str,
+    model: "AnyModel",
     out: Path | str | None = None,
     cache: Path | str | None = None,
+    progress: bool | None = None,
     **overrides: "Unpack[PlanOverrides]",
 ) -> "Run":
-    """Put a benchmark to a model and return the run; also inside a notebook.
+    """Put questions to a model and return the run; also inside a notebook.
 
     The same call again goes on with the same run: nothing is asked twice.
 
     Args:
-        benchmark: a name from ``vidence list benchmarks``.
-        data: the file or folder of questions, or ``hf:OWNER/NAME@REVISION``; None takes what ``vidence get``
-            fetched.
-        model: a model spec, for example ``openai:gpt-4.1``.
+        benchmark: a name from ``vidence list benchmarks``, the path of a file of questions, or questions:
+            items, mappings with the fields of the item format, a data frame.
+        data: the file or folder of a benchmark, or ``hf:OWNER/NAME@REVISION``; None takes what
+            ``vidence get`` fetched.
+        model: a model spec, for example ``openai:gpt-4.1``; a function (also a coroutine function) that takes
+            ``prompt``, ``images``, ... and returns a text; or a `contracts.Model`.
         out: the run folder; None takes the one of ``vidence run``: ``runs/`` and a name of its own.
         cache: the folder for decoded frames and remembered replies; None takes that of ``vidence run``.
+        progress: whether to show how far it is; None shows it in a notebook and on a terminal.
         overrides: settings that replace those of the benchmark's protocol, by the names of the plan's fields,
-            for example ``n_frames=32, style="cot", limit=20``.
+            for example ``n_frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs,
+            functions, or what their contracts say.
 
     Raises:
         UsageError: an unknown name (the nearest is named) or an impossible value.
         VidenceError: the run cannot go on; what was answered is kept.
     """
+    from vidence.cli.live import watching
     from vidence.engine.environment import environment, now
     from vidence.engine.evaluate import run
-    from vidence.engine.prepare import default_folder, make_plan
-    from vidence.engine.trust import begun
     from vidence.report.listed import keep_line
 
     place = environment(_path(cache))
-    questions = None if data is None else Path(data)
-    plan = make_plan(benchmark, data=questions, model=model, overrides=overrides, cache=place.cache_root)
-    folder = default_folder(plan) if out is None else Path(out)
-    begun(plan, folder=folder, environment=place)
-    _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
+    plan, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
+    with watching(progress, doing="asking") as listen:
+        _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=listen))
     keep_line(folder)
     return open_run(folder)
 
 
-def open_run(folder: Path | str, *, parser: str | None = None) -> "Run":
+def named(name: str, thing: "AnyThing") -> "Named":
+    """Give a function or an object a name that stands for what it does, so that its replies are remembered.
+
+    A plain function is known by its name and its source. A lambda, a function inside another one and an
+    object hold values that no source shows: their replies are remembered in later sessions only under a name
+    of yours, and the name must change whenever the replies may.
+
+    Args:
+        name: letters, digits, ``.``, ``_`` and ``-``.
+        thing: what `evaluate` takes as a model, selector, parser or strategy.
+
+    Raises:
+        UsageError: other signs in the name.
+    """
+    from vidence.ask import functions
+
+    return functions.named(name, thing)
+
+
+def open_run(folder: Path | str, *, parser: "AnyParser | None" = None) -> "Run":
     """Read a run folder, of a finished run or one that was stopped.
 
     Args:
         folder: the folder that ``vidence run`` or `evaluate` wrote.
-        parser: None takes the scores as they were stored. A name reads every stored reply again with the
-            parser of that name; no model is asked.
+        parser: None takes the scores as they were stored. A name or a function reads every stored reply again
+            with that parser; no model is asked.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
         UnknownNameError: no parser has that name.
     """
+    import secrets
+
+    from vidence.engine.given import spec_of
     from vidence.report import opened
 
-    return opened.open_run(folder, parser=parser)
+    spec = None if parser is None else spec_of(parser, chance=secrets.token_hex(6))
+    return opened.open_run(folder, parser=spec)
 
 
 @overload
 def diagnose(
     name: str,
-    benchmark: str,
+    benchmark: "AnyQuestions",
     /,
     *,
     data: Path | str | None = None,
-    model: str,
+    model: "AnyModel",
     out: Path | str | None = None,
     level: float = 0.95,
     cache: Path | str | None = None,
@@ -158,11 +195,11 @@ def diagnose(
 ) -> "Diagnosed": ...
 def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of an argument: a test
     name: str,
-    what: "Run | Path | str",
+    what: "Run | AnyQuestions",
     /,
     *,
     data: Path | str | None = None,
-    model: str | None = None,
+    model: "AnyModel | None" = None,
     out: Path | str | None = None,
     level: float = 0.95,
     cache: Path | str | None = None,
@@ -176,9 +213,9 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
 
     Args:
         name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option, too.
-        what: the run, or its folder; with `model` the name of a benchmark.
+        what: the run, or its folder; with `model` a benchmark or questions, as for `evaluate`.
         data: the file or folder of the benchmark's questions; None takes what ``vidence get`` fetched.
-        model: a model spec.
+        model: a spec, a function or an object, as for `evaluate`.
         out: the run folder of a benchmark; None takes the one of ``vidence diagnose``.
         level: coverage of the intervals.
         cache: as for `evaluate`.
@@ -193,32 +230,31 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
         VidenceError: it cannot go on; every finding so far is kept.
     """
     from vidence.catalog import parse_spec
+    from vidence.cli.live import watching
     from vidence.engine import diagnose as examining
     from vidence.engine.environment import environment, now
-    from vidence.engine.prepare import default_folder, make_plan
-    from vidence.engine.trust import begun, taken_up
+    from vidence.engine.trust import taken_up
     from vidence.errors import UsageError
     from vidence.report.diagnosed import load_diagnosed
+    from vidence.report.results import Run
 
     spec, place = parse_spec(name), environment(_path(cache))
-    if model is not None:
-        questions = _path(data)
-        plan = make_plan(str(what), data=questions, model=model, overrides=settings, cache=place.cache_root)
-        folder = default_folder(plan) if out is None else Path(out)
-        begun(plan, folder=folder, environment=place)
+    if model is not None and not isinstance(what, Run):
+        plan, folder = _begun(what, data, model=model, out=_path(out), place=place, overrides=settings)
         texts = dict(spec.options)
-    elif data is None and out is None:
+    elif data is None and model is None and out is None and isinstance(what, Run | Path | str):
         folder = _folder(what)
         plan = taken_up(folder, environment=place, is_trusted=trust)
         texts = {**spec.options, **examining.option_texts(settings)}
     else:
         raise UsageError("a benchmark wants model=, and takes data= and out=; a run has its own: give none")
     diagnostic = examining.open_diagnostic(spec.name, texts)
-    _wait(
-        lambda: examining.diagnose(
-            diagnostic, plan, folder, options=texts, environment=place, now=now(), on_event=_ignore
+    with watching(None, doing=f"examining ({spec.name})") as listen:
+        _wait(
+            lambda: examining.diagnose(
+                diagnostic, plan, folder, options=texts, environment=place, now=now(), on_event=listen
+            )
         )
-    )
     return load_diagnosed(diagnostic, folder, options=texts, level=level)
 
 
@@ -397,6 +433,43 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
 
 
+def _begun(
+    benchmark: "AnyQuestions",
+    data: "AnyQuestions | None",
+    *,
+    model: "AnyModel",
+    out: Path | None,
+    place: "Environment",
+    overrides: Mapping[str, object],
+) -> "tuple[Plan, Path]":
+    """The plan of what a program wants asked, and the folder of its run."""
+    import secrets
+
+    from vidence.engine import given
+    from vidence.engine.prepare import default_folder, make_plan
+    from vidence.engine.trust import begun
+
+    chance = secrets.token_hex(6)
+    settings = given.with_specs(overrides, chance=chance)
+    if data is not None and not isinstance(data, str | Path):
+        benchmark, data = given.questions_of(benchmark, data), None
+    if isinstance(benchmark, str | Path) or data is not None:
+        name, where = given.benchmark_of(benchmark, data)
+    else:
+        name, where = given.TABLE, given.written(benchmark, out or given.QUESTIONS)
+        settings = {"media": str(Path.cwd()), **settings}
+    plan = make_plan(
+        name,
+        data=None if where is None else Path(where),
+        model=given.spec_of(model, chance=chance, threads=given.threads_of(settings)),
+        overrides=settings,
+        cache=place.cache_root,
+    )
+    folder = default_folder(plan) if out is None else out
+    begun(plan, folder=folder, environment=place)
+    return plan, folder
+
+
 def _path(path: Path | str | None) -> Path | None:
     return None if path is None else Path(path)
 
@@ -421,7 +494,3 @@ def _wait(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     with start_blocking_portal() as portal:
         result: _T = portal.call(function)
     return result
-
-
-def _ignore(event: object) -> None:
-    """The listener of those who do not watch."""

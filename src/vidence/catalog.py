@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 SettingsT = TypeVar("SettingsT", bound=Record)
 FilePath = Annotated[str, Meta(extra={"is_path": True})]
 """The type of a setting that names a file or a folder; it is made absolute in a plan."""
+CodePath = Annotated[str, Meta(extra={"is_code": True})]
+"""The type of a setting ``FILE.py:NAME``; its file is made absolute, its code runs with the user's word."""
+FUNCTION = "python"
+"""The name of what is made of a Python function; ``FILE.py:NAME`` is short for ``python:FILE.py:NAME``."""
 
 FOLDERS = {
     "benchmark": "vidence.ask.benchmarks",
@@ -185,6 +189,20 @@ def settings_type(kind: str, name: str) -> type[Record] | None:
     return found
 
 
+def ready(kind: str) -> tuple[str, ...]:
+    """Every name of that kind that stands by itself: nothing has to be said behind its colon.
+
+    Args:
+        kind: one of `FOLDERS`.
+    """
+    return tuple(name for name in names(kind) if not _is_waiting(kind, name))
+
+
+def _is_waiting(kind: str, name: str) -> bool:
+    settings = settings_type(kind, name)
+    return settings is not None and any(one.required for one in msgspec.structs.fields(settings))
+
+
 def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: ANN401 - what kinds make is said above this file
     """Make the thing that a user named.
 
@@ -224,6 +242,8 @@ class Spec:
     'http://localhost:8000/v1'
     >>> parse_spec("fps:2").argument
     '2'
+    >>> parse_spec("models.py:answer").name, parse_spec("models.py:answer").argument
+    ('python', 'models.py:answer')
     """
 
     name: str
@@ -237,7 +257,7 @@ def parse_spec(text: str) -> Spec:
     Raises:
         UsageError: an option without ``=`` or given twice, or no name.
     """
-    head, _, query = text.partition("?")
+    head, _, query = spelled_out(text).partition("?")
     name, _, argument = head.partition(":")
     if not name:
         raise UsageError(f"{text!r} names nothing; expected name:argument?key=value, for example fps:2")
@@ -251,6 +271,15 @@ def parse_spec(text: str) -> Spec:
             raise UsageError(f"{key!r} is given twice in the options of {head!r}")
         options[key] = unquote(value)
     return Spec(name=name, argument=argument, options=options)
+
+
+def spelled_out(text: str) -> str:
+    """A spec with the name that ``FILE.py:NAME`` leaves away.
+
+    >>> spelled_out("models.py:answer?threads=4"), spelled_out("fps:2")
+    ('python:models.py:answer?threads=4', 'fps:2')
+    """
+    return f"{FUNCTION}:{text}" if text.partition("?")[0].partition(":")[0].endswith(".py") else text
 
 
 # --------------------------------------------------------------------------- settings

@@ -78,6 +78,8 @@ def _vllm(folder: Path, _: OpenAIStub) -> Example:
     return str(build(folder / "weights")), options
 
 
+FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
+
 EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "anthropic": _served,
     "baseline": lambda *_: ("random", {}),
@@ -85,6 +87,7 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "openai": _served,
     "phantom": lambda *_: ("fuser", {}),
     "pointlight-nn": _pointlight,
+    "python": lambda *_: (f"{FUNCTIONS}:answer", {}),
     "replay": _replay,
     "scripted": lambda *_: ("The answer is B", {}),
     "transformers": _transformers,

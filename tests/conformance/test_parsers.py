@@ -1,5 +1,7 @@
 """What every parser in the catalog must do."""
 
+from pathlib import Path
+
 import pytest
 
 from vidence import catalog
@@ -7,6 +9,8 @@ from vidence.contracts import Scorer
 from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, TextLogp, Unreadable
 
 NAMES = catalog.names("parser")
+FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
+ARGUMENTS = {"python": f"python:{FUNCTIONS}:letter"}
 CHOICE = Item(item_id="q1", question="Which?", choices=("cat", "dog", "cow", "hen", "pig"), answer="B")
 OPEN = Item(item_id="q2", question="Which?", answer="dog", answer_kind="text")
 REPLIES = (
@@ -16,7 +20,7 @@ REPLIES = (
 
 
 def make(name: str) -> Scorer:
-    scorer: Scorer = catalog.create("parser", name)
+    scorer: Scorer = catalog.create("parser", ARGUMENTS.get(name, name))
     return scorer
 
 
@@ -40,7 +44,7 @@ def test_the_documented_parsers_are_there() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_it_knows_its_name_and_version(name: str) -> None:
     scorer = make(name)
-    assert scorer.name == name
+    assert scorer.name.partition(":")[0] == name
     assert scorer.version >= 1
     assert isinstance(scorer.reads_letters, bool)
 
@@ -92,5 +96,5 @@ def test_a_reported_refusal_is_a_refusal(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_answer_counts_nothing(name: str, outcome: Outcome) -> None:
     scorer = make(name)
-    expected = Score(outcome=outcome, value=0.0, scorer=name, scorer_version=scorer.version)
+    expected = Score(outcome=outcome, value=0.0, scorer=scorer.name, scorer_version=scorer.version)
     assert scorer.mark(item_for(name), outcome) == expected

@@ -1,6 +1,7 @@
 """What every selector in the catalog must do."""
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ def goes_by_scores(name: str) -> bool:
 
 
 # Every selector as it is, and those that take an argument with one.
-PLAIN = tuple(name for name in catalog.names("selector") if not goes_by_scores(name))
-SPECS = (*PLAIN, "fps:3", "evidence:only", "oracle:fill", "evidence-apart?gap_s=0.5")
+PLAIN = tuple(name for name in catalog.ready("selector") if not goes_by_scores(name))
+FUNCTION = f"{Path(__file__).parents[1] / 'subjects' / 'functions.py'}:opening"
+SPECS = (*PLAIN, FUNCTION, "fps:3", "evidence:only", "oracle:fill", "evidence-apart?gap_s=0.5")
 CLIPS = {
     "one frame": Clip.of_times(np.zeros(1), fps=0.0),
     "two frames": Clip.of_times(np.array([0.0, 0.5]), fps=2.0),

@@ -1,6 +1,7 @@
 """What every strategy in the catalog must do."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from vidence.errors import RejectedRequestError
 from vidence.records import Answered, Item, Prompt, Reply, TextPart, Unreadable
 
 NAMES = catalog.names("strategy")
+FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
+ARGUMENTS = {"python": f"python:{FUNCTIONS}:twice"}
 PLAN = View(selector="midpoints", n_frames=4, size="short:100")
 
 
@@ -42,7 +45,7 @@ class Asked:
 
 
 def make(name: str) -> Strategy:
-    strategy: Strategy = catalog.create("strategy", name)
+    strategy: Strategy = catalog.create("strategy", ARGUMENTS.get(name, name))
     return strategy
 
 

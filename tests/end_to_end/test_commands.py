@@ -1,5 +1,6 @@
 """The commands beside `run`: list, schema, probe, doctor, report."""
 
+import csv
 import json
 
 import pytest
@@ -88,7 +89,8 @@ def test_report_writes_a_page_json_and_csv(two_runs):
     assert done.code == 0, done.err
     assert "33.3 %" in done.out
     assert (two_runs.folder / "a.html").stat().st_size > 10_000
-    assert len((two_runs.folder / "a.csv").read_text().splitlines()) == 7
+    with (two_runs.folder / "a.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 6
     assert json.loads((two_runs.folder / "a.json").read_text())
 
 
@@ -126,9 +128,88 @@ def test_several_runs_on_one_page(two_runs):
     done = two_runs("report", "A", "B", "--html", "both.html")
     assert done.code == 0, done.err
     assert (two_runs.folder / "both.html").exists()
-    refused = two_runs("report", "A", "B", "--csv", "both.csv")
+
+
+def test_several_runs_in_one_file(two_runs):
+    done = two_runs("report", "A", "B", "--csv", "both.csv", "--jsonl", "both.jsonl", "--json", "both.json")
+    assert done.code == 0, done.err
+    lines = (two_runs.folder / "both.jsonl").read_text().splitlines()
+    runs = [json.loads(line)["run"] for line in lines]
+    assert set(runs) == {"A", "B"}
+    assert runs == sorted(runs)
+    with (two_runs.folder / "both.csv").open(newline="") as file:
+        assert [row["run"] for row in csv.DictReader(file)] == runs
+    whole = json.loads((two_runs.folder / "both.json").read_text())
+    assert [run["name"] for run in whole["runs"]] == ["A", "B"]
+    refused = two_runs("report", "A", "B", "--inspect", "both.eval")
     assert refused.code == 2
     assert "one run folder at a time" in refused.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("report", "A"), ("compare", "A", "B"), ("contrast", "A", "--tag", "task", "--of", "t0", "--to", "t1")],
+)
+def test_a_dash_is_the_standard_output_and_nothing_else_is_said_there(two_runs, words):
+    done = two_runs(*words, "--json", "-")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["format"].startswith("vidence-")
+    assert not (two_runs.folder / "-").exists()
+    assert "wrote" not in done.err
+
+
+def test_rows_of_trials_go_to_the_standard_output(two_runs):
+    done = two_runs("report", "A", "--jsonl", "-", "--csv", "a.csv")
+    assert {json.loads(line)["run"] for line in done.out.splitlines()} == {"A"}
+    assert done.err == "wrote a.csv\n"
+    assert two_runs("report", "A", "--csv", "-").out.encode() == (two_runs.folder / "a.csv").read_bytes()
+
+
+def test_the_standard_output_is_for_one_file(two_runs):
+    done = two_runs("report", "A", "--jsonl", "-", "--csv", "-")
+    assert (done.code, done.out) == (2, "")
+    assert "2 files are to be written to the standard output (-)" in done.err
+
+
+def test_what_cannot_be_written_leaves_the_standard_output_empty(two_runs):
+    done = two_runs("report", "A", "--hub", "-")
+    assert (done.code, done.out) == (2, "")
+    assert "--hub-task OWNER/NAME:TASK" in done.err
+
+
+def test_a_run_and_its_resume_are_told_as_json(vidence, questions):
+    questions(n_clips=1, n_questions=2)
+    words = ("run", "table", "--data", "questions.jsonl", "--model", "scripted:A", "--selector", "none")
+    done = vidence(*words, "--out", "r", "--no-page", "--json", "-")
+    assert done.code == 0, done.err
+    whole = json.loads(done.out)
+    assert (whole["name"], len(whole["trials"])) == ("r", 2)
+    assert json.loads(vidence("resume", "r", "--no-page", "--json", "-").out) == whole
+
+
+def test_small_commands_are_told_as_json(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    probed = json.loads(vidence("probe", "clip0.mp4", "no.mp4", "--json", "-").out)
+    assert [sorted({"error", "sha256"} & one.keys()) for one in probed["files"]] == [["sha256"], ["error"]]
+    power = json.loads(vidence("power", "--items", "200", "--accuracy", "0.5", "--json", "-").out)
+    assert power["n_questions"] == 200
+    assert power["sentences"][-1].endswith(f"{100 * power['detectable_difference']:.1f} points.")
+    audited = json.loads(vidence("audit", "questions.jsonl", "--no-page", "--json", "-").out)
+    assert audited["format"] == "vidence-item-audit/1"
+    tables = json.loads(vidence("audit-table", "--json", "-").out)
+    assert "herbench-table1" in tables["published"]
+    checked = json.loads(vidence("audit-table", "herbench-table1", "--json", "-").out)
+    assert checked["format"] == "vidence-audit/2"
+
+
+def test_doctor_is_told_as_json(vidence):
+    done = vidence("doctor", "--json", "doctor.json")
+    found = json.loads((vidence.folder / "doctor.json").read_text())
+    assert found["command"] == "doctor"
+    assert found["decoding"]["n_exact"] == found["decoding"]["n_frames"]
+    assert found["troubles"] == []
+    assert set(found["extras"]) >= {"parquet", "transformers"}
+    assert "nothing is wrong" in done.out
 
 
 def test_help_and_version(vidence):

@@ -319,7 +319,7 @@ def test_no_text_comes_alive_on_a_page(tmp_path: Path, effort: Effort, record_at
         rng = np.random.default_rng(0)
         write_page([run], page, cache_root=None, media_root=None, rng=rng, title=payload)
         text = page.read_text("utf-8")
-        write_csv(run, tmp_path / "rows.csv")
+        write_csv([run], tmp_path / "rows.csv")
         with (tmp_path / "rows.csv").open(newline="", encoding="utf-8") as file:
             n_rows = len(list(csv.reader(file)))
         found = what_lives(text) + ([] if n_rows == 4 else [f"{n_rows} rows"])

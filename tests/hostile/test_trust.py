@@ -95,6 +95,8 @@ def evil_plans(server: Canary, tmp_path: Path) -> dict[str, dict[str, object]]:
     (code / "configuration_evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     auto = {"AutoConfig": "configuration_evil.C"}
     (code / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": auto}))
+    (code / "f.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef f(prompt):\n    return 'A'\n")
+    function = f"{code / 'f.py'}:f"
     here, away = f"{server.address}/v1", "http://elsewhere.example/v1"
     return {
         "another key, to this machine": {"model": f"openai:m?base_url={here}&api_key_env=SECRET_TOKEN"},
@@ -118,6 +120,15 @@ def evil_plans(server: Canary, tmp_path: Path) -> dict[str, dict[str, object]]:
         "code of a folder": {"model": f"transformers:{code}?trust_remote_code=true"},
         "code, said otherwise": {"model": f"transformers:{code}?trust_remote_code=1"},
         "code in the engine": {"model": f'vllm:{code}?engine={{"worker_cls":"evil.Worker"}}'},
+        "a function for a model": {"model": f"python:{function}"},
+        "a function by another spelling": {"model": function},
+        "a function as an option": {"model": f"python?function={function.replace(':', '%3A')}"},
+        "a function for a judge": {"judge_models": [f"python:{function}"]},
+        "a function for a selector": {"selector": function},
+        "a function that a selector asks": {"selector": f"frag-scores:model:python:{function}"},
+        "a function for a parser": {"parser": f"python:{function}"},
+        "a function for a parser of texts": {"text_parser": function},
+        "a function for a strategy": {"strategy": f"python:{function}"},
         "a file elsewhere": {"memory": str(tmp_path / "elsewhere" / "m.sqlite")},
     }
 
@@ -152,6 +163,41 @@ def test_a_judging_writes_no_memory_where_the_stranger_says(command, stranger, t
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_parser_of_a_stranger_runs_neither_in_a_judging_nor_in_a_report(
+    command, stranger, server, tmp_path, questions
+):
+    evil_plans(server, tmp_path)
+    for parser in ("parser", "text_parser"):
+        folder = stranger(**{parser: f"python:{tmp_path / 'evil' / 'f.py'}:f"})
+        shutil.copy(tmp_path / "theirs" / "run.sqlite", folder)
+        code, said = command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
+        assert (code, "your word" in said) == (2, True)
+        code, said = command("report", str(folder), "--html", "page.html")
+        assert code == 0, said
+    assert not (tmp_path / "ran").exists()
+
+
+def test_ones_own_function_is_taken_up_until_its_file_changes(command, questions, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def answer(prompt):\n    return 'A'\n")
+    words = (
+        "run",
+        "table",
+        "--data",
+        str(questions),
+        "--model",
+        "mine.py:answer",
+        "--out",
+        "mine",
+        "--no-page",
+    )
+    assert command(*words)[0] == 0
+    assert command("resume", "mine", "--no-page")[0] == 0
+    file.write_text("def answer(prompt):\n    return 'B'\n")
+    code, said = command("resume", "mine", "--no-page")
+    assert (code, "your word" in said, f"the Python code of the file {file}" in said) == (2, True, True)
+
+
 def test_a_judging_does_not_make_the_strangers_plan_ones_own(command, stranger, server):
     folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
     command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
@@ -166,6 +212,8 @@ def test_a_judging_does_not_make_the_strangers_plan_ones_own(command, stranger, 
         'a = "openai:m?api_key_env=SECRET_TOKEN"',
         'a = {spec = "openai:m?api_key_env=SECRET_TOKEN", price_in = 1.0}',
         'a = "transformers:EVIL?trust_remote_code=true"',
+        'a = "python:EVIL/f.py:f"',
+        'a = "EVIL/f.py:f"',
     ],
 )
 def test_a_strangers_making_configuration_gets_nothing_without_the_word(command, server, tmp_path, line):
@@ -183,13 +231,22 @@ def test_a_strangers_making_configuration_gets_nothing_without_the_word(command,
 
 @pytest.mark.parametrize(
     "line",
-    ['models = ["openai:m?api_key_env=SECRET_TOKEN"]', 'overrides = {memory = "/nowhere/m.sqlite"}'],
+    [
+        'models = ["openai:m?api_key_env=SECRET_TOKEN"]',
+        'overrides = {memory = "/nowhere/m.sqlite"}',
+        'models = ["EVIL/f.py:f"]',
+        'overrides = {parser = "EVIL/f.py:f"}',
+        'overrides = {selector = "python:EVIL/f.py:f"}',
+    ],
 )
 def test_a_strangers_ablation_gets_nothing_without_the_word(command, server, tmp_path, line):
+    evil_plans(server, tmp_path)
+    line = line.replace("EVIL", str(tmp_path / "evil"))
     (tmp_path / "a.toml").write_text(f"[vary]\nframes = [8]\n[motions]\nn_each = 1\n[ask]\n{line}\n")
     code, said = command("ablate", "a.toml", "--out", "ablation")
     assert (code, "your word" in said, server.seen) == (2, True, [])
     assert not (tmp_path / "ablation").exists()
+    assert not (tmp_path / "ran").exists()
 
 
 def sent_tokens(server: Canary) -> int:

@@ -66,7 +66,7 @@ def replay(responses: Path, annotations: Path, folder: Path, **overrides: object
 def rows_of(run_folder: Path, parser: str, tmp_path: Path) -> dict[str, dict[str, str]]:
     """The CSV of a run as read by one parser, by item id."""
     path = tmp_path / f"{parser}.csv"
-    write_csv(load_run(run_folder, parser=parser), path)
+    write_csv([load_run(run_folder, parser=parser)], path)
     with path.open(newline="") as file:
         return {row["item_id"]: row for row in csv.DictReader(file)}
 

@@ -10,6 +10,7 @@ import pytest
 
 import vidence
 from vidence import catalog
+from vidence.engine import given
 from vidence.engine.plan import PlanOverrides
 from vidence.errors import UnknownNameError, UsageError
 from vidence.statistics import metrics
@@ -76,7 +77,8 @@ def test_make_is_called_before_and_after_its_package_is_imported():
 
 
 def test_keywords_of_evaluate_are_typed():
-    hints = get_type_hints(vidence.evaluate, localns={"PlanOverrides": PlanOverrides, "Run": vidence.Run})
+    names = {"PlanOverrides": PlanOverrides, "Run": vidence.Run, **vars(given)}
+    hints = get_type_hints(vidence.evaluate, localns=names)
     assert hints["overrides"] == Unpack[PlanOverrides]
 
 

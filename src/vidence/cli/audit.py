@@ -9,6 +9,7 @@ import click
 
 from vidence.cli.console import Screen, show_licence
 from vidence.cli.diagnose import examine_plan
+from vidence.cli.outputs import json_option, screen, write_asked
 from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan
@@ -46,6 +47,7 @@ _MOST_LISTED = 20
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")
 @click.option("--strict", is_flag=True, help="Exit code 3 where something is severe.")
+@json_option
 def audit(
     *,
     what: str,
@@ -57,6 +59,7 @@ def audit(
     level: float,
     page: bool,
     strict: bool,
+    json_path: Path | None,
     **overrides: object,
 ) -> int:
     """Check a set of questions: WHAT is a file in the item format, or a benchmark.
@@ -66,7 +69,8 @@ def audit(
     Every question is checked by its texts. With --model, models say which need no video, one frame, or how
     many; --limit and --sample then choose whom they are asked about. The same command goes on.
     """
-    from vidence.report.audit_files import write_audit
+    from vidence.report.audit_files import audit_json, write_audit
+    from vidence.report.export import write_file
     from vidence.report.item_card import make_card
     from vidence.report.results import SEED
 
@@ -90,7 +94,9 @@ def audit(
         written = write_audit(card, folder, with_page=page)
     for path in written:
         click.echo(f"wrote {path}", err=True)
-    _draw(card)
+    shown = screen(json_path)
+    write_asked((json_path, lambda file: write_file(file, audit_json(card))))
+    _draw(card, shown)
     return SEVERE if strict and card.n_severe else 0
 
 
@@ -154,11 +160,10 @@ def _ask(
     return Asked(found=found)
 
 
-def _draw(card: "Card") -> None:
+def _draw(card: "Card", console: Screen) -> None:
     from vidence.report.item_card import card_sheet
     from vidence.tables.terminal import plain
 
-    console = Screen()
     console.print(plain(card.name, style="bold"))
     for sentence in card.sentences():
         console.print(plain(sentence))

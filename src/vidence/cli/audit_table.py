@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import file_option, screen, write_asked, write_said
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table as Grid
 
     from vidence.explain.published.audited import Coverage
@@ -40,7 +42,7 @@ PROBLEMS = 3  # as for a run with failed questions: the command did its work, an
     help="A column that is the mean of others, each alike; may be repeated.",
 )
 @click.option("--names", metavar="A,B", help="Columns that together name a row (default: first).")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the table with its flags.")
+@file_option("--json", "json_path", "Write the table with its flags as JSON; - prints it.")
 def audit_table(
     *,
     table: str | None,
@@ -58,9 +60,12 @@ def audit_table(
     from vidence.explain.published.audited import audited, coverage, problems
     from vidence.explain.published.printed import read_file, with_n, with_rules
 
+    console = screen(json_path)
     if table is None:
-        for name in published.names():
-            click.echo(f"{name:<24} {published.load(name).title}")
+        titles = {name: published.load(name).title for name in published.names()}
+        write_said(json_path, "audit-table", values={"published": titles})
+        if not console.quiet:
+            click.echo("\n".join(f"{name:<24} {title}" for name, title in titles.items()))
         return 0
     columns = [column.strip() for column in (names or "").split(",") if column.strip()]
     is_file = table.lower().endswith((".csv", ".tsv")) or Path(table).exists()
@@ -70,9 +75,8 @@ def audit_table(
     read = with_n(read, dict(_size(one) for one in sizes), where=f"--n for {table}")
     read = with_rules(read, _rules(sums, means), where=f"--sums and --mean for {table}")
     checked = audited(read)
-    if json_path is not None:
-        _write(checked, coverage(checked), json_path)
-    _draw(checked, coverage(checked))
+    write_asked((json_path, lambda file: _write(checked, coverage(checked), file)))
+    _draw(checked, coverage(checked), console)
     return PROBLEMS if any(problems(checked)) else 0
 
 
@@ -119,14 +123,11 @@ def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
 
     whole = {"format": "vidence-audit/2", "table": table, "coverage": covered}
     write_file(path, msgspec.json.encode(whole) + b"\n")
-    click.echo(f"wrote {path}", err=True)
 
 
-def _draw(table: "PublishedTable", covered: "Coverage") -> None:
-    from vidence.cli.console import Screen
+def _draw(table: "PublishedTable", covered: "Coverage", console: "Console") -> None:
     from vidence.tables.terminal import plain
 
-    console = Screen()
     title = f"{table.name} · {table.title}" if table.title != table.name else table.name
     console.print(plain(title, style="bold"))
     source = ", ".join(filter(None, (table.source.paper, table.source.where, table.source.address)))

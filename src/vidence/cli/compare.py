@@ -5,7 +5,6 @@ from typing import Literal
 
 import click
 
-from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -15,6 +14,8 @@ from vidence.cli.outputs import (
     latex_option,
     level_option,
     parser_option,
+    screen,
+    write_asked,
     write_runs_page,
 )
 from vidence.errors import UsageError
@@ -55,20 +56,17 @@ def compare(
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
 
+    console = screen(html, csv_path, json_path, latex)
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
     paired = pair([load_run(folder, parser=parser, are_brief=True) for folder in folders], shared=shared)
     compared = compare_runs(paired, level=level)
     shown = section(compared)
-    if csv_path is not None:
-        write_comparison_csv(paired, csv_path)
-        click.echo(f"wrote {csv_path}", err=True)
-    if json_path is not None:
-        write_comparison_json(paired, compared, json_path)
-        click.echo(f"wrote {json_path}", err=True)
-    if latex is not None:
-        write_file(latex, latex_of(shown.tables, intervals=interval))
-        click.echo(f"wrote {latex}", err=True)
+    write_asked(
+        (csv_path, lambda file: write_comparison_csv(paired, file)),
+        (json_path, lambda file: write_comparison_json(paired, compared, file)),
+        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
+    )
     if html is not None:
         write_runs_page(paired.runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Screen())  # last: whoever reads may close the pipe
+    draw_section(shown, console)  # last: whoever reads may close the pipe

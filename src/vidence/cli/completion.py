@@ -37,6 +37,7 @@ _OF_COMMAND = {
     ("get", "name"): "benchmark",
     ("audit", "what"): "benchmark",
     ("diagnose", "what"): "benchmark",
+    ("diagnose", "named"): "diagnostic",
 }
 _PATHS = ("what",)
 

@@ -5,7 +5,6 @@ from typing import Literal
 
 import click
 
-from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -15,6 +14,8 @@ from vidence.cli.outputs import (
     latex_option,
     level_option,
     parser_option,
+    screen,
+    write_asked,
     write_runs_page,
 )
 from vidence.errors import UsageError
@@ -57,21 +58,18 @@ def contrast(
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
 
+    console = screen(html, csv_path, json_path, latex)
     if bool(of) != bool(to):
         raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in dict.fromkeys(folders)]
     pairs = [(value, to) for value in dict.fromkeys(of) if to]
     found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=level)
     shown = section(found)
-    if csv_path is not None:
-        write_contrast_csv(found, csv_path)
-        click.echo(f"wrote {csv_path}", err=True)
-    if json_path is not None:
-        write_contrast_json(found, json_path)
-        click.echo(f"wrote {json_path}", err=True)
-    if latex is not None:
-        write_file(latex, latex_of(shown.tables, intervals=interval))
-        click.echo(f"wrote {latex}", err=True)
+    write_asked(
+        (csv_path, lambda file: write_contrast_csv(found, file)),
+        (json_path, lambda file: write_contrast_json(found, file)),
+        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
+    )
     if html is not None:
         write_runs_page(runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Screen())  # last: whoever reads may close the pipe
+    draw_section(shown, console)  # last: whoever reads may close the pipe

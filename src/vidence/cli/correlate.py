@@ -6,7 +6,6 @@ from typing import Literal
 import click
 import numpy as np
 
-from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -15,6 +14,8 @@ from vidence.cli.outputs import (
     latex_option,
     level_option,
     parser_option,
+    screen,
+    write_asked,
 )
 from vidence.errors import UsageError
 
@@ -60,6 +61,7 @@ def correlate(
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
 
+    console = screen(html, csv_path, json_path, latex)
     if parser and not folders:
         raise UsageError(correlated.FOR_RUNS)
     axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
@@ -67,18 +69,12 @@ def correlate(
         [load_run(folder, parser=parser, are_brief=True) for folder in folders], axes
     )
     found = correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
-    if csv_path is not None:
-        correlated.write_points_csv(found, csv_path)
-        click.echo(f"wrote {csv_path}", err=True)
-    if json_path is not None:
-        correlated.write_correlation_json(found, json_path)
-        click.echo(f"wrote {json_path}", err=True)
-    if latex is not None:
-        write_file(latex, latex_of(correlated.tables(found), intervals=interval))
-        click.echo(f"wrote {latex}", err=True)
-    if html is not None:
-        named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
-        settings = {key: value for key, value in named.items() if value}
-        correlated.write_correlation_page(found, html, settings={**settings, "level": level})
-        click.echo(f"wrote {html}", err=True)
-    draw_section(correlated.section(found), Screen())  # last: whoever reads may close the pipe
+    named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
+    settings = {**{key: value for key, value in named.items() if value}, "level": level}
+    write_asked(
+        (csv_path, lambda file: correlated.write_points_csv(found, file)),
+        (json_path, lambda file: correlated.write_correlation_json(found, file)),
+        (latex, lambda file: write_file(file, latex_of(correlated.tables(found), intervals=interval))),
+        (html, lambda file: correlated.write_correlation_page(found, file, settings=settings)),
+    )
+    draw_section(correlated.section(found), console)  # last: whoever reads may close the pipe

@@ -7,6 +7,7 @@ import click
 
 from vidence.catalog import parse_spec
 from vidence.cli.console import Screen, say, several, trust_option, watched
+from vidence.cli.outputs import json_option, screen, write_asked
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write what is said as JSON.")
+@json_option
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
 def diagnose(
@@ -126,14 +127,12 @@ def _say(
     from vidence.tables.terminal import plain, print_table
 
     diagnosed = load_diagnosed(diagnostic, folder, options=options, level=level)
-    if json_path is not None:
-        write_diagnosed_json(diagnosed, json_path)
-        click.echo(f"wrote {json_path}", err=True)
+    write_asked((json_path, lambda file: write_diagnosed_json(diagnosed, file)))
     if with_page:
         diagnosed.path.parent.mkdir(exist_ok=True)
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
-    console = Screen()
+    console = screen(json_path)
     for sentence in diagnosed.sentences:
         console.print(plain(sentence))
     for statement in diagnosed.statements:

@@ -5,10 +5,12 @@ import importlib.util
 import os
 import shutil
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from vidence.cli.outputs import json_option, screen, write_said
 from vidence.engine.environment import cache_root
 from vidence.errors import VidenceError
 from vidence.installation import adding, pip
@@ -40,38 +42,62 @@ KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KE
 _SHOWN = 200
 
 
+@dataclass(kw_only=True)
+class _Looked:
+    """What is found: lines for people, shown at once, and values for other programs."""
+
+    is_quiet: bool
+    values: dict[str, object] = field(default_factory=dict)
+
+    def say(self, line: str, **values: object) -> None:
+        """Show a line; a value under a name that is there joins those before."""
+        if not self.is_quiet:
+            click.echo(line)
+        for name, value in values.items():
+            before = self.values.get(name)
+            joined = before | value if isinstance(before, dict) and isinstance(value, dict) else value
+            self.values[name] = joined
+
+
 @click.command()
 @click.option("--model", metavar="SPEC", help="Put one picture and one question to this model, too.")
-def doctor(*, model: str | None) -> int:
+@json_option
+def doctor(*, model: str | None, json_path: Path | None) -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
-    click.echo(f"vidence {importlib.metadata.version('vidence')} on Python {sys.version.split()[0]}")
-    troubles = [*_libraries(), *_devices(), *_cache(), *_decoding(), *_plug_ins()]
-    click.echo("\nextras:")
+    looked = _Looked(is_quiet=screen(json_path).quiet)
+    version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
+    looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)
+    troubles = [*_libraries(looked), *_devices(), *_cache(looked), *_decoding(looked), *_plug_ins(looked)]
+    looked.say("\nextras:")
     for name, (purpose, modules) in EXTRAS.items():
         absent = [m for m in modules if not _is_there(m)]
         state = "installed" if not absent else f"lacks {', '.join(absent)}"
-        click.echo(f"  {name:<13} {purpose}: {state}")
+        extra = {"purpose": purpose, "is_installed": not absent, "lacks": absent}
+        looked.say(f"  {name:<13} {purpose}: {state}", extras={name: extra})
         if absent:
-            click.echo(f"{'':<16}add it with: {install_trackers() if name == 'trackers' else adding(name)}")
-    click.echo("\nenvironment (only whether it is set; values are never shown):")
+            command = install_trackers() if name == "trackers" else adding(name)
+            looked.say(f"{'':<16}add it with: {command}")
+    looked.say("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:
-        click.echo(f"  {key:<18} {'set' if os.environ.get(key) else 'not set'}")
+        is_set = bool(os.environ.get(key))
+        looked.say(f"  {key:<18} {'set' if is_set else 'not set'}", environment={key: is_set})
     if model is not None:
-        troubles += _model(model)
+        troubles += _model(model, looked)
     for trouble in troubles:
-        click.echo(f"\nwrong: {trouble}")
-    click.echo("\nnothing is wrong" if not troubles else "")
+        looked.say(f"\nwrong: {trouble}")
+    looked.say("\nnothing is wrong" if not troubles else "")
+    write_said(json_path, "doctor", values={**looked.values, "troubles": troubles})
     return 1 if troubles else 0
 
 
-def _model(spec: str) -> list[str]:
+def _model(spec: str, looked: _Looked) -> list[str]:
     """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
     import tempfile
 
     from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
     from vidence.text import visible
 
-    click.echo(f"\nmodel {spec}: a {COLOUR} picture, {SIDE_PX} px, with: {QUESTION}")
+    looked.say(f"\nmodel {spec}: a {COLOUR} picture, {SIDE_PX} px, with: {QUESTION}")
     with tempfile.TemporaryDirectory() as folder:
         try:
             tried = tryout(spec, memory=Path(folder) / "replies.sqlite")
@@ -84,12 +110,14 @@ def _model(spec: str) -> list[str]:
         if reply is not None:
             cut = ", cut off" if reply.finish == "length" else ""
             said = " ".join(visible(reply.text).split())[:_SHOWN]
-            click.echo(f"  {number} reply after {time_s:.2f} s{cut}: {said or 'nothing'}")
+            looked.say(
+                f"  {number} reply after {time_s:.2f} s{cut}: {said or 'nothing'}", model={number: said}
+            )
     if (speed := tried.tokens_per_s) is not None:
-        click.echo(f"  {speed:,.0f} tokens per second, the second time")
+        looked.say(f"  {speed:,.0f} tokens per second, the second time", model={"tokens_per_s": speed})
     if tried.failure:
         return [f"{spec} gave no reply: {tried.failure}"]
-    click.echo(f"  it names the colour: {'yes' if tried.sees else 'no'}")
+    looked.say(f"  it names the colour: {'yes' if tried.sees else 'no'}", model={"sees": tried.sees})
     if tried.sees:
         return []
     return [
@@ -122,17 +150,18 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _libraries() -> list[str]:
+def _libraries(looked: _Looked) -> list[str]:
     found = []
     for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
         try:
-            click.echo(f"  {name:<10} {importlib.metadata.version(name)}")
+            version = importlib.metadata.version(name)
+            looked.say(f"  {name:<10} {version}", libraries={name: version})
         except importlib.metadata.PackageNotFoundError:
             found.append(f"{name} is not installed; run: {pip()} install {name}")
     return found
 
 
-def _cache() -> list[str]:
+def _cache(looked: _Looked) -> list[str]:
     folder = cache_root()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -144,11 +173,13 @@ def _cache() -> list[str]:
             f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"
         ]
     free_gb = shutil.disk_usage(folder).free / 2**30
-    click.echo(f"\ncache: {folder} ({free_gb:.1f} GB free)")
+    looked.say(
+        f"\ncache: {folder} ({free_gb:.1f} GB free)", cache={"folder": str(folder), "free_gb": free_gb}
+    )
     return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []
 
 
-def _decoding() -> list[str]:
+def _decoding(looked: _Looked) -> list[str]:
     """Render a clip with planted codes, decode it, and read the codes again."""
     import tempfile
 
@@ -159,11 +190,12 @@ def _decoding() -> list[str]:
             n_right, n_asked = decodes_exactly(Path(folder))
         except VidenceError as error:
             return [f"decoding failed: {error}"]
-    click.echo(f"decoding: {n_right} of {n_asked} frames of a test clip are exact")
+    counts = {"n_exact": n_right, "n_frames": n_asked}
+    looked.say(f"decoding: {n_right} of {n_asked} frames of a test clip are exact", decoding=counts)
     return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]
 
 
-def _plug_ins() -> list[str]:
+def _plug_ins(looked: _Looked) -> list[str]:
     """What other packages add: each is imported, and entry points that no kind has are named."""
     from vidence import catalog
     from vidence.errors import UsageError
@@ -179,7 +211,10 @@ def _plug_ins() -> list[str]:
             troubles.append(f"{named}: there is no entry point group {group}; known are {', '.join(kinds)}")
             continue
         for point in points:
-            click.echo(f"plug-in: {kinds[group]} {point.name} ({point.value})")
+            looked.say(
+                f"plug-in: {kinds[group]} {point.name} ({point.value})",
+                plug_ins={f"{kinds[group]} {point.name}": point.value},
+            )
             try:
                 catalog.settings_type(kinds[group], point.name)
             except UsageError as error:

@@ -16,6 +16,7 @@ from vidence.ask.fetching.hub import Hub, HubFile
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.cli.console import say, several
+from vidence.cli.outputs import json_option, write_said
 from vidence.cli.run import NOT_ALL, pairs
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
@@ -53,6 +54,7 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
     help="A file of questions that was fetched by other means.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask before fetching.")
+@json_option
 def get(
     *,
     name: str,
@@ -61,6 +63,7 @@ def get(
     config: str | None,
     questions: Path | None,
     yes: bool,
+    json_path: Path | None,
     **chosen: object,
 ) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
@@ -81,7 +84,9 @@ def get(
     _show(offered, console, with_media=with_media)
     _ask("Fetch the questions?" if offered.benchmark else "Fetch these files?", yes=yes)
     if not offered.benchmark:
-        return _files(offered, console, hub=hub, cache_root=here.cache_root, with_media=with_media)
+        lies = _files(offered, console, hub=hub, cache_root=here.cache_root, with_media=with_media)
+        _write(json_path, offered, **lies)
+        return 0
     getting.check_room(
         offered.questions, listing=offered.listing, hub=hub, cache_root=here.cache_root, is_unpacked=False
     )
@@ -106,6 +111,7 @@ def get(
             say(console, note)
         media, absent = _media(offered, items, hub=hub, cache_root=here.cache_root, yes=yes)
     getting.note(here.cache_root, offered.benchmark, _got(offered, data=data, media=media))
+    _write(json_path, offered, data=data, media=media, n_questions=len(loaded.items), absent=absent)
     say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC{_as_flags(given)}", "bold"))
     return NOT_ALL if absent else 0
 
@@ -131,8 +137,10 @@ def _as_flags(given: Mapping[str, object]) -> str:
     return "".join(words)
 
 
-def _files(offered: getting.Offer, console: Console, *, hub: Hub, cache_root: Path, with_media: bool) -> int:
-    """Fetch the files of a data set that is no benchmark."""
+def _files(
+    offered: getting.Offer, console: Console, *, hub: Hub, cache_root: Path, with_media: bool
+) -> dict[str, str | None]:
+    """Fetch the files of a data set that is no benchmark; where they lie, and where their media."""
     files = (*offered.questions, *(offered.media if with_media else ()))
     getting.check_room(files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=with_media)
     with _Bar(console, files) as bar:
@@ -144,7 +152,13 @@ def _files(offered: getting.Offer, console: Console, *, hub: Hub, cache_root: Pa
     say(console, f"{offered.listing.address} lies in {folder}")
     if media is not None:
         say(console, f"its media, unpacked, lie in {media}; name it with --media")
-    return 0
+    return {"data": str(folder), "media": None if media is None else str(media)}
+
+
+def _write(path: Path | None, offered: getting.Offer, **values: object) -> None:
+    """Write what was fetched, from where and under which licence."""
+    listing = offered.listing
+    write_said(path, "get", values={"release": str(listing.address), "licence": listing.licence, **values})
 
 
 def _show(offered: getting.Offer, console: Console, *, with_media: bool) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from vidence.cli.console import Screen, say, trust_option, watched
+from vidence.cli.outputs import json_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, read_plan
-from vidence.engine.trust import check, needs_of_memory, needs_of_spec, remember
+from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError
 
 
@@ -27,7 +28,8 @@ from vidence.errors import UsageError
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
+@json_option
+def judge(*, folder: Path, trust: bool, page: bool, json_path: Path | None, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
@@ -40,8 +42,9 @@ def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
 
     place = environment()
     plan, _ = read_plan(folder)
-    # Of the file only its reply memory is used: who answers is not asked, who judges is named here.
-    kept = needs_of_memory(plan, folder=folder, environment=place)
+    # Of the file only its reply memory and its parsers are used: who answers is not asked, who judges is
+    # named here.
+    kept = (*needs_of_memory(plan, folder=folder, environment=place), *needs_of_parsers(plan))
     check(kept, source=folder / PLAN_FILE, environment=place, is_trusted=trust)
     given = {name: value for name, value in overrides.items() if value is not None}
     if given.get("judge_prompts_dir"):
@@ -67,6 +70,6 @@ def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
     from vidence.report.listed import keep_line
 
     keep_line(folder)
-    show_run(folder, page=folder / "report.html" if page else None)
+    show_run(folder, page=folder / "report.html" if page else None, json_path=json_path)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.cli.console import AwayLines, Screen, say, trust_option
+from vidence.cli.outputs import json_option, screen, write_said
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -108,6 +109,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
 @click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
+@json_option
 def make(
     *,
     name: str,
@@ -118,6 +120,7 @@ def make(
     limit: int | None,
     trust: bool,
     check: bool,
+    json_path: Path | None,
 ) -> int:
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
 
@@ -125,10 +128,12 @@ def make(
     that did not become a question: OUT/account.json, OUT/dropped.jsonl.
     """
     maker: Maker = create("maker", name)
-    console = Screen(stderr=True)
+    console, is_quiet = Screen(stderr=True), screen(json_path).quiet
     if check:
         maker.check(config)
-        click.echo(f"{config} makes sense")
+        write_said(json_path, "make", sentences=[f"{config} makes sense"])
+        if not is_quiet:
+            click.echo(f"{config} makes sense")
         return 0
     display = MakeDisplay(console)
     with display.progress:
@@ -142,7 +147,10 @@ def make(
             )
             raise
     counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
-    for sentence in (*built.sentences, *([counts] if counts else [])):
+    sentences = (*built.sentences, *([counts] if counts else []))
+    values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
+    write_said(json_path, "make", sentences=sentences, values=values)
+    for sentence in () if is_quiet else sentences:
         click.echo(sentence)
     for path in built.files:
         click.echo(f"wrote {path}", err=True)

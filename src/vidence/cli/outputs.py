@@ -1,30 +1,119 @@
-"""Options that commands about finished runs have in common: how to read them, where to write what."""
+"""Options that commands have in common: how runs are read, what is written where; `-` is standard output."""
 
-from collections.abc import Callable, Sequence
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
-import numpy as np
 
+from vidence.cli.console import Screen
 from vidence.engine.environment import cache_root
+from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
+    from vidence.tables.table import Table
 
-Option: TypeAlias = Callable[[Callable[..., object]], Callable[..., object]]
+F = TypeVar("F", bound=Callable[..., Any])
+STANDARD_OUTPUT = Path("-")
+
+
+class Option(Protocol):
+    """A flag that a command is given."""
+
+    def __call__(self, function: F, /) -> F:
+        """The function with the flag."""
+
+
+def file_option(flag: str, name: str, says: str) -> Option:
+    """A flag that names a file to write; ``-`` is the standard output."""
+    kind = click.Path(path_type=Path, allow_dash=True)
+    return click.option(flag, name, type=kind, metavar="FILE", help=says)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """The file to write into for a path that the user gave, which is then said.
+
+    What is for the standard output goes there in one piece when the block has ended, and nothing before:
+    half a file would be read as a whole one.
+    """
+    if path != STANDARD_OUTPUT:
+        yield path
+        click.echo(f"wrote {path}", err=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "output"
+        yield file
+        with file.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write each file that was asked for; None was not.
+
+    Args:
+        wanted: the path that the user gave, and what writes into a file.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    for path, write in wanted:
+        if path is not None:
+            with written(path) as file:
+                write(file)
+
+
+def screen(*paths: Path | None) -> Screen:
+    """Where people read what a command says; it is quiet where a file goes to the standard output.
+
+    Args:
+        paths: all that the command is asked to write.
+
+    Raises:
+        UsageError: two of them are the standard output.
+    """
+    n = sum(path == STANDARD_OUTPUT for path in paths)
+    if n > 1:
+        raise UsageError(f"{n} files are to be written to the standard output (-); give one of them at most")
+    return Screen(quiet=n > 0)
+
+
+def write_said(
+    path: Path | None,
+    command: str,
+    *,
+    sentences: Sequence[str] = (),
+    tables: "Sequence[Table]" = (),
+    values: Mapping[str, object] | None = None,
+) -> None:
+    """Write what a command says as one JSON object, where that was asked for.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    from vidence.report.export import write_file
+    from vidence.tables.export import said_as_json
+
+    if path is not None:
+        with written(path) as file:
+            write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
+
 
 parser_option = click.option(
     "--parser", help="Read all stored replies again with this parser; nothing is asked."
 )
-html_option = click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
-json_option = click.option(
-    "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
+html_option = file_option("--html", "html", "Write one self-contained page.")
+json_option = file_option(
+    "--json", "json_path", "Write what is said as JSON, for other programs; - prints it."
 )
-latex_option = click.option(
-    "--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input."
-)
+latex_option = file_option("--latex", "latex", "Write the tables for a paper, for \\input.")
 items_option = click.option(
     "--items", type=click.IntRange(min=0), default=300, show_default=True, help="Most items on the page."
 )
@@ -32,9 +121,7 @@ items_option = click.option(
 
 def csv_option(what: str) -> Option:
     """``--csv``, which writes one row per `what`."""
-    return click.option(
-        "--csv", "csv_path", type=click.Path(path_type=Path), help=f"Write one row per {what}."
-    )
+    return file_option("--csv", "csv_path", f"Write one row per {what}.")
 
 
 def level_option(says: str) -> Option:
@@ -58,17 +145,19 @@ def write_runs_page(
     runs: "Sequence[Run]", path: Path, *, section: "Section", level: float, n_items: int
 ) -> None:
     """Write the page of some runs with a section of its own, and say so."""
+    import numpy as np
+
     from vidence.report.page import write_page
     from vidence.report.results import SEED
 
-    write_page(
-        runs,
-        path,
-        cache_root=cache_root(),
-        media_root=None,
-        n_items=n_items,
-        extra_sections=[section],
-        level=level,
-        rng=np.random.default_rng(SEED),
-    )
-    click.echo(f"wrote {path}", err=True)
+    with written(path) as file:
+        write_page(
+            runs,
+            file,
+            cache_root=cache_root(),
+            media_root=None,
+            n_items=n_items,
+            extra_sections=[section],
+            level=level,
+            rng=np.random.default_rng(SEED),
+        )

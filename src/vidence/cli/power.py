@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import json_option, screen, write_said
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--power", "wanted", type=click.FloatRange(0, 1), default=0.8, show_default=True)
 @click.option("--level", type=click.FloatRange(0, 1), default=0.95, show_default=True)
 @click.option("--unpaired", is_flag=True, help="The two models are asked different questions.")
+@json_option
 def power(
     *,
     items: int | None,
@@ -57,6 +59,7 @@ def power(
     wanted: float,
     level: float,
     unpaired: bool,
+    json_path: Path | None,
 ) -> None:
     """The difference that a planned comparison of two models would find, and what a given one takes.
 
@@ -65,6 +68,7 @@ def power(
     """
     from vidence.statistics.power import USUAL_ICC, Design
 
+    console = screen(json_path)
     found = _of_run(folder) if folder is not None else _Known()
     n_items = items or found.n_items
     if n_items is None:
@@ -92,8 +96,10 @@ def power(
         is_icc_assumed=known is None,
         source="video" if videos or items is not None else found.source,
     )
-    for line in (plan.unpaired if unpaired else plan.paired)(difference):
-        click.echo(line)
+    said = (plan.unpaired if unpaired else plan.paired)(difference)
+    write_said(json_path, "power", sentences=said.sentences, values=plan.settings | said.values)
+    if not console.quiet:
+        click.echo("\n".join(said.sentences))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +135,14 @@ def _of_run(folder: Path) -> _Known:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What is found of a planned comparison: sentences, and the numbers in them."""
+
+    sentences: list[str]
+    values: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Plan:
     """A planned comparison, in sentences."""
 
@@ -139,6 +153,21 @@ class _Plan:
     level: float
     is_icc_assumed: bool
     source: str
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What the comparison is planned with."""
+        return {
+            "n_questions": self.design.n_items,
+            "n_clusters": self.design.n_clusters,
+            "clustered_by": self.source,
+            "n_effective": self.design.n_effective,
+            "icc": self.design.icc,
+            "is_icc_assumed": self.is_icc_assumed,
+            "accuracy": self.accuracy,
+            "power": self.power,
+            "level": self.level,
+        }
 
     def _size(self) -> list[str]:
         design = self.design
@@ -162,7 +191,7 @@ class _Plan:
 
         return np.random.default_rng(0)
 
-    def paired(self, difference: float | None) -> list[str]:
+    def paired(self, difference: float | None) -> _Said:
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
         apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
@@ -175,8 +204,13 @@ class _Plan:
             f"differ on {100 * apart:.1f} % of the questions.",
             self._detectable(least, "on the same questions"),
         ]
+        values: dict[str, object] = {
+            "correlation": self.correlation,
+            "discordance": apart,
+            "detectable_difference": least,
+        }
         if difference is None:
-            return said
+            return _Said(sentences=said, values=values)
         apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
         chance = paired_power(
             difference, discordance=apart, design=self.design, rng=self._rng(), level=self.level
@@ -189,19 +223,24 @@ class _Plan:
             power=self.power,
             level=self.level,
         )
-        return [*said, *self._asked(difference, chance, needed)]
+        return self._with(
+            _Said(sentences=said, values=values), difference=difference, chance=chance, needed=needed
+        )
 
-    def unpaired(self, difference: float | None) -> list[str]:
+    def unpaired(self, difference: float | None) -> _Said:
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
         least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
-        said = [*self._size(), self._detectable(least, "on different questions, as many each")]
+        found = _Said(
+            sentences=[*self._size(), self._detectable(least, "on different questions, as many each")],
+            values={"detectable_difference": least},
+        )
         if difference is None:
-            return said
+            return found
         both = (self.accuracy, self.accuracy + difference)
         chance = unpaired_power(*both, designs=(self.design, self.design), level=self.level)
         needed = unpaired_needed(*both, like=self.design, power=self.power, level=self.level)
-        return [*said, *self._asked(difference, chance, needed)]
+        return self._with(found, difference=difference, chance=chance, needed=needed)
 
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):
@@ -214,9 +253,17 @@ class _Plan:
             f"{100 * least:.1f} points."
         )
 
-    def _asked(self, difference: float, chance: float, needed: "Design") -> list[str]:
-        return [
+    def _with(self, said: _Said, *, difference: float, chance: float, needed: "Design") -> _Said:
+        """The same with what is found of a difference that is hoped for."""
+        more = [
             f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
             f"For power {self.power:g} it takes {needed.n_items:,} questions "
             f"on {needed.n_clusters:,} {self.source}s.",
         ]
+        values = {
+            "difference": difference,
+            "power_of_difference": chance,
+            "needed_questions": needed.n_items,
+            "needed_clusters": needed.n_clusters,
+        }
+        return _Said(sentences=[*said.sentences, *more], values=said.values | values)

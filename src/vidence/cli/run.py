@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
+from vidence.cli.outputs import json_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
@@ -63,6 +64,8 @@ class _RunCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:  # a shell completes a word
+            return rest
         needed = [p for p in self.params if p.name in {"benchmark", "model"}]
         if ctx.params.get("plan_path") is None:
             for parameter in needed:
@@ -100,6 +103,7 @@ class _RunCommand(click.Command):
 )
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@json_option
 def run(
     *,
     benchmark: str | None,
@@ -110,6 +114,7 @@ def run(
     out: Path | None,
     trust: bool,
     page: bool,
+    json_path: Path | None,
     **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
@@ -120,11 +125,13 @@ def run(
     spec = with_columns(model, replay_columns) if replay_columns and model else model
     if plan_path is not None:
         changes = _Changes(data=data, model=spec, overrides=overrides)
-        return _repeat(plan_path, changes, out=out, trust=trust, page=page)
+        return _repeat(
+            plan_path, changes, out=out, trust=trust, ending=_Ending(page=page, json_path=json_path)
+        )
     plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return go(plan, folder, page=page)
+    return go(plan, folder, page=page, json_path=json_path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +143,15 @@ class _Changes:
     overrides: Mapping[str, object]
 
 
-def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, page: bool) -> int:
+@dataclass(frozen=True, kw_only=True)
+class _Ending:
+    """What is written when a run has ended."""
+
+    page: bool
+    json_path: Path | None
+
+
+def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: _Ending) -> int:
     """Run the plan of a file; where it is the same, say what has changed since its own run."""
     source = path / PLAN_FILE if path.is_dir() else path
     try:
@@ -146,7 +161,7 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, pag
     plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
     folder = out if out is not None else new_folder(plan)
     repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=trust)
-    code = go(plan, folder, page=page)
+    code = go(plan, folder, page=ending.page, json_path=ending.json_path)
     if facts is not None and not differing(written, plan):
         since = read_plan(folder)[1]
         for name, what in MUST_AGREE.items():
@@ -169,13 +184,14 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, pag
 @click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def resume(*, folder: Path, trust: bool, page: bool, **changes: object) -> int:
+@json_option
+def resume(*, folder: Path, trust: bool, page: bool, json_path: Path | None, **changes: object) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return go(plan, folder, page=page)
+    return go(plan, folder, page=page, json_path=json_path)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -199,19 +215,19 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def go(plan: Plan, folder: Path, *, page: bool) -> int:
+def go(plan: Plan, folder: Path, *, page: bool, json_path: Path | None = None) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
     console = Screen(stderr=True)
     summary = asked(plan, folder, console, again=f"vidence resume {folder}")
     page_path = folder / "report.html"
-    if summary.n_tried == 0 and (page_path.exists() or not page):
+    if summary.n_tried == 0 and json_path is None and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
         _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
     gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
-    show_run(folder, page=page_path if page else None)
+    show_run(folder, page=page_path if page else None, json_path=json_path)
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 

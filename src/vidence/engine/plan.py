@@ -19,6 +19,7 @@ import tomli_w
 from vidence import __version__
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
+from vidence.engine.given import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UsageError
@@ -245,9 +246,9 @@ class PlanOverrides(TypedDict, total=False):
     map: str | None
     split: str | None
     protocol: str | None
-    selector: str | None
+    selector: AnySelector | None
     n_frames: int | None
-    strategy: str | None
+    strategy: AnyStrategy | None
     style: str | None
     prompts: str | None
     prompts_dir: str | None
@@ -261,7 +262,7 @@ class PlanOverrides(TypedDict, total=False):
     model_seed: int | None
     want_choice_logps: bool | None
     want_choice_text_logps: bool | None
-    parser: str | None
+    parser: AnyParser | None
     text_parser: str | None
     headline: str | None
     judge: str | None

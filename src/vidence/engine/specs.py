@@ -10,9 +10,10 @@ from vidence.ask.models.http import HttpSettings, check_address, read_key
 from vidence.ask.models.keys import check_no_key, looks_like_key
 from vidence.ask.models.weights import WeightSettings
 from vidence.ask.selection.search import FIRST_OF_SPEC
-from vidence.catalog import Spec, argument_field, names, parse_spec, plain_type, settings_type
+from vidence.catalog import Spec, argument_field, names, parse_spec, plain_type, settings_type, spelled_out
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
+from vidence.records import Record
 
 _SAMPLED = {"temperature": float, "top_p": float, "max_tokens": int}
 _PASSED_ON = "embedder."  # begins the options that a selector passes on (`ScoredSettings`)
@@ -94,7 +95,7 @@ def check_fields(fields: Mapping[str, object]) -> None:
     judges = fields.get("judge_models") or ()
     for judge in judges if isinstance(judges, list | tuple) else ():
         check_secrets("model", str(judge))
-    for kind in ("model", "selector", "strategy"):
+    for kind in ("model", "selector", "strategy", "parser"):
         if fields.get(kind):
             check_secrets(kind, str(fields[kind]))
     if looks_like_key(str(fields.get("name") or "")):
@@ -116,6 +117,8 @@ def with_whole_paths(plan: Plan) -> Plan:
         judge_models=tuple(whole_spec("model", spec) for spec in plan.judge_models),
         selector=whole_spec("selector", plan.selector),
         strategy=whole_spec("strategy", plan.strategy),
+        parser=whole_spec("parser", plan.parser),
+        text_parser=whole_spec("parser", plan.text_parser),
     )
 
 
@@ -131,19 +134,26 @@ def whole_spec(kind: str, spec_text: str) -> str:
     >>> whole_spec("model", "openai:gpt-4.1"), whole_spec("model", "replay:/said/answers.jsonl?id=key")
     ('openai:gpt-4.1', 'replay:/said/answers.jsonl?id=key')
     """
-    head, mark, query = spec_text.partition("?")
+    head, mark, query = spelled_out(spec_text).partition("?")
     name, colon, argument = head.partition(":")
     settings = settings_type(kind, name) if name in names(kind) else None
     if settings is None:
         return spec_text
-    paths = {one.name for one in msgspec.structs.fields(settings) if plain_type(one.type)[1].get("is_path")}
-    is_path = argument_field(settings) in paths
-    argument = _whole_argument(argument) if argument and is_path else _whole_inner(kind, argument)
+    paths, codes = fields_of(settings, "is_path"), fields_of(settings, "is_code")
+    if argument and argument_field(settings) in codes:
+        argument = _whole_code(argument)
+    elif argument and argument_field(settings) in paths:
+        argument = _whole_argument(argument)
+    else:
+        argument = _whole_inner(kind, argument)
     pairs = []
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
         text = unquote(value)
-        whole = str(Path(text).resolve()) if key in paths and text else _whole_inner(kind, text)
+        if key in codes:
+            whole = _whole_code(text)
+        else:
+            whole = str(Path(text).resolve()) if key in paths and text else _whole_inner(kind, text)
         pairs.append(f"{key}{equals}{value if whole == text else _escaped(whole)}")
     return f"{name}{colon}{argument}{mark}{'&'.join(pairs)}"
 
@@ -152,6 +162,29 @@ def _whole_inner(kind: str, text: str) -> str:
     """The text with the whole path of the model or embedder that a selector names in it."""
     inner, spec_text = _inner(text) if kind == "selector" else ("", "")
     return text.removesuffix(spec_text) + whole_spec(inner, spec_text) if inner else text
+
+
+def fields_of(settings: type[Record], said: str) -> frozenset[str]:
+    """The fields of a record of settings whose types say something of themselves, such as ``is_path``."""
+    return frozenset(
+        one.name for one in msgspec.structs.fields(settings) if plain_type(one.type)[1].get(said)
+    )
+
+
+def code_file(argument: str) -> str:
+    """The file in ``FILE.py:NAME``; empty for a function that is in no file.
+
+    >>> code_file("models.py:answer"), code_file("answer@1f0c5e")
+    ('models.py', '')
+    """
+    path, colon, _ = argument.rpartition(":")
+    found = path if colon else argument
+    return found if found.endswith(".py") else ""
+
+
+def _whole_code(argument: str) -> str:
+    path = code_file(argument)
+    return _whole_argument(path) + argument.removeprefix(path) if path else argument
 
 
 def _whole_argument(path: str) -> str:

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vidence.ask.models.http import HttpSettings
-from vidence.catalog import Spec, names, settings_type
+from vidence.catalog import Spec, argument_field, names, settings_type
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
-from vidence.engine.specs import named_specs
+from vidence.engine.specs import code_file, fields_of, named_specs
 from vidence.errors import TrustError, UsageError
 from vidence.records import Record
 
@@ -62,8 +62,15 @@ def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tupl
     specs += [("selector", plan.selector), ("strategy", plan.strategy)]
     return (
         *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec)),
+        *needs_of_parsers(plan),
         *needs_of_memory(plan, folder=folder, environment=environment),
     )
+
+
+def needs_of_parsers(plan: Plan) -> tuple[Need, ...]:
+    """The code that the parsers of a plan run: a parser can be a function in a file."""
+    specs = (plan.parser, plan.text_parser)
+    return tuple(dict.fromkeys(need for spec in specs for need in needs_of_spec("parser", spec)))
 
 
 def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tuple[Need, ...]:
@@ -84,6 +91,14 @@ def needs_of_spec(kind: str, spec_text: str) -> Iterator[Need]:
             continue
         if {"base_url", "api_key_env"} & set(known.__struct_fields__):
             yield from _server(spec, known)
+        for field in fields_of(known, "is_code"):
+            given = spec.argument if field == argument_field(known) else ""
+            if file := code_file(given or spec.options.get(field, "")):
+                yield Need(
+                    name=f"code {spec.name} {file} {_digest_of_file(Path(file))}",
+                    words=f"to run the Python code of the file {file}",
+                    entry=f"code = [{_quoted(file)}]",
+                )
         asked = spec.options.get("trust_remote_code", "").strip().lower()
         if asked not in _NO:
             yield _code(spec, "to run the Python code")
@@ -127,6 +142,14 @@ def _digest_of_code(folder: Path) -> str:
     except OSError:  # whoever loads it says so
         return ""
     return hashlib.sha256(b"\0".join(contents)).hexdigest()[:16] if files else ""
+
+
+def _digest_of_file(path: Path) -> str:
+    """What tells the code of a file from other code; empty where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:  # whoever loads it says so
+        return ""
 
 
 def origin_of(address: str) -> str:

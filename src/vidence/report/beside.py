@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vidence.catalog import create, names
+from vidence.catalog import create, ready
 from vidence.errors import UsageError
 from vidence.explain.published.printed import (
     Measure,
@@ -179,7 +179,7 @@ def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
 def _is_one_of(name: str, parsers: Sequence[str]) -> bool:
     if name in parsers:
         return True
-    return LETTERS in parsers and name in names("parser") and create("parser", name).reads_letters
+    return LETTERS in parsers and name in ready("parser") and create("parser", name).reads_letters
 
 
 def _named(parsers: Sequence[str]) -> str:

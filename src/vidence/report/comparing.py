@@ -94,6 +94,12 @@ class Compared(Record):
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        found, p = self.headline.difference, self.headline.p_value
+        ends = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+        said = f"{100 * found.value:+.1f} points ({ends}), p = {p:.3g}, {found.n:,} questions"
+        return f"Compared({self.second!r} less {self.first!r}: {said})"
+
     @property
     def level(self) -> float:
         """Coverage of the intervals."""
@@ -119,6 +125,9 @@ class Ranked(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Ranked({', '.join(map(repr, self.names))}; {self.n_items:,} questions)"
 
 
 def compare_runs(paired: Paired, *, level: float = 0.95) -> Compared | Ranked:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import msgspec
@@ -21,11 +22,12 @@ from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import Table, several
+from vidence.text import visible
 
 JSON_FORMAT = "vidence-diagnosis/1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Diagnosed:
     """What a diagnostic has to say about a run; `sentences` are about how far it got, `path` is its page."""
 
@@ -36,6 +38,15 @@ class Diagnosed:
     examined: tuple[Examined, ...]
     statements: tuple[Statement, ...]
     sentences: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Diagnosed({self.diagnostic.name!r}, {len(self.examined):,} questions)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how far it got, and the first table."""
+        said = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in self.sentences)
+        first = next((table.as_html() for table in self.tables().values()), "")
+        return f"<p><strong>{escape(self.diagnostic.name)}</strong></p><ul>{said}</ul>{first}"
 
     def tables(self) -> dict[str, Table]:
         """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""

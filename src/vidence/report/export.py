@@ -1,4 +1,4 @@
-"""Trials as CSV, tables as CSV, everything as JSON, for other programs."""
+"""Trials as CSV, JSON lines and Parquet, tables as CSV, everything as JSON, for other programs."""
 
 import re
 from collections.abc import Sequence
@@ -8,95 +8,61 @@ import msgspec
 
 from vidence.errors import StoreError
 from vidence.media.whole import write_whole
-from vidence.report.logps import has_logps, has_text_logps
-from vidence.report.results import Row, Run
-from vidence.tables.export import csv_text, table_as_csv, table_as_json
+from vidence.report.results import Run
+from vidence.report.trials import trial_records, trials_as_csv, trials_as_jsonl, trials_as_parquet
+from vidence.tables.export import table_as_csv, table_as_json
 from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-report/1"
-LOGPS = {"choice_logps": has_logps, "choice_text_logps": has_text_logps}
-FIXED = ("item_id", "model", "parser", "outcome", "read", "gold", "correct", "repeat")
+SEVERAL_FORMAT = "vidence-reports/1"
 
 
-def columns(run: Run) -> tuple[str, ...]:
-    """The columns of the CSV file: the fixed ones, then the tags, ``repeat`` where there are several.
-
-    ``choice_logps`` and ``choice_text_logps`` come last where replies have such log-probabilities. A tag
-    that has the name of another column becomes ``tag_NAME``.
-    """
-    repeat = FIXED[-1:] if run.plan.repeats > 1 else ()
-    logps = [name for name, has in LOGPS.items() if any(map(has, run.rows))]
-    return (*FIXED[:-1], *_tag_columns(run).values(), *repeat, *logps)
-
-
-def _tag_columns(run: Run) -> dict[str, str]:
-    names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
-    found: dict[str, str] = {}
-    for name in names:
-        column = name
-        while column in (*FIXED, *LOGPS) or (column != name and column in {*names, *found.values()}):
-            column = f"tag_{column}"
-        found[name] = column
-    return found
-
-
-def record(run: Run, row: Row) -> tuple[str | int | float | None, ...]:
-    """The fixed columns of one trial."""
-    return (
-        row.item.item_id,
-        run.plan.model,
-        row.score.scorer,
-        row.outcome,
-        row.read,
-        row.item.answer,
-        row.correct,
-        row.trial.repeat,
-    )
-
-
-def write_csv(run: Run, path: Path) -> None:
-    """Write one line per trial, in the order of the questions: UTF-8, comma, first line the names.
+def write_csv(runs: Sequence[Run], path: Path) -> None:
+    """Write everything that is known of each trial as CSV (`vidence.report.trials`): UTF-8, comma.
 
     `correct` is 1 or 0 (or between, for partial scores), and empty where a judge is still to be asked.
-    `choice_logps` is a JSON object of natural-log probabilities by letter, empty where a reply has none,
-    `choice_text_logps` one of those of the texts of the choices, with their tokens and bytes.
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    tags = _tag_columns(run)
-    named = columns(run)
-    rows = []
-    for row in run.rows:
-        *first, repeat = record(run, row)
-        cells = [*first, *(row.item.tags.get(tag, "") for tag in tags)]
-        if FIXED[-1] in named:
-            cells.append(repeat)
-        logps = _logps(row)
-        cells += [
-            msgspec.json.encode(logps[name], order="sorted").decode() if name in logps else ""
-            for name in LOGPS
-            if name in named
-        ]
-        rows.append(cells)
-    write_file(path, csv_text([named, *rows]))
+    write_file(path, trials_as_csv(runs))
 
 
-def _logps(row: Row) -> dict[str, object]:
-    """The log-probabilities that a reply has, of letters and of texts, by the name of their column."""
-    return {name: getattr(row.trial.reply, name) for name, has in LOGPS.items() if has(row)}
+def write_jsonl(runs: Sequence[Run], path: Path) -> None:
+    """Write everything that is known of each trial as JSON lines (`vidence.report.trials`).
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    write_file(path, trials_as_jsonl(runs))
 
 
-def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
-    """Write plan, facts, tables and trials as one JSON object.
+def write_parquet(runs: Sequence[Run], path: Path) -> None:
+    """Write everything that is known of each trial as Parquet (`vidence.report.trials`).
+
+    Raises:
+        UsageError: pyarrow is not installed.
+        StoreError: the file cannot be written.
+    """
+    write_file(path, trials_as_parquet(runs))
+
+
+def write_json(reports: Sequence[tuple[Run, Sequence[Table]]], path: Path) -> None:
+    """Write plan, facts, tables and trials of each run as one JSON object; of several runs under ``runs``.
 
     Shares run from 0 to 1; a number that does not exist (NaN) is null.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    whole = {
+    wholes = [_whole(run, tables) for run, tables in reports]
+    whole = wholes[0] if len(wholes) == 1 else {"format": SEVERAL_FORMAT, "runs": wholes}
+    write_file(path, msgspec.json.encode(whole) + b"\n")
+
+
+def _whole(run: Run, tables: Sequence[Table]) -> dict[str, object]:
+    return {
         "format": JSON_FORMAT,
         "name": run.name,
         "parser": run.parser,
@@ -104,16 +70,8 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
         "facts": run.facts,
         "n_left_out": len(run.facts.problems),
         "tables": [table_as_json(table) for table in tables],
-        "trials": [
-            {
-                **dict(zip(FIXED, record(run, row), strict=True)),
-                "tags": row.item.tags,
-                **_logps(row),
-            }
-            for row in run.rows
-        ],
+        "trials": list(trial_records(run)),
     }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
 def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:

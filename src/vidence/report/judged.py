@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from vidence.ask.judging.verdicts import n_contradictions
-from vidence.catalog import create
+from vidence.catalog import FUNCTION, create, parse_spec
 from vidence.contracts import Scorer
 from vidence.records import Answered, Score
 from vidence.report.results import WAITING, Row, Run
@@ -282,7 +282,9 @@ def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
     counts: Counter[tuple[str, str]] = Counter()
     parsers = {"choice": run.plan.parser, "text": run.plan.text_parser}
     scorers: dict[str, Scorer] = {
-        kind: create("parser", name) for kind, name in parsers.items() if name != WAITING
+        kind: create("parser", name)
+        for kind, name in parsers.items()
+        if name != WAITING and parse_spec(name).name != FUNCTION  # to show a run is not to run its code
     }
     for row in judged:
         scorer = scorers.get(row.item.answer_kind)

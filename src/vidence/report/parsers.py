@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidence.ask.scoring.logp import LETTERS, TEXTS
-from vidence.catalog import create, names
+from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.records import Score
 from vidence.report.logps import has_logps, has_text_logps
@@ -33,7 +33,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     """
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None]
     read = {run.parser: _Reading.of(rows, (row.score for row in rows))}
-    for name in parsers or names("parser"):
+    for name in parsers or ready("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
             if parsers or scorer.reads_letters or (name in _STORED and any(map(_STORED[name], rows))):

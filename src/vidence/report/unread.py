@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from vidence.catalog import create, names
+from vidence.catalog import create, names, ready
 from vidence.contracts import Scorer
 from vidence.records import OutcomeName, Record
 from vidence.report.pairing import Paired
@@ -172,7 +172,7 @@ def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
     """The runs as each applicable parser reads them; none where no such reply is stored."""
     if not any(row.trial.reply and row.item.answer_kind == "choice" for run in runs for row in run.rows):
         return {}
-    known = applicable_parsers(runs[0].plan.benchmark, names("parser"))
+    known = applicable_parsers(runs[0].plan.benchmark, ready("parser"))
     scorers: dict[str, Scorer] = {name: create("parser", name) for name in known}
     return {
         name: tuple(_read(run, scorer, name) for run in runs)

@@ -1,7 +1,7 @@
 """Tables as CSV and JSON, for other programs."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -94,6 +94,23 @@ def _column_as_json(column: Column) -> dict[str, object]:
     kept = {"key": column.key, "title": column.title, "group": column.group, "note": column.note}
     found: dict[str, object] = {name: text for name, text in kept.items() if text or name in {"key", "title"}}
     return {**found, "is_text": True} if column.kind == "text" else found
+
+
+SAID_FORMAT = "vidence-said/1"
+
+
+def said_as_json(
+    command: str, *, sentences: Sequence[str], tables: Sequence[Table], values: Mapping[str, object]
+) -> bytes:
+    """What a command says, as one JSON object: sentences, tables, and values under names of their own."""
+    whole = {
+        "format": SAID_FORMAT,
+        "command": command,
+        **values,
+        "sentences": sentences,
+        "tables": [table_as_json(table) for table in tables],
+    }
+    return msgspec.json.encode(whole) + b"\n"
 
 
 def statement_as_json(statement: Statement) -> dict[str, object]:

@@ -3,18 +3,21 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
+from vidence.text import visible
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
 FigureKind: TypeAlias = Literal["", "scores", "reliability", "differences", "outcomes", "letters"]
 DASH = "\u2013"  # what is shown where there is no number
 FEW_VIDEOS = 10  # fewer get a mark
+_MOST_ROWS = 20  # of a table in a notebook
 ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 
@@ -79,6 +82,28 @@ class Table(Record, omit_defaults=True):
                     f"row {row.key!r} of table {self.name!r} has {len(row.values)} values, "
                     f"expected {len(self.columns)}, one for each column"
                 )
+
+    def __repr__(self) -> str:
+        columns = ", ".join(self.keys)
+        return f"Table({self.name!r}, {self.title!r}, {len(self.rows)} rows; columns: {columns})"
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    def as_html(self) -> str:
+        """The first rows as a table of HTML without a style, as a notebook shows it."""
+        titles = [self.labels.title, *(column.title for column in self.columns)]
+        head = "".join(f"<th>{escape(visible(title))}</th>" for title in titles)
+        lines = "".join(
+            f"<tr><th>{escape(visible(row.label))}</th>"
+            + "".join(f"<td>{escape(visible(shown(self, row.key, key).text))}</td>" for key in self.keys)
+            + "</tr>"
+            for row in self.rows[:_MOST_ROWS]
+        )
+        more = len(self.rows) - _MOST_ROWS
+        below = f"<p>{more:,} more rows</p>" if more > 0 else ""
+        title = f"<p><strong>{escape(visible(self.title))}</strong></p>"
+        return f"{title}<table><tr>{head}</tr>{lines}</table>{below}"
 
     @property
     def keys(self) -> tuple[str, ...]:

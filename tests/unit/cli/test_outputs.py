@@ -1,10 +1,14 @@
 """Options that commands about finished runs share say and check the same everywhere."""
 
+import json
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
 from vidence.cli import outputs
+from vidence.errors import StoreError, UsageError
 
 
 @click.command()
@@ -38,3 +42,58 @@ def test_values_that_cannot_be_are_refused(words: list[str], message: str):
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 2
     assert message in done.output
+
+
+# ----------------------------------------------------------------------------- files and the standard output
+
+
+def test_a_file_is_written_and_said(tmp_path, capsys):
+    with outputs.written(tmp_path / "a.txt") as file:
+        file.write_text("x")
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"wrote {tmp_path / 'a.txt'}\n")
+
+
+def test_a_dash_is_the_standard_output_in_one_piece(capsysbinary):
+    with outputs.written(Path("-")) as file:
+        file.write_bytes(b"\x00\xff first")
+        assert capsysbinary.readouterr().out == b""
+    said = capsysbinary.readouterr()
+    assert (said.out, said.err) == (b"\x00\xff first", b"")
+
+
+def test_what_fails_writes_nothing(tmp_path, capsys):
+    def fail(file: Path) -> None:
+        file.write_text("half")
+        raise StoreError("no room")
+
+    with pytest.raises(StoreError, match="no room"):
+        outputs.write_asked((Path("-"), fail))
+    assert capsys.readouterr().out == ""
+
+
+def test_what_was_not_asked_for_is_not_written(tmp_path):
+    outputs.write_asked((None, lambda file: file.write_text("x")))
+    outputs.write_asked((tmp_path / "a", lambda file: file.write_text("a")))
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_the_screen_is_quiet_where_a_file_takes_its_place(tmp_path):
+    assert not outputs.screen().quiet
+    assert not outputs.screen(None, tmp_path / "a").quiet
+    assert outputs.screen(None, Path("-")).quiet
+    with pytest.raises(UsageError, match="2 files are to be written"):
+        outputs.screen(Path("-"), Path("-"))
+
+
+def test_what_a_command_says_is_one_object(tmp_path):
+    outputs.write_said(None, "power", sentences=["x"])
+    outputs.write_said(tmp_path / "p.json", "power", sentences=["So."], values={"n": float("nan")})
+    found = json.loads((tmp_path / "p.json").read_text())
+    assert found == {
+        "format": "vidence-said/1",
+        "command": "power",
+        "n": None,
+        "sentences": ["So."],
+        "tables": [],
+    }

@@ -1,6 +1,8 @@
 """``vidence report``, ``judge`` and ``migrate`` on a small run: files, words, and what is refused."""
 
+import csv
 import json
+import zipfile
 
 import pytest
 from click.testing import CliRunner
@@ -49,7 +51,8 @@ def test_report_draws_the_score_and_writes_what_is_wanted(tmp_path):
     assert "66.7" in done.stdout
     assert all(path.exists() for path in paths)
     assert done.stderr.count("wrote ") == 5
-    assert len(paths[1].read_text().splitlines()) == 4
+    with paths[1].open(newline="") as file:
+        assert [row["item_id"] for row in csv.DictReader(file)] == ["q0", "q1", "q2"]
 
 
 def test_report_reads_replies_again_with_another_parser(tmp_path):
@@ -57,10 +60,26 @@ def test_report_reads_replies_again_with_another_parser(tmp_path):
     assert "parser perceptioncomp-api" in call(report, folder, "--parser", "perceptioncomp-api").stdout
 
 
-def test_files_of_one_run_cannot_hold_two(tmp_path):
+def test_a_log_of_inspect_ai_is_about_one_run(tmp_path):
     folder = run(tmp_path)
-    with pytest.raises(UsageError, match="--csv and --json take one run folder at a time"):
-        call(report, folder, folder, "--csv", tmp_path / "r.csv")
+    with pytest.raises(UsageError, match="--inspect takes one run folder at a time"):
+        call(report, folder, folder, "--inspect", tmp_path / "r.eval")
+    call(report, folder, "--inspect", tmp_path / "r.eval")
+    assert zipfile.is_zipfile(tmp_path / "r.eval")
+
+
+def test_the_score_is_written_for_the_hub(tmp_path):
+    folder = run(tmp_path)
+    with pytest.raises(UsageError, match="--hub-task goes with --hub FILE"):
+        call(report, folder, "--hub-task", "o/n:t")
+    call(report, folder, "--hub", tmp_path / "r.yaml", "--hub-task", "o/n:t")
+    assert "value: 66.67" in (tmp_path / "r.yaml").read_text()
+
+
+def test_exports_are_there_without_the_tables_being_drawn(tmp_path):
+    done = call(report, run(tmp_path), "--jsonl", "-", "--tables", tmp_path / "tables")
+    assert [json.loads(line)["item_id"] for line in done.stdout.splitlines()] == ["q0", "q1", "q2"]
+    assert (tmp_path / "tables" / "score.csv").exists()
 
 
 def test_the_page_and_the_terminal_of_a_run_are_the_same_every_time(tmp_path):

@@ -11,6 +11,7 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
+from vidence.engine.given import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.plan import (
     Facts,
     Plan,
@@ -191,6 +192,7 @@ def test_the_typed_overrides_are_the_settings_of_a_plan():
     kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags)
     for name in ("format", "benchmark", "data", "model", "sampling"):
         del kinds[name]
+    kinds |= {"selector": AnySelector, "parser": AnyParser, "strategy": AnyStrategy}  # or what is none yet
     assert get_type_hints(PlanOverrides) == {name: kind | None for name, kind in kinds.items()}
 
 

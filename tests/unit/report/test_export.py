@@ -1,5 +1,4 @@
 import csv
-import dataclasses
 import json
 from pathlib import Path
 
@@ -12,43 +11,6 @@ from vidence.report.export import write_csv, write_json, write_tables
 from vidence.report.scores import score_tables
 from vidence.tables.export import table_as_csv
 from vidence.tables.table import Table
-
-EXPECTED = """\
-item_id,model,parser,outcome,read,gold,correct,task,level
-q1,scripted:test,robust,answered,A,A,1,order,1
-q2,scripted:test,robust,answered,C,B,0,order,2
-q3,scripted:test,robust,unreadable,,C,0,count,10
-q4,scripted:test,robust,answered,C,C,1,count,1
-q5,scripted:test,robust,refused,,A,0,count,2
-q6,scripted:test,robust,failed,,A,0,count,
-q7,scripted:test,needs-judge,answered,a cat,a dog,,order,
-"""
-
-
-def test_csv_has_one_line_per_trial(runs, tmp_path):
-    write_csv(runs.load(), tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_bytes().decode() == EXPECTED
-
-
-def test_repeats_stand_behind_the_tags_where_there_are_several(runs, tmp_path):
-    run = runs.load()
-    run = dataclasses.replace(run, plan=msgspec.structs.replace(run.plan, repeats=2))
-    write_csv(run, tmp_path / "out.csv")
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[:2] == [
-        "item_id,model,parser,outcome,read,gold,correct,task,level,repeat",
-        "q1,scripted:test,robust,answered,A,A,1,order,1,0",
-    ]
-
-
-def test_tags_with_the_name_of_a_fixed_column_get_a_prefix(runs, tmp_path):
-    item = runs.question("x", "v", "A", tags={"model": "cup", "tag_model": "mug", "task": "t"})
-    run = runs.load(items=[item], trials=[runs.marked(item, Answered(answer="A"))])
-    write_csv(run, tmp_path / "out.csv")
-    with (tmp_path / "out.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert row["model"] == "scripted:test"
-    assert (row["tag_tag_model"], row["tag_model"], row["task"]) == ("cup", "mug", "t")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +30,7 @@ def test_tags_with_the_name_of_a_fixed_column_get_a_prefix(runs, tmp_path):
 def test_texts_never_become_formulas(runs, tmp_path, text, written):
     item = runs.question("x", "v", "A", tags={"task": text})
     run = runs.load(items=[item], trials=[runs.marked(item, Answered(answer="A"))])
-    write_csv(run, tmp_path / "out.csv")
+    write_csv([run], tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert row["task"] == written
@@ -77,7 +39,7 @@ def test_texts_never_become_formulas(runs, tmp_path, text, written):
 def test_json_holds_manifest_tables_and_trials(runs, rng, tmp_path):
     run = runs.load()
     tables = score_tables(run, rng=rng)
-    write_json(run, tables, tmp_path / "out.json")
+    write_json([(run, tables)], tmp_path / "out.json")
     whole = json.loads((tmp_path / "out.json").read_text())
     assert whole["format"] == "vidence-report/1"
     assert whole["plan"]["model"] == "scripted:test"
@@ -86,22 +48,24 @@ def test_json_holds_manifest_tables_and_trials(runs, rng, tmp_path):
     headline = next(line for line in whole["tables"][0]["lines"] if line["key"] == "headline")
     assert headline["accuracy"]["value"] == pytest.approx(2 / 6)
     assert headline["accuracy"]["estimate"]["low"] == pytest.approx(0.0549, abs=1e-4)
-    assert whole["trials"][1] == {
-        "item_id": "q2",
-        "model": "scripted:test",
-        "parser": "robust",
-        "outcome": "answered",
-        "read": "C",
-        "gold": "B",
-        "correct": 0.0,
-        "repeat": 0,
-        "tags": {"task": "order", "level": "2"},
-    }
+    trial = whole["trials"][1]
+    assert (trial["item_id"], trial["read"], trial["gold"], trial["correct"]) == ("q2", "C", "B", 0.0)
+    assert trial["tags"] == {"task": "order", "level": "2"}
+    assert (trial["reply"], trial["reasoning"]) == ("Answer: C", "I looked.")
+
+
+def test_json_of_several_runs_holds_each(runs, rng, tmp_path):
+    first, second = runs.load("run-a"), runs.load("run-b")
+    write_json([(first, ()), (second, score_tables(second, rng=rng))], tmp_path / "out.json")
+    whole = json.loads((tmp_path / "out.json").read_text())
+    assert whole["format"] == "vidence-reports/1"
+    assert [one["name"] for one in whole["runs"]] == ["run-a", "run-b"]
+    assert [len(one["tables"]) > 0 for one in whole["runs"]] == [False, True]
 
 
 def test_json_writes_what_does_not_exist_as_null(runs, rng, tmp_path):
     run = runs.load(items=[runs.items[0]], trials=[runs.trials[0]])
-    write_json(run, score_tables(run, rng=rng), tmp_path / "out.json")
+    write_json([(run, score_tables(run, rng=rng))], tmp_path / "out.json")
     text = (tmp_path / "out.json").read_text()
     line = msgspec.json.decode(text)["tables"][0]["lines"][0]
     assert line["accuracy"]["estimate"]["low"] is None
@@ -113,16 +77,16 @@ def test_a_folder_is_no_file_to_write(name, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("taken").mkdir()
     with pytest.raises(StoreError, match="it is a folder"):
-        write_csv(runs.load(), Path(name))
+        write_csv([runs.load()], Path(name))
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(runs, tmp_path):
     with pytest.raises(StoreError, match="cannot write"):
-        write_csv(runs.load(), tmp_path / "no-such-folder" / "out.csv")
+        write_csv([runs.load()], tmp_path / "no-such-folder" / "out.csv")
     target = tmp_path / "taken"
     target.mkdir()
     with pytest.raises(StoreError, match="cannot write"):
-        write_csv(runs.load("run-b"), target)
+        write_csv([runs.load("run-b")], target)
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
@@ -133,7 +97,7 @@ def test_a_full_disk_is_a_clear_error(runs, tmp_path, monkeypatch):
     run = runs.load()
     monkeypatch.setattr(Path, "write_bytes", no_room)
     with pytest.raises(StoreError, match="No space left on device; make room"):
-        write_csv(run, tmp_path / "out.csv")
+        write_csv([run], tmp_path / "out.csv")
 
 
 def empty(name):

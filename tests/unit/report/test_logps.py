@@ -101,16 +101,15 @@ def test_the_browser_shows_them(run, page_of):
 
 
 def test_files_have_them(run, tmp_path):
-    write_csv(run, tmp_path / "t.csv")
+    write_csv([run], tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0])[-1] == "choice_logps"
     assert json.loads(rows[1]["choice_logps"]) == pytest.approx(logps(A=0.2, B=0.6))
     assert rows[4]["choice_logps"] == ""
-    write_json(run, (), tmp_path / "t.json")
+    write_json([(run, ())], tmp_path / "t.json")
     trials = json.loads((tmp_path / "t.json").read_text())["trials"]
     assert trials[1]["choice_logps"] == pytest.approx(logps(A=0.2, B=0.6))
-    assert "choice_logps" not in trials[4]
+    assert trials[4]["choice_logps"] is None
 
 
 # ------------------------------------------------------------------------------ texts of choices
@@ -199,17 +198,16 @@ def test_the_browser_and_files_show_texts(texts_run, page_of, tmp_path):
     _, page = page_of(texts_run)
     notes = page.text_of("p", class_="note")
     assert sum(note.startswith("Log-probabilities of the texts") for note in notes) == 3
-    write_csv(texts_run, tmp_path / "t.csv")
+    write_csv([texts_run], tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0])[-1] == "choice_text_logps"
     found = json.loads(rows[0]["choice_text_logps"])
     assert found["B"] == {"logp": -3.0, "n_tokens": 2, "n_bytes": 4}
     assert rows[4]["choice_text_logps"] == ""
-    write_json(texts_run, (), tmp_path / "t.json")
+    write_json([(texts_run, ())], tmp_path / "t.json")
     trials = json.loads((tmp_path / "t.json").read_text())["trials"]
     assert trials[0]["choice_text_logps"] == found
-    assert "choice_text_logps" not in trials[4]
+    assert trials[4]["choice_text_logps"] is None
 
 
 def test_replies_without_the_log_probabilities_that_were_asked_for_are_counted(texts_run, rng):

@@ -71,7 +71,7 @@ def test_the_policy_allows_its_own_style_and_script_alone(runs, page_of):
 def test_the_headline_says_what_the_json_says(runs, page_of, tmp_path):
     run = runs.load()
     _, page = page_of(run)
-    write_json(run, all_tables(run, rng=np.random.default_rng(0)), tmp_path / "out.json")
+    write_json([(run, all_tables(run, rng=np.random.default_rng(0)))], tmp_path / "out.json")
     score = json.loads((tmp_path / "out.json").read_text())["tables"][0]
     lines = {line["key"]: line for line in score["lines"]}
     estimate = lines["headline"]["accuracy"]["estimate"]

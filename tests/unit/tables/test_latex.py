@@ -1,6 +1,8 @@
-"""LaTeX is read by a small parser of our own: environments, columns, escapes; no TeX is needed."""
+"""LaTeX is read by a small parser of our own (environments, columns, escapes), and by TeX if there is one."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -234,3 +236,44 @@ def test_a_reason_stands_in_place_of_an_interval_unless_none_is_wanted():
     one = table(columns=columns, rows=(Row(key="x", label="x", values=(estimate,)),))
     assert r"x & 50.0 {\scriptsize too few videos (1)} \\" in latex([one])
     assert r"x & 50.0 \\" in latex([one], intervals="none")
+
+
+# ------------------------------------------------------------------------------------------ by TeX itself
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs}
+\begin{document}
+\input{tables}
+\end{document}
+"""
+SIGNS = "".join(map(chr, range(32, 127))) + (
+    "éŐçßæøłÆØŁ中ệ\x00\n\t±·°†‡≥≤“”…\N{EN DASH}\N{MINUS SIGN}\N{MULTIPLICATION SIGN}"
+    "\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
+)
+
+
+@pytest.mark.parametrize("intervals", ["pm", "brackets", "none"])
+def test_tex_compiles_every_table_without_a_complaint(intervals, tmp_path):
+    tex = shutil.which("pdflatex")
+    if tex is None:
+        pytest.skip("no TeX is installed: pdflatex with booktabs and T1 fonts")
+    wide = tuple(Column(key=f"k{i}", title=f"column {SIGNS[i]}") for i in range(12))
+    tables = [
+        table(footnotes=(f"on {SIGNS}",)),
+        table(name="signs", title=SIGNS, note=SIGNS),
+        Table(
+            name="wide",
+            title="Wide",
+            label="l",
+            columns=wide,
+            rows=(Row(key="r", label=SIGNS, values=tuple(SIGNS[::8][:12])),),
+        ),
+    ]
+    (tmp_path / "tables.tex").write_text(latex(tables, intervals=intervals), encoding="ascii")
+    (tmp_path / "paper.tex").write_text(DOCUMENT)
+    command = [tex, "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-3000:].decode("latin-1")
+    log = (tmp_path / "paper.log").read_text(encoding="latin-1")
+    assert not re.findall(r"^! .*|LaTeX Error.*|Missing character.*|undefined.*", log, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The papers of a release: its datasheet, and how to cite it."""
+"""The papers of a release: its datasheet, how to cite it, and what the Hugging Face hub reads of it."""
 
 import json
 from collections import Counter
@@ -152,6 +152,28 @@ def citation(rules: ReleaseRules, *, facts: Facts) -> str:
             lines.append(f"{key}: {_quoted(value)}")
     if rules.contact:
         lines += ["contact:", f"  - name: {_quoted(rules.contact)}"]
+    return "\n".join(lines) + "\n"
+
+
+def eval_yaml(questions: Sequence[Question], rules: ReleaseRules, *, facts: Facts) -> str:
+    """What the Hugging Face hub reads of a benchmark: ``eval.yaml`` of its data set, a task for each split.
+
+    Quoted as JSON, as `citation`. The framework is vidence: those that the hub lists ask without the video.
+    """
+    n_videos = len({one.video.video_id for one in questions})
+    said = (
+        f"{len(questions):,} questions with choices on {n_videos:,} videos, about "
+        f"{', '.join(sorted({one.task.title for one in questions}))}; version {rules.version}, made with "
+        "vidence."
+    )
+    lines = [
+        f"name: {_quoted(rules.title or facts.name)}",
+        f"description: {_quoted(said)}",
+        "evaluation_framework: vidence",
+        "tasks:",
+    ]
+    for split in rules.splits:
+        lines += [f"  - id: {_quoted(f'{facts.name}-{split}')}", f"    split: {_quoted(split)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -22,7 +22,7 @@ from vidence.make.pipeline.output import (
     json_lines,
     task_files,
 )
-from vidence.make.release.words import Facts, citation, datasheet
+from vidence.make.release.words import Facts, citation, datasheet, eval_yaml
 from vidence.records import Item, Record
 
 RELEASE = "release"
@@ -104,6 +104,7 @@ def release_files(
     }
     manifest = _manifest(questions, rules, facts=facts, splits=splits)
     files[ABOUT / "release.json"] = json_file(manifest)
+    files[ABOUT / "eval.yaml"] = eval_yaml(questions, rules, facts=facts).encode()
     files |= {ABOUT / name: content for name, content in extra.items()}
     files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
     files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+import yaml
 
 from subjects.gated import draft, questions, video
 from vidence.ask.benchmarks.herbench import create as herbench
@@ -183,6 +184,16 @@ def test_splits_are_said_everywhere_alike():
 
 
 # --------------------------------------------------------------------------- words
+
+
+def test_the_hub_reads_a_task_for_each_split():
+    made = yaml.safe_load(files(splits={"dev": 0.5, "test": 0.5})[Path("about/eval.yaml")])
+    assert made["evaluation_framework"] == "vidence"
+    assert [task["split"] for task in made["tasks"]] == ["dev", "test"]
+    assert len({task["id"] for task in made["tasks"]}) == 2
+    assert "questions with choices on" in made["description"]
+    strange = yaml.safe_load(files(title='A: "set" #1')[Path("about/eval.yaml")])
+    assert strange["name"] == 'A: "set" #1'
 
 
 def test_foreign_words_break_neither_datasheet_nor_citation():

@@ -1,0 +1,113 @@
+"""A Python function that answers: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+
+The function takes what its parameters name: ``prompt`` (the words), ``images`` (PIL images in the order in
+which they are shown), ``choices``, ... and returns the text of the reply, or a `Reply`. It may be a coroutine
+function. A `contracts.Model` that stands under the name is taken as it is.
+"""
+
+import io
+import threading
+from collections.abc import Callable, Mapping
+from typing import Annotated, ClassVar
+
+import anyio.to_thread
+import msgspec
+from msgspec import Meta
+from PIL import Image
+
+from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.models.local import LocalModel, images_shown, said
+from vidence.catalog import CodePath
+from vidence.contracts import Model, Request
+from vidence.errors import AccessError, RejectedRequestError
+from vidence.records import Record, Reply
+
+OFFERED = {
+    "prompt": "the words, one text",
+    "images": "what is shown, a list of PIL images",
+    "choices": "the texts of the choices",
+    "system": "the system message",
+    "sampling": "temperature, max_tokens, ...",
+    "sample": "which of several replies to one prompt, from 0",
+    "item_id": "the id of the question",
+    "request": "a vidence.contracts.Request, with all of this",
+}
+RETURNS = "the reply as a str or a vidence.Reply"
+
+WANTED = ("identity", "looks", "by_item", "max_in_flight", "reply", "close")
+
+
+class Settings(Record):
+    """Options of ``python:`` models."""
+
+    positional: ClassVar[str] = "function"
+
+    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
+    threads: Annotated[int, Meta(ge=1, description="calls at the same time, unless it is a coroutine")] = 1
+
+
+class FunctionModel(LocalModel):
+    """Asks a function; one that is no coroutine works in threads, `threads` calls at the same time."""
+
+    def __init__(self, found: Found, *, threads: int) -> None:
+        self.identity = found.identity
+        self._call = Call.of(found, "model", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.looks = bool({"images", "request"} & set(self._call.names))
+        # What the words and images of a prompt do not tell.
+        self.by_item = bool({"item_id", "choices", "request"} & set(self._call.names))
+        self._slots = threading.BoundedSemaphore(threads)
+
+    async def reply(self, request: Request) -> Reply:
+        """What the function says.
+
+        Raises:
+            AccessError: it returns something else than a text or a `Reply`.
+        """
+        if self._call.is_async:
+            returned = await self._call(self._offered(request))
+        else:
+            returned = await anyio.to_thread.run_sync(self._in_turn, request, abandon_on_cancel=True)
+        if isinstance(returned, Reply):
+            return returned
+        if not isinstance(returned, str):
+            raise AccessError(
+                self._call.wrong(
+                    returned, expected=f"{RETURNS}; '' is a reply without an answer, and an error "
+                )
+                + "fails the question"
+            )
+        return msgspec.structs.replace(said(returned, request), model=self.identity)
+
+    def _in_turn(self, request: Request) -> object:
+        with self._slots:  # held to the end of the call, also where nobody waits for it any more
+            return self._call(self._offered(request))
+
+    def _offered(self, request: Request) -> Mapping[str, Callable[[], object]]:
+        return {
+            "prompt": lambda: request.prompt.text,
+            "images": lambda: self._images(request),
+            "choices": lambda: request.prompt.choices,
+            "system": lambda: request.prompt.system,
+            "sampling": lambda: request.sampling,
+            "sample": lambda: request.sample,
+            "item_id": lambda: request.item_id,
+            "request": lambda: request,
+        }
+
+    def _images(self, request: Request) -> list[Image.Image]:
+        try:
+            return [
+                Image.open(io.BytesIO(request.images[part.digest])).convert("RGB")
+                for part in images_shown(request, owner=self.identity)
+            ]
+        except OSError as error:
+            raise RejectedRequestError(f"a picture of the prompt cannot be read: {error}") from error
+
+
+def create(settings: Settings) -> Model:
+    """The model of a function, or the model of that name."""
+    found = find("model", settings.function)
+    if has_all(found.thing, WANTED):
+        model: Model = found.thing  # type: ignore[assignment]
+        return model
+    return FunctionModel(found, threads=max(settings.threads, found.threads))

@@ -1,0 +1,87 @@
+"""A Python function that reads replies: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+
+It takes what its parameters name (``text``, ``letters``, ``choices``, ...) and returns the letter of the
+answer, None where it finds none, or an outcome. A `contracts.Scorer` is taken as it is.
+"""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from vidence.ask.functions import Call, Found, find, has_all
+from vidence.catalog import CodePath
+from vidence.contracts import Scorer
+from vidence.errors import UsageError
+from vidence.records import Answered, Item, Outcome, Record, Refused, Reply, Score, Unreadable
+
+OFFERED = {
+    "text": "the words of the reply",
+    "choices": "the texts of the choices",
+    "letters": "their letters",
+    "reply": "a vidence.Reply",
+    "item": "the question as a vidence.Item",
+}
+RETURNS = "a letter, None where none can be read, or an outcome of vidence.records"
+
+WANTED = ("name", "version", "reads_letters", "read", "mark")
+
+
+class Settings(Record):
+    """Options of the parser."""
+
+    positional: ClassVar[str] = "function"
+
+    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
+
+
+class FunctionParser:
+    """The letter that a function finds; a reply that the model itself calls a refusal is one."""
+
+    reads_letters = True
+    version = 1
+
+    def __init__(self, found: Found) -> None:
+        self._call = Call.of(found, "parser", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.name = found.identity
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The letter, or why there is none.
+
+        Raises:
+            UsageError: the function returns something else.
+        """
+        if reply.finish == "refusal" or reply.refusal:
+            return Refused(reason=reply.refusal or "the model declined")
+        returned = self._call(
+            {
+                "text": lambda: reply.text,
+                "choices": lambda: item.choices,
+                "letters": lambda: item.letters,
+                "reply": lambda: reply,
+                "item": lambda: item,
+            }
+        )
+        if isinstance(returned, Answered | Unreadable | Refused):
+            return returned
+        if returned is None:
+            return Unreadable(reason=f"{self._call.owner} finds no answer")
+        if not isinstance(returned, str):
+            raise UsageError(self._call.wrong(returned, expected=RETURNS))
+        if returned not in item.letters:
+            said = f"{self._call.owner} returned {returned[:80]!r}"
+            return Unreadable(reason=f"{said}, no letter of {', '.join(item.letters)}")
+        return Answered(answer=returned, rule=self.name)
+
+    def mark(self, item: Item, outcome: Outcome) -> Score:
+        """1.0 for the right letter, 0.0 for everything else."""
+        is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
+        return Score(outcome=outcome, value=float(is_right), scorer=self.name, scorer_version=self.version)
+
+
+def create(settings: Settings) -> Scorer:
+    """The parser of a function, or the parser of that name."""
+    found = find("parser", settings.function)
+    if has_all(found.thing, WANTED):
+        scorer: Scorer = found.thing  # type: ignore[assignment]
+        return scorer
+    return FunctionParser(found)

@@ -1,0 +1,94 @@
+"""A Python function that chooses frames: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+
+It takes what its parameters name (``times_s``, ``n_frames``, ``question``, ...) and returns positions among
+the frames, `n_frames` at most; they are shown in the order of time. A `contracts.Selector` is taken as it is.
+"""
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from vidence.ask.functions import Call, Found, find, has_all
+from vidence.catalog import CodePath
+from vidence.contracts import Selector
+from vidence.errors import UsageError
+from vidence.media.clip import Clip
+from vidence.records import Item, Record
+
+OFFERED = {
+    "times_s": "the time of every frame in seconds, an array",
+    "n_frames": "how many may be shown",
+    "fps": "frames per second",
+    "question": "the words of the question",
+    "item": "the question as a vidence.Item",
+    "clip": "a vidence.media.clip.Clip",
+}
+RETURNS = "positions among the frames, counted from 0"
+
+WANTED = ("version", "select")
+
+
+class Settings(Record):
+    """Options of the selector."""
+
+    positional: ClassVar[str] = "function"
+
+    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
+
+
+class FunctionSelector:
+    """Positions that a function returns, each once."""
+
+    budget = "at most"
+
+    def __init__(self, found: Found) -> None:
+        self._call = Call.of(found, "selector", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.version = found.version
+
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
+        """Positions in `clip`, in the order of time.
+
+        Raises:
+            UsageError: a budget below 1, or the function returns no such positions.
+        """
+        if n_frames < 1:
+            raise UsageError(f"a budget of {n_frames} frames; expected 1 or more")
+        if clip.n_frames == 0:
+            return np.empty(0, np.int64)
+        returned = self._call(
+            {
+                "times_s": clip.times_s.copy,
+                "n_frames": lambda: n_frames,
+                "fps": lambda: clip.fps,
+                "question": lambda: item.question,
+                "item": lambda: item,
+                "clip": lambda: clip,
+            }
+        )
+        chosen = np.asarray(returned)
+        if chosen.ndim != 1 or not (np.issubdtype(chosen.dtype, np.integer) or chosen.size == 0):
+            raise UsageError(self._call.wrong(returned, expected=f"{RETURNS}, as whole numbers"))
+        positions = np.unique(chosen).astype(np.int64)
+        if len(chosen) > n_frames or len(positions) < len(chosen):
+            raise UsageError(
+                f"{self._call.owner} returned {len(chosen)} positions, {len(positions)} of them different; "
+                f"expected {n_frames} at most, each once"
+            )
+        outside = positions[(positions < 0) | (positions >= clip.n_frames)]
+        if len(outside):
+            raise UsageError(
+                f"{self._call.owner} returned position {outside[0]} of a clip with {clip.n_frames} frames; "
+                f"expected 0 to {clip.n_frames - 1}"
+            )
+        return positions
+
+
+def create(settings: Settings) -> Selector:
+    """The selector of a function, or the selector of that name."""
+    found = find("selector", settings.function)
+    if has_all(found.thing, WANTED):
+        selector: Selector = found.thing  # type: ignore[assignment]
+        return selector
+    return FunctionSelector(found)

@@ -1,0 +1,67 @@
+"""A Python generator that decides what is asked: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+
+It takes ``question``, yields what is to be asked, is sent the replies, and returns a `contracts.Answer`. It
+shows the plan's frames. A `contracts.Strategy` that stands under the name is taken as it is.
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.strategies.once import PLAN
+from vidence.catalog import CodePath
+from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.errors import UsageError
+from vidence.records import Record
+
+OFFERED = {"question": "a vidence.contracts.Question"}
+RETURNS = "a vidence.contracts.Answer behind what it yields"
+
+WANTED = ("version", "views", "answer")
+
+
+class Settings(Record):
+    """Options of the strategy."""
+
+    positional: ClassVar[str] = "function"
+
+    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the generator function")]
+
+
+class FunctionStrategy:
+    """What a generator function yields is asked."""
+
+    def __init__(self, found: Found) -> None:
+        self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.version = found.version
+
+    def views(self, view: View) -> Mapping[str, View]:
+        """The plan's frames, under the name that is empty."""
+        return {PLAN: view}
+
+    def answer(self, question: Question) -> Flow[Answer]:
+        """Ask as the function says.
+
+        Raises:
+            UsageError: it is no generator function, or returns no answer.
+        """
+        flow = self._call({"question": lambda: question})
+        if not inspect.isgenerator(flow):
+            expected = "to yield prompts: reply, = yield [question.prompt('')]"
+            raise UsageError(self._call.wrong(flow, expected=expected))
+        returned = yield from flow
+        if not isinstance(returned, Answer):
+            raise UsageError(self._call.wrong(returned, expected=RETURNS))
+        return returned
+
+
+def create(settings: Settings) -> Strategy:
+    """The strategy of a function, or the strategy of that name."""
+    found = find("strategy", settings.function)
+    if has_all(found.thing, WANTED):
+        strategy: Strategy = found.thing  # type: ignore[assignment]
+        return strategy
+    return FunctionStrategy(found)

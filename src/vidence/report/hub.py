@@ -1,0 +1,117 @@
+"""Scores as the Hugging Face hub shows them: ``.eval_results/*.yaml`` in the repository of a model.
+
+The format is the hub's own (huggingface.co/docs/hub/eval-results); its library builds the entries.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidence.catalog import create, names
+from vidence.contracts import Benchmark
+from vidence.errors import UsageError
+from vidence.records import Estimate
+from vidence.report.provenance import how_asked
+from vidence.report.results import SEED, Run
+from vidence.report.scores import Draws, accuracy
+from vidence.tables.table import has_interval, interval_text
+
+_TASK = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+):(?P<task>[^\s:]+)")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def eval_results(runs: Sequence[Run], *, task: str | None = None) -> str:
+    """The scores of some runs of one model as YAML for a file ``.eval_results/NAME.yaml`` of its repository.
+
+    The value is the headline of the report in per cent; `notes` say how it was asked, with the interval.
+
+    Args:
+        runs: the runs.
+        task: ``OWNER/NAME:TASK``, the data set of the benchmark on the hub and the task of its ``eval.yaml``;
+            None takes the data set that the benchmark was released as, and its own name for the task.
+
+    Raises:
+        UsageError: the runs are of several models, one is not done or waits for a judge, or where the
+            benchmark lies on the hub is not known.
+    """
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    from huggingface_hub.utils import yaml_dump
+
+    models = list(dict.fromkeys(run.facts.model_identity for run in runs))
+    if len(models) > 1:
+        raise UsageError(
+            f"--hub writes a file for the repository of one model, and these runs are of {len(models)}: "
+            f"{', '.join(models)}; give those of one model"
+        )
+    entries = []
+    for run in runs:
+        dataset, name, revision = _place(run, task)
+        score = _score(run)
+        entries.append(
+            EvalResultEntry(
+                dataset_id=dataset,
+                task_id=name,
+                value=round(100 * score.value, 2),
+                dataset_revision=revision,
+                date=run.facts.started_at[:10] or None,
+                notes=_notes(run, score),
+            )
+        )
+    said: str = yaml_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
+    return said
+
+
+def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
+    """The data set on the hub, the task, and the revision where the run knows a commit."""
+    commit = _COMMIT.search(run.facts.benchmark_revision)
+    revision = commit[0] if commit else None
+    if task is not None:
+        said = _TASK.fullmatch(task)
+        if said is None:
+            raise UsageError(
+                f"--hub-task is {task!r}; expected OWNER/NAME:TASK, a data set of the hub and a task of its "
+                "eval.yaml"
+            )
+        return f"{said['owner']}/{said['name']}", said["task"], revision
+    name = run.plan.benchmark
+    release = None
+    if name in names("benchmark"):
+        benchmark: Benchmark = create("benchmark", name)
+        release = getattr(benchmark, "release", None)
+    if release is None or not release.hub:
+        raise UsageError(
+            f"{name} has no known place on the hub; name the benchmark's data set and task there with "
+            "--hub-task OWNER/NAME:TASK"
+        )
+    return release.hub, name, revision
+
+
+def _score(run: Run) -> Estimate:
+    """The headline of a run that is done.
+
+    Raises:
+        UsageError: trials are missing, or wait for a judge.
+    """
+    found = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+    n_waiting = sum(row.correct is None for row in run.rows)
+    if run.n_missing:
+        why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
+    elif n_waiting:
+        replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
+        why = f"{replies} for a judge; ask one with vidence judge"
+    elif found is None:
+        why = "it has no trials"
+    else:
+        return found
+    raise UsageError(f"{run.folder} has no score to publish: {why}")
+
+
+def _notes(run: Run, found: Estimate) -> str:
+    said = [how_asked(run)]
+    if has_interval(found):
+        said.append(f"{100 * found.level:g} % interval {interval_text(found)}, {found.method}")
+    chosen = [f"{key}={value}" for key, value in run.plan.where.items()]
+    if run.plan.limit or run.plan.sample or run.plan.sample_by or chosen:
+        said.append(f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + one for one in chosen)})")
+    return "; ".join([*said, f"vidence {run.facts.vidence}"])

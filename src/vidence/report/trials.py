@@ -1,0 +1,353 @@
+"""Everything that is known of each trial, one row for each: as JSON lines, Parquet or CSV.
+
+The columns are the same in all three. Lists and objects are such in JSON lines and Parquet, and JSON texts in
+CSV; tags are one object in JSON lines, and a column for each elsewhere.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.records import (
+    Answered,
+    Evidence,
+    Failed,
+    ImagePart,
+    Media,
+    Prompt,
+    Provenance,
+    Refused,
+    Reply,
+    Selection,
+    TextLogp,
+    TextPart,
+    Unreadable,
+    Verdict,
+    VideoPart,
+)
+from vidence.report.results import Row, Run, with_prompts
+from vidence.tables.export import csv_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TRIALS_FORMAT = "vidence-trials/1"
+Plain: TypeAlias = "str | int | float | bool | tuple[Any, ...] | dict[str, Any] | None"
+Kind: TypeAlias = Literal[
+    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps",
+    "object", "objects",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialColumn:
+    """One column: its name, what stands in it, and what that is."""
+
+    name: str
+    kind: Kind
+    of: Callable[[Run, Row], Plain]
+    holds: type[msgspec.Struct] | None = None
+    """The record whose fields an object has."""
+    note: str = ""
+
+
+# --------------------------------------------------------------------------- the parts of a trial
+
+
+def _from_selection(of: Callable[[Selection], Plain]) -> Callable[[Run, Row], Plain]:
+    return lambda run, row: None if (found := row.trial.selection) is None else of(found)
+
+
+def _from_prompt(of: Callable[[Prompt], Plain]) -> Callable[[Run, Row], Plain]:
+    return lambda run, row: None if (found := row.trial.prompt) is None else of(found)
+
+
+def _from_reply(of: Callable[[Reply], Plain]) -> Callable[[Run, Row], Plain]:
+    return lambda run, row: None if (found := row.trial.reply) is None else of(found)
+
+
+def marked_text(prompt: Prompt) -> str:
+    """The words of a prompt, with ``<image>`` and ``<video>`` where pictures and files stand."""
+    shown = {ImagePart: "<image>", VideoPart: "<video>"}
+    return "\n".join(p.text if isinstance(p, TextPart) else shown[type(p)] for p in prompt.parts)
+
+
+def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Callable[[Run, Row], Plain]:
+    """What is known of each picture of a prompt, in their order."""
+    return _from_prompt(lambda one: tuple([of(part) for part in one.parts if isinstance(part, ImagePart)]))
+
+
+def cost_usd(run: Run, row: Row) -> float | None:
+    """What a reply costs at the prices of the plan; None without prices, or where no tokens are known."""
+    plan, reply = run.plan, row.trial.reply
+    if reply is None or not (plan.price_in or plan.price_out):
+        return None
+    read, written = reply.usage.input_tokens, reply.usage.output_tokens
+    if read is None and written is None:
+        return None
+    return ((read or 0) * plan.price_in + (written or 0) * plan.price_out) / 1e6
+
+
+def reason(row: Row) -> str:
+    """Why nothing could be used of a reply, or why there is none."""
+    match row.score.outcome:
+        case Unreadable(reason=said) | Refused(reason=said) | Failed(message=said):
+            return said
+        case _:
+            return ""
+
+
+def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
+    def found(run: Run, row: Row) -> Plain:
+        outcome = row.score.outcome
+        return of(outcome) if isinstance(outcome, Failed) else None
+
+    return found
+
+
+def _all(records: Sequence[msgspec.Struct]) -> tuple[Any, ...]:
+    return tuple(msgspec.structs.asdict(one) for one in records)
+
+
+def _text_logps(reply: Reply) -> Plain:
+    known = reply.choice_text_logps
+    return None if known is None else {key: msgspec.structs.asdict(one) for key, one in known.items()}
+
+
+def _rule(run: Run, row: Row) -> Plain:
+    outcome = row.score.outcome
+    return outcome.rule if isinstance(outcome, Answered) else None
+
+
+def _provenance(run: Run, row: Row) -> Plain:
+    known = row.item.provenance
+    return None if known is None else msgspec.structs.asdict(known)
+
+
+def _column(  # noqa: PLR0917 - the columns of a table of columns
+    name: str,
+    kind: Kind,
+    of: Callable[[Run, Row], Plain],
+    note: str = "",
+    *,
+    holds: type[msgspec.Struct] | None = None,
+) -> TrialColumn:
+    return TrialColumn(name=name, kind=kind, of=of, holds=holds, note=note)
+
+
+FIRST: tuple[TrialColumn, ...] = (
+    _column("item_id", "text", lambda run, row: row.item.item_id),
+    _column("model", "text", lambda run, row: run.plan.model),
+    _column("parser", "text", lambda run, row: row.score.scorer, "who scored it: a parser, or a judge"),
+    _column("outcome", "text", lambda run, row: row.outcome, "answered, unreadable, refused or failed"),
+    _column("read", "text", lambda run, row: row.read, "the answer that was read"),
+    _column("gold", "text", lambda run, row: row.item.answer),
+    _column(
+        "correct",
+        "number",
+        lambda run, row: row.correct,
+        "1 or 0, or between for partial scores; nothing while a judge is still to be asked",
+    ),
+)
+REST: tuple[TrialColumn, ...] = (
+    _column("run", "text", lambda run, row: run.name, "the name of the run folder"),
+    _column("benchmark", "text", lambda run, row: run.plan.benchmark),
+    _column("split", "text", lambda run, row: run.plan.split),
+    _column("repeat", "whole", lambda run, row: row.trial.repeat, "from 0"),
+    _column("video", "text", lambda run, row: row.item.video_id),
+    _column("source_id", "text", lambda run, row: row.item.source_id, "the unit of the intervals"),
+    _column("media", "objects", lambda run, row: _all(row.item.media), holds=Media),
+    _column("question", "text", lambda run, row: row.item.question),
+    _column("choices", "texts", lambda run, row: row.item.choices, "in the order shown"),
+    _column("choice_order", "wholes", lambda run, row: row.trial.choice_order, "empty: the item's own"),
+    _column("answer_kind", "text", lambda run, row: row.item.answer_kind),
+    _column("evidence", "objects", lambda run, row: _all(row.item.evidence), holds=Evidence),
+    _column("rationale", "text", lambda run, row: row.item.rationale),
+    _column("hints", "texts", lambda run, row: row.item.hints),
+    _column("knowledge", "texts", lambda run, row: row.item.knowledge),
+    _column("provenance", "object", _provenance, holds=Provenance),
+    _column("selector", "text", _from_selection(lambda one: one.selector)),
+    _column("selector_version", "whole", _from_selection(lambda one: one.version)),
+    _column("n_candidates", "whole", _from_selection(lambda one: one.n_candidates)),
+    _column("frame_index", "wholes", _from_selection(lambda one: tuple(f.frame_index for f in one.frames))),
+    _column("frame_time_s", "numbers", _from_selection(lambda one: tuple(f.time_s for f in one.frames))),
+    _column("frame_media", "wholes", _from_selection(lambda one: tuple(f.media_index for f in one.frames))),
+    _column("selection_note", "text", _from_selection(lambda one: one.note)),
+    _column("system", "text", _from_prompt(lambda one: one.system)),
+    _column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
+    _column("template", "text", _from_prompt(lambda one: one.template)),
+    _column("images", "texts", _from_images(lambda one: one.digest), "SHA-256"),
+    _column("image_width_px", "wholes", _from_images(lambda one: one.width_px)),
+    _column("image_height_px", "wholes", _from_images(lambda one: one.height_px)),
+    _column(
+        "image_frames",
+        "lists",
+        _from_images(lambda one: one.frames),
+        "positions in frame_index; several in a montage",
+    ),
+    _column("reply", "text", _from_reply(lambda one: one.text)),
+    _column("reasoning", "text", _from_reply(lambda one: one.reasoning)),
+    _column("finish", "text", _from_reply(lambda one: one.finish), "length: cut off"),
+    _column("refusal", "text", _from_reply(lambda one: one.refusal)),
+    _column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
+    _column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
+    _column("input_tokens", "whole", _from_reply(lambda one: one.usage.input_tokens)),
+    _column("output_tokens", "whole", _from_reply(lambda one: one.usage.output_tokens)),
+    _column("cost_usd", "number", cost_usd, "at the prices of the plan"),
+    _column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
+    _column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
+    _column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
+    _column("choice_text_logps", "text_logps", _from_reply(_text_logps), holds=TextLogp),
+    _column("parser_version", "whole", lambda run, row: row.score.scorer_version),
+    _column("rule", "text", _rule, "how the answer was found"),
+    _column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
+    _column("stage", "text", _failed(lambda one: one.stage), "where a failed trial failed"),
+    _column("error", "text", _failed(lambda one: one.error)),
+    _column("points", "number", lambda run, row: row.score.points, "on the scorer's own scale"),
+    _column("verdicts", "objects", lambda run, row: _all(row.score.verdicts), holds=Verdict),
+    _column("unanswered", "objects", lambda run, row: _all(row.score.unanswered), holds=Verdict),
+)
+NAMES: frozenset[str] = frozenset(column.name for column in (*FIRST, *REST)) | {"tags"}
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def tag_columns(runs: Sequence[Run]) -> Mapping[str, str]:
+    """The column of each tag of some runs; one with the name of another column becomes ``tag_NAME``."""
+    names = dict.fromkeys(tag for run in runs for row in run.rows for tag in row.item.tags)
+    found: dict[str, str] = {}
+    for name in names:
+        column = name
+        while column in NAMES or (column != name and column in {*names, *found.values()}):
+            column = f"tag_{column}"
+        found[name] = column
+    return found
+
+
+def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
+    """Every trial of a run as an object of plain values, its tags as one object.
+
+    Raises:
+        StoreError: the run folder cannot be read any more.
+    """
+    for row in with_prompts(run, run.rows):
+        record = {column.name: column.of(run, row) for column in FIRST}
+        record["tags"] = dict(row.item.tags)
+        record.update((column.name, column.of(run, row)) for column in REST)
+        yield record
+
+
+def _all_columns(runs: Sequence[Run]) -> tuple[TrialColumn, ...]:
+    """All columns, with one for each tag between."""
+
+    def of(tag: str) -> Callable[[Run, Row], Plain]:
+        return lambda run, row: row.item.tags.get(tag)
+
+    between = (_column(column, "text", of(tag)) for tag, column in tag_columns(runs).items())
+    return (*FIRST, *between, *REST)
+
+
+def trials_as_csv(runs: Sequence[Run]) -> str:
+    """One line per trial, in the order of runs and questions; the first line has the names.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
+    """
+    columns = _all_columns(runs)
+    lines = (
+        [_cell(column.of(run, row)) for column in columns]
+        for run in runs
+        for row in with_prompts(run, run.rows)
+    )
+    return csv_text(chain([[column.name for column in columns]], lines))
+
+
+def _cell(value: Plain) -> str | int | float | None:
+    match value:
+        case bool():
+            return int(value)
+        case tuple() | dict():
+            return msgspec.json.encode(value, order="sorted").decode() if value else ""
+        case _:
+            return value
+
+
+def trials_as_jsonl(runs: Sequence[Run]) -> bytes:
+    """One JSON object per line and trial, in the order of runs and questions."""
+    encoder = msgspec.json.Encoder()
+    return b"".join(encoder.encode(record) + b"\n" for run in runs for record in trial_records(run))
+
+
+# --------------------------------------------------------------------------- Parquet
+
+
+def trials_as_parquet(runs: Sequence[Run]) -> bytes:
+    """The trials of some runs as one Parquet file, in the order of runs and questions.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', "
+            "or say --jsonl, which holds the same"
+        ) from error
+    columns = _all_columns(runs)
+    rows = [(run, row) for run in runs for row in with_prompts(run, run.rows)]
+    fields, arrays = [], []
+    for column in columns:
+        held = _arrow_type(column)
+        found = [column.of(run, row) for run, row in rows]
+        arrays.append(pa.array(_entries(found) if column.kind in _MAPS else found, type=held))
+        fields.append((column.name, held))
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"format": TRIALS_FORMAT}))
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+_MAPS = ("logps", "text_logps")
+
+
+def _entries(objects: Sequence[Plain]) -> list[Plain]:
+    """Objects as Arrow takes maps: as lists of keys and values."""
+    return [tuple(one.items()) if isinstance(one, dict) else None for one in objects]
+
+
+_FIELDS: Mapping[str, Kind] = {
+    "start_s": "number", "end_s": "number", "frames": "wholes", "value": "number", "points": "number",
+    "temperature": "number", "said": "texts", "logp": "number", "n_tokens": "whole", "n_bytes": "whole",
+}  # fmt: skip
+
+
+def _arrow_type(column: TrialColumn) -> "pa.DataType":
+    import pyarrow as pa
+
+    simple = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_()}
+    listed = {
+        "texts": pa.list_(pa.string()),
+        "wholes": pa.list_(pa.int64()),
+        "numbers": pa.list_(pa.float64()),
+        "lists": pa.list_(pa.list_(pa.int64())),
+        "logps": pa.map_(pa.string(), pa.float64()),
+    }
+    known = {**simple, **listed}
+    if column.holds is None:
+        return known[column.kind]
+    fields = column.holds.__struct_fields__
+    held = pa.struct([(name, known[_FIELDS.get(name, "text")]) for name in fields])
+    match column.kind:
+        case "objects":
+            return pa.list_(held)
+        case "text_logps":
+            return pa.map_(pa.string(), held)
+        case _:
+            return held
