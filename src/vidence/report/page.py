@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from vidence.errors import UsageError
+from vidence.report.browser import browse
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
 from vidence.report.provenance import plan_note
-from vidence.report.questions import ContactSheets, browse, error_of, how_read, prompt_text, verdict_words
+from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, verdict_words
 from vidence.report.repeated import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
@@ -27,9 +28,6 @@ from vidence.tables.table import Table
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
-THUMB_PX = 160
-SMALL_THUMB_PX = 120
-MOST_LARGE = 150
 MOST_PROBLEMS = 50
 
 
@@ -116,11 +114,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         )
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
-    n_shown = min(n_items, sum(len(run.rows) for run in runs))
-    thumb_px = THUMB_PX if n_shown <= MOST_LARGE else SMALL_THUMB_PX
-    sheets = ContactSheets(
-        cache_root=cache_root, media_root=media_root, thumb_px=thumb_px, budget_bytes=PICTURES_BYTES
-    )
+    sheets = ContactSheets(cache_root=cache_root, media_root=media_root, budget_bytes=PICTURES_BYTES)
     browser = browse([(view.id, view.title, view.run) for view in views], sheets=sheets, n_items=n_items)
     benchmarks = ", ".join(dict.fromkeys(run.plan.benchmark for run in runs))
     page = render(

@@ -179,7 +179,9 @@ def test_filters_know_what_is_there(runs, page_of):
     _, page = page_of(runs.load())
     options = [attrs["value"] for attrs in page.all("option")]
     assert "wrong unreadable refused failed" in options
-    statuses = {attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs}
+    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    assert all(trial.startswith("run-1:") for trial in trials)
+    statuses = {trial.partition(":")[2] for trial in trials}
     assert statuses == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
     tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
     assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
@@ -193,7 +195,8 @@ def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
         for n, item in enumerate(items)
     ]
     _, page = page_of(runs.load(items=items, trials=trials), n_items=10)
-    statuses = [attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs]
+    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    statuses = [trial.partition(":")[2] for trial in trials]
     assert (statuses.count("right"), statuses.count("wrong")) == (6, 4)
     assert any(note.startswith("10 of 40 trials: alike many") for note in page.text_of("p", class_="note"))
     reply = page.text_of("pre", class_="find-me")[0]
