@@ -13,6 +13,7 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.report.browser import browse
+from vidence.report.diagnosed import Excerpt, excerpts
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
@@ -40,6 +41,7 @@ class _View:
     run: Run
     sentences: tuple[str, ...]
     tables: Mapping[str, Table]
+    diagnosed: tuple[Excerpt, ...]
 
     @property
     def scores(self) -> list[Table]:
@@ -79,6 +81,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
     title: str = "",
+    opening: Section | None = None,
 ) -> None:
     """Write the page of one run, or of several side by side.
 
@@ -92,9 +95,10 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             that its numbers do not depend on what else is on the page.
         tables: for each run those of `all_tables`, where they are made already.
         n_items: how many trials the browser of questions holds.
-        extra_sections: shown first, below the headline.
+        extra_sections: shown below the headline, or behind the scores, as their places say.
         level: coverage of the intervals.
         title: the heading of the page (default: what was asked).
+        opening: all that the page shows at first; everything else is folded.
 
     Raises:
         StoreError: the file cannot be written.
@@ -111,6 +115,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             run=run,
             sentences=headline(run, some[0]),
             tables={table.name: table for table in some},
+            diagnosed=excerpts(run.folder, path, level=level),
         )
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
@@ -123,6 +128,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
         comparison=side_by_side(runs, [view.scores for view in views]) if len(runs) > 1 else (),
+        opening=opening,
         sections=extra_sections,
         links=_links(views, extra_sections),
         browser=browser,
@@ -138,12 +144,18 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
 
 
 def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[str, str]]:
-    links = [(f"section-{i}", section.title) for i, section in enumerate(sections, start=1)]
+    places = {"first": list[tuple[str, str]](), "after": list[tuple[str, str]]()}
+    for i, section in enumerate(sections, start=1):
+        places[section.place].append((f"section-{i}", section.title))
+    links = places["first"]
     if len(views) > 1:
-        links.append(("runs", "Side by side"))
+        links += [("runs", "Side by side"), *places["after"]]
         links += [(view.id, view.title) for view in views]
     else:
         names = {"scores": "Scores", "outcomes": "Outcomes"}
+        links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
+        links += places["after"]
+        names = {"diagnosed": "Diagnostics"} if views[0].diagnosed else {}
         names |= {"judges": "Judges"} if views[0].judges else {}
         names |= {"confidence": "Log-probabilities"} if views[0].confidence else {}
         names |= {"parsers": "Parsers", "letters": "Letters"}

@@ -62,7 +62,8 @@ def _ends(cell: Shown) -> tuple[float, ...]:
 
 def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
     """What stands above a bar: its name to the left, its number to the right."""
-    label = ", ".join(filter(None, (row.label, row.detail)))
+    whole = ", ".join(filter(None, (row.label, row.detail)))
+    label = whole if svg.shorten(whole) == whole else row.label
     return [
         svg.text(svg.shorten(label), x="0", y=y, style=f"label{weight}"),
         svg.text(number, x="100%", y=y, anchor="end", style="number"),

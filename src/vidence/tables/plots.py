@@ -19,6 +19,7 @@ VIOLIN_PX = 62
 N_TICKS = 5
 N_STEPS = 64
 _STYLES = 5
+_FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
 _MOST_STEPS = 5  # between the lines of an axis
 _STEPS = (1, 2, 5, 10)
 _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
@@ -122,7 +123,7 @@ def _draw_chart(chart: Chart) -> Drawing:
         swatches = [svg.swatch(box) for box in boxes]
     else:
         for i, series in enumerate(chart.series):
-            body += _curve(series.points, place, y, index=i)
+            body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)
         swatches = [svg.dot_swatch(_mark(i)) for i in range(len(chart.series))]
     legend = tuple((swatch, one.label) for swatch, one in zip(swatches, chart.series, strict=True))
     return Drawing(svg=_whole(body, chart.title), legend=legend)
@@ -139,6 +140,12 @@ def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
     if low == high:
         return lambda value: (LEFT + RIGHT) / 2
     return lambda value: inner(measured(value))
+
+
+def _beside(x: Callable[[float], float], index: int, *, n: int) -> Callable[[float], float]:
+    """Places a little beside those of the other curves, where these are so many that intervals would hide."""
+    aside = (index - (n - 1) / 2) * _ASIDE if n > _FEW_CURVES else 0.0
+    return lambda value: x(value) + aside
 
 
 def _columns(

@@ -157,8 +157,8 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
 
 def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     _, page = page_of(runs.load())
-    # Questions, prompts, reasoning, and the list of changed replies.
-    assert len(page.all("details")) == 7 + 5 + 1 + 1
+    # Questions, prompts, reasoning, the list of changed replies, and the numbers of two figures.
+    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2
     item = next(t for t in page.text_of("details", class_="item") if "Question q2?" in t)
     flat = " ".join(item.split())
     assert "wrong q2 Question q2? read C · right B" in flat
@@ -248,3 +248,63 @@ def test_pages_need_runs_with_trials(runs, tmp_path):
         write_page([runs.load(trials=[])], tmp_path / "x.html", cache_root=None, media_root=None, rng=rng)
     with pytest.raises(StoreError, match="cannot write"):
         write_page([runs.load("b")], tmp_path / "no" / "x.html", cache_root=None, media_root=None, rng=rng)
+
+
+def test_sections_that_come_after_stand_behind_the_scores(runs, page_of):
+    sections = [
+        Section(title="Printed", paragraphs=("As printed.",), place="after"),
+        Section(title="Asked", paragraphs=("What was asked for.",)),
+    ]
+    text, page = page_of(runs.load(), extra_sections=sections)
+    places = ["What was asked for.", ">Scores</h2>", ">Outcomes</h2>", "As printed.", ">Parsers</h2>"]
+    assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
+    links = [attrs["href"] for attrs in page.all("a")]
+    assert links.index("#section-2") < links.index("#run-1-scores") < links.index("#section-1")
+    text, _ = page_of(runs.load("b"), runs.load("c"), extra_sections=sections)
+    places = ["What was asked for.", "Runs side by side", "As printed."]
+    assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
+
+
+def test_behind_an_opening_all_else_is_folded(runs, page_of, stays_at_home):
+    table = Table(
+        name="t",
+        title="Three bars",
+        label="l",
+        columns=(Column(key="accuracy", title="accuracy", kind="share"),),
+        rows=(Row(key="a", label="a", values=(0.5,)),),
+        figure="scores",
+    )
+    opening = Section(title="In short", paragraphs=("What was asked.",), figures=(table,))
+    section = Section(title="Checks", paragraphs=("All of them.",))
+    text, page = page_of(runs.load("a"), runs.load("b"), opening=opening, extra_sections=[section])
+    stays_at_home(text, page)
+    assert page.open == []
+    (shown,) = page.text_of("section", class_="opening")
+    assert "What was asked." in shown
+    assert "Three bars" in shown
+    folded = page.text_of("details", class_="run")
+    assert len(folded) == 4  # the checks, side by side, and the runs
+    assert "All of them." in folded[0]
+    assert "Overview" in folded[1]
+    assert all("What was asked." not in one for one in folded)
+
+
+def test_wide_tables_keep_their_first_column_and_shade_the_side_that_goes_on(runs, page_of):
+    _, page = page_of(runs.load())
+    (css,) = page.text_of("style")
+    assert re.search(r"tr > :first-child \{[^}]*position: sticky; left: 0;", css)
+    assert re.search(r"\.scroll \{[^}]*overflow-x: auto;[^}]*local,[^}]*scroll;", css)
+
+
+def test_the_score_figure_draws_what_the_plan_asks_for(runs, page_of):
+    items = [item for item in runs.items if "level" in item.tags]
+    trials = [trial for trial in runs.trials if trial.item_id in {item.item_id for item in items}]
+    text, _ = page_of(runs.load("a", items=items, trials=trials))
+    figure = text[text.index('aria-label="Bars: Score"') :].partition("</ul>")[0]
+    assert "mean over questions" in figure
+    assert "mean over task" not in figure
+    text, page = page_of(runs.load("b", items=items, trials=trials, headline="macro:task"))
+    figure = text[text.index('aria-label="Bars: Score"') :].partition("</ul>")[0]
+    assert "mean over task" in figure
+    assert "mean over level" not in figure
+    assert any(cell.startswith("mean over level") for cell in page.text_of("th"))
