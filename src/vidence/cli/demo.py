@@ -12,6 +12,7 @@ from rich.console import Console
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
 from vidence.catalog import parse_spec
+from vidence.cli.console import Screen
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
@@ -88,7 +89,7 @@ def demo(*, out: Path) -> int:
 
     Exit code 1 when something that was planted was not recovered.
     """
-    console = Console(markup=False)
+    console = Screen(markup=False)
     started_s = time.monotonic()
     _world(out, console)
     folders = anyio.run(_ask_all, out, console)
@@ -187,7 +188,7 @@ async def _ask(
 
 def _print_trouble(event: Event) -> None:
     if isinstance(event, MediaTrouble):
-        Console(markup=False).print(event.message)
+        Screen(markup=False).print(event.message)
 
 
 def _name(model: str) -> str:

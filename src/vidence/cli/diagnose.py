@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from vidence.catalog import parse_spec
-from vidence.cli.console import say, several, trust_option, watched
+from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
@@ -84,7 +83,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
     """Examine what is left; how many questions failed."""
     from vidence.engine.diagnose import diagnose as examine
 
-    console, place = Console(stderr=True), environment()
+    console, place = Screen(stderr=True), environment()
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
     account = watched(
         lambda listen: examine(
@@ -130,7 +129,7 @@ def _say(
         diagnosed.path.parent.mkdir(exist_ok=True)
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
-    console = Console()
+    console = Screen()
     for sentence in diagnosed.sentences:
         console.print(plain(sentence))
     for statement in diagnosed.statements:

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import AwayLines, say, trust_option
+from vidence.cli.console import AwayLines, Screen, say, trust_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -125,7 +125,7 @@ def make(
     that did not become a question: OUT/account.json, OUT/dropped.jsonl.
     """
     maker: Maker = create("maker", name)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     if check:
         maker.check(config)
         click.echo(f"{config} makes sense")

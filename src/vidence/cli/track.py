@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def track(
     truth = _truth(gt)
     if table == "parquet":
         check_parquet()
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     with Progress(console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task(
             "looking for people", total=len(range(0, medium.n_frames, stride)), visible=False

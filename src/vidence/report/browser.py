@@ -1,13 +1,14 @@
 """The questions that a page shows one by one, each with what all runs made of it, and their filters."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeVar
 
 from vidence.records import Item
 from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.questions import ContactSheets, Sheet, shown_words
-from vidence.report.results import STATUSES, Row, Run
+from vidence.report.results import STATUSES, Row, Run, with_prompts
 from vidence.report.timeline import lanes, timeline
 from vidence.tables.svg import Drawing
 
@@ -107,7 +108,7 @@ class Browser:
         return f"{text[:half]}\n[… {len(text) - most:,} characters are left out here …]\n{text[-half:]}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """One trial: the id and the name of its run, the run, and the trial."""
 
@@ -155,7 +156,22 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
         return []
     most = max(map(len, questions))
     fates = [tuple((one.run_id, one.row.status) for one in trials) for trials in questions]
-    return pick(questions, fates, max(n_items // most, min(1, n_items)))
+    return _with_prompts(pick(questions, fates, max(n_items // most, min(1, n_items))))
+
+
+def _with_prompts(questions: Sequence[Sequence[_Asked]]) -> list[list[_Asked]]:
+    """The same with all that was sent, which a run may have left out; each run is opened once."""
+    by_run: dict[str, list[_Asked]] = {}
+    for one in chain.from_iterable(questions):
+        by_run.setdefault(one.run_id, []).append(one)
+    whole: dict[tuple[str, str, int], Row] = {}
+    for run_id, some in by_run.items():
+        for row in with_prompts(some[0].run, [one.row for one in some]):
+            whole[run_id, row.item.item_id, row.trial.repeat] = row
+    return [
+        [replace(one, row=whole[one.run_id, one.row.item.item_id, one.row.trial.repeat]) for one in trials]
+        for trials in questions
+    ]
 
 
 def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_items: int) -> Browser:

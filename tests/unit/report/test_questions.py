@@ -14,7 +14,7 @@ from vidence.records import (
     VideoPart,
 )
 from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, shown_words
-from vidence.report.results import Row
+from vidence.report.results import Row, load_run, with_prompts
 
 
 def row(runs, position):
@@ -181,3 +181,12 @@ def test_fewer_pictures_are_larger(n_sheets, side_px):
     sheets = ContactSheets(cache_root=None, media_root=None, budget_bytes=8_000_000)
     sheets.make_room(n_sheets)
     assert sheets.thumb_px == side_px
+
+
+def test_a_page_of_brief_rows_has_what_was_sent(runs):
+    folder = runs.write("r")
+    whole, brief = load_run(folder), load_run(folder, are_brief=True)
+    assert whole.rows[0].trial.prompt.parts
+    assert not any(prompt_text(row.trial.prompt) for row in brief.rows)
+    assert [row.trial for row in with_prompts(brief, brief.rows)] == [row.trial for row in whole.rows]
+    assert with_prompts(whole, whole.rows) is whole.rows
