@@ -146,6 +146,10 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
         runs: for each run its id on the page, its name, and the run.
         n_items: how many trials there is room for.
     """
+    if len(runs) == 1 and runs[0][2].plan.repeats == 1:  # the same, without a list for each of very many
+        ((run_id, name, run),) = runs
+        chosen = pick(run.rows, [row.status for row in run.rows], n_items)
+        return _with_prompts([[_Asked(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
     found: dict[tuple[str, str], list[_Asked]] = {}
     for run_id, name, run in runs:
         for row in run.rows:

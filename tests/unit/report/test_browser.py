@@ -75,7 +75,9 @@ def test_the_same_id_under_another_question_stands_apart(runs):
 def test_repeats_stand_together(runs):
     item = runs.question("i0", "v0", "A")
     trials = [runs.marked(item, one, repeat=i) for i, one in enumerate((RIGHT, WRONG))]
-    (entry,) = browse(named(runs.load("a", items=[item], trials=trials)), sheets=sheets(), n_items=9).entries
+    (entry,) = browse(
+        named(runs.load("a", items=[item], trials=trials, repeats=2)), sheets=sheets(), n_items=9
+    ).entries
     assert [one.name for one in entry.told] == ["repeat 0", "repeat 1"]
 
 
@@ -84,7 +86,9 @@ def test_other_orders_of_the_choices_are_told(runs):
     trials = [
         runs.marked(item, RIGHT, choice_order=order, repeat=i) for i, order in enumerate(((), (1, 0, 2, 3)))
     ]
-    (entry,) = browse(named(runs.load("a", items=[item], trials=trials)), sheets=sheets(), n_items=9).entries
+    (entry,) = browse(
+        named(runs.load("a", items=[item], trials=trials, repeats=2)), sheets=sheets(), n_items=9
+    ).entries
     assert not entry.is_one_order
 
 
