@@ -9,6 +9,7 @@ from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
 
 LANE_PX = 34
+MOST_CHARACTERS = 28  # of a name, so that it leaves room for a number beside it on a narrow screen
 MOST_TICKS = 256  # of one lane; more would be one solid bar, and a slow page
 _SHOT = '<path d="M8 2V14" class="shot"/>'
 _SPAN = '<rect y="3" width="16" height="10" class="span"/>'
@@ -35,7 +36,13 @@ def lanes(shown: Sequence[tuple[str, Selection | None]]) -> list[Lane]:
             found = names.setdefault(times, [])
             if name and name not in found:
                 found.append(name)
-    return [Lane(name=", ".join(some) or "frames shown", times_s=times) for times, some in names.items()]
+    return [Lane(name=_together(some), times_s=times) for times, some in names.items()]
+
+
+def _together(names: Sequence[str]) -> str:
+    """The names of some runs, or how many they are where there is no room for their names."""
+    whole = ", ".join(names) or "frames shown"
+    return whole if len(names) < 2 or len(whole) <= MOST_CHARACTERS else f"{len(names)} runs"
 
 
 def spans_of(item: Item, *, end_s: float = math.inf) -> list[tuple[float, float]]:
@@ -94,7 +101,7 @@ def _evidence(item: Item, spans: Sequence[tuple[float, float]], x: svg.Scale) ->
     words = "; ".join(f"{start:.1f} to {end:.1f} s" for start, end in spans)
     body = [
         svg.text(f"evidence ({kinds})", x="0", y=12, style="label"),
-        svg.text(svg.shorten(words, most=60), x="100%", y=12, anchor="end", style="axis"),
+        svg.text(svg.shorten(words, most=MOST_CHARACTERS), x="100%", y=12, anchor="end", style="axis"),
     ]
     body += [
         svg.rect(x=x(start), width=max(x(end) - x(start), 0.3), y=17, height=11, style="span")
@@ -108,10 +115,10 @@ def _frames(lane: Lane, spans: Sequence[tuple[float, float]], x: svg.Scale, *, t
     said = f"{n:,} frames" if n > 1 else "1 frame"
     if spans:
         inside = sum(any(start <= time < end for start, end in spans) for time in lane.times_s)
-        said = f"{inside:,} of {said} in the evidence"
+        said = f"{inside:,} of {n:,} in the evidence"
     step = -(-n // MOST_TICKS)
     body = [
-        svg.text(svg.shorten(lane.name), x="0", y=top + 12, style="label"),
+        svg.text(svg.shorten(lane.name, most=MOST_CHARACTERS), x="0", y=top + 12, style="label"),
         svg.text(said, x="100%", y=top + 12, anchor="end", style="axis"),
         svg.rect(x=0, width=100, y=top + 22, height=1, style="ground"),
     ]

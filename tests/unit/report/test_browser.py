@@ -106,4 +106,4 @@ def test_an_entry_has_the_timeline_of_its_frames_and_evidence(runs):
     trial = runs.marked(item, RIGHT, reply=runs.said("A"), **runs.shown())
     (entry,) = browse(named(runs.load("a", items=[item], trials=[trial])), sheets=sheets(), n_items=9).entries
     assert entry.drawing is not None
-    assert "1 of 4 frames in the evidence" in entry.drawing.svg
+    assert "1 of 4 in the evidence" in entry.drawing.svg

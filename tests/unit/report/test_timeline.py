@@ -33,7 +33,7 @@ def test_frames_and_evidence_stand_where_their_times_say():
     (span,) = by_class(drawing, "span")
     assert (span.get("x"), span.get("width")) == ("50.000%", "25.000%")
     assert [e.get("x1") for e in by_class(drawing, "shot")] == ["0.000%", "50.000%", "100.000%"]
-    assert "1 of 3 frames in the evidence" in texts(drawing)
+    assert "1 of 3 in the evidence" in texts(drawing)
     assert "5.0 to 7.5 s" in texts(drawing)
     assert texts(drawing)[-1] == "10.0 s"
     assert [words for _, words in drawing.legend] == ["evidence", "a frame that was shown"]
@@ -48,6 +48,7 @@ def test_a_cut_of_a_video_has_its_own_ends():
 def test_runs_that_showed_the_same_frames_share_a_line():
     found = lanes([("a", selection(2, 1)), ("b", selection(1, 2)), ("c", selection(1)), ("d", None)])
     assert found == [Lane(name="a, b", times_s=(1, 2)), Lane(name="c", times_s=(1,))]
+    assert lanes([("a long name of a run", selection(1)), ("another name", selection(1))])[0].name == "2 runs"
     assert lanes([("", selection(1)), ("", selection(1))]) == [Lane(name="frames shown", times_s=(1,))]
 
 
