@@ -12,7 +12,7 @@ def test_list_names_everything_that_has_a_file(vidence):
     assert everything.code == 0
     for line in (
         "benchmarks: actpld, herbench, humanpcr, mmvu, perceptioncomp, phantom, table",
-        "parsers: description-match, herbench-official, logp, needs-judge, perceptioncomp-api",
+        "parsers: description-match, herbench-official, logp, logp-text, needs-judge, perceptioncomp-api",
         "judges: ",
         "protocols: ",
         "prompts: ",
