@@ -321,6 +321,9 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         measures=measures,
         notes=(
             "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
+            "'Numbers as choices' are the questions whose choices are all numbers."
+            if any(line.key == NUMERIC for line in lines)
+            else "",
             f"Tags with too many or too long values for a table: {', '.join(left_out)}." if left_out else "",
             few_note(line.about.scored.n_videos for line in lines),
         ),
