@@ -30,7 +30,7 @@ from vidence.records import Item, Prompt, Reply, Sampling, TextPart
 IS_LONG = os.environ.get("VIDENCE_ATTACK") == "long"
 KEY = "sk-CANARY-0123456789"
 N_QUESTIONS = 2
-TIMEOUT_S = 10.0
+TIMEOUT_S = 60.0 if IS_LONG else 10.0  # bodies of 32 MB, on a machine that does other things, too
 SILENT_TIMEOUT_S = 1.0  # where nothing else ends the wait
 SPECS = {
     "chat": "openai:m?base_url={address}/v1&api_key_env=HOSTILE_KEY",

@@ -24,6 +24,8 @@ COMMANDS = {
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
+    "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
+    "convert": ("convert", "Questions in another layout, written in the item format."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
     "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
     "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
@@ -44,7 +46,7 @@ COMMANDS = {
     "doctor": ("doctor", "What is installed, what each extra would add, what is wrong."),
 }
 # Functions that cannot have the name of their command.
-_FUNCTIONS = {"list": "list_names"}
+_FUNCTIONS = {"list": "list_names", "import": "import_results"}
 INTERRUPTED = 130
 # What a stream says that takes no more; an error about a file has its name.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -85,6 +85,13 @@ class Plan(Record):
     media: Annotated[str | None, _flag("Folder in which the videos lie (default: beside the questions).")] = (
         None
     )
+    map: Annotated[
+        str | None,
+        _flag(
+            "For table: how a file in another layout is read; a preset, FILE.toml, or FIELD=COLUMN,...",
+            metavar="MAP",
+        ),
+    ] = None
     split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
         str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
@@ -225,6 +232,7 @@ class PlanOverrides(TypedDict, total=False):
     """
 
     media: str | None
+    map: str | None
     split: str | None
     protocol: str | None
     selector: str | None

@@ -11,9 +11,10 @@ import msgspec
 import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
+from vidence.ask.mapping.mapping import whole_map
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
-from vidence.catalog import create, parse_spec
+from vidence.catalog import Spec, create, parse_spec, settings_type
 from vidence.contracts import (
     Benchmark,
     Loaded,
@@ -61,7 +62,8 @@ def make_plan(
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     check_secrets("model", model)  # before anything of it is shown or stored
-    benchmark: Benchmark = create("benchmark", benchmark_name)
+    given_map = str(overrides.get("map") or "")
+    benchmark = benchmark_of(benchmark_name, given_map)
     protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
@@ -92,6 +94,7 @@ def make_plan(
         "benchmark": benchmark_name,
         "data": _whole_place(str(data)),
         "media": _whole_place(str(given["media"])) if given.get("media") else None,
+        "map": whole_map(given_map) or None,
         "split": given.get("split") or benchmark.splits[0],
         "protocol": protocol,
         "model": spec,
@@ -111,6 +114,24 @@ def _whole_place(text: str) -> str:
     return str(Path(text).resolve())
 
 
+def benchmark_of(name: str, mapping: str) -> Benchmark:
+    """The benchmark of a plan, told how a file in another layout is read where the plan says it.
+
+    Raises:
+        UsageError: no such benchmark or mapping, or a benchmark whose layout is its own.
+    """
+    if not mapping:
+        found: Benchmark = create("benchmark", name)
+        return found
+    if settings_type("benchmark", name) is None:
+        raise UsageError(
+            f"{name} has a layout of its own, so that --map says nothing of it; files in other layouts are "
+            "read by the benchmark table"
+        )
+    mapped: Benchmark = create("benchmark", Spec(name=name, options={"map": mapping}))
+    return mapped
+
+
 def load_questions(plan: Plan) -> Loaded:
     """The questions of a plan, with the folder in which their media lie.
 
@@ -118,7 +139,7 @@ def load_questions(plan: Plan) -> Loaded:
         DataError: nothing usable in the data, or an address that was not fetched.
         UsageError: a split that does not exist.
     """
-    benchmark: Benchmark = create("benchmark", plan.benchmark)
+    benchmark = benchmark_of(plan.benchmark, plan.map or "")
     loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
     if plan.media is None:
         return loaded

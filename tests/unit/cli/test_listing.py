@@ -76,7 +76,7 @@ def test_the_same_as_json(made_up):
 
 
 def test_a_thing_without_options_says_so():
-    assert said("benchmarks", "table").endswith("no options\n")
+    assert said("benchmarks", "mmvu").endswith("no options\n")
 
 
 def test_wrong_kinds_and_names_are_answered_with_the_nearest():
