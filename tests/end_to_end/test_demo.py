@@ -41,6 +41,11 @@ def test_everything_planted_is_recovered(demo):
     assert "everything planted was recovered" in done.out
     assert done.err == ""
     page = (line.folder / "out" / "report.html").read_text()
+    opening = page[page.index('class="opening"') : page.index("Planted against recovered</bdi>")]
+    assert opening.count("<h3>") == 3
+    assert "What was asked" in opening
+    assert "What came out" in opening
+    assert "vidence run table" in opening
     assert "Planted against recovered" in page
     assert "Why the score is what it is" in page
     assert "so is the finding of every question" in page

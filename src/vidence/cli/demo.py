@@ -23,7 +23,7 @@ from vidence.make.pipeline.session import BuildContext
 from vidence.make.planted.planted_lights import lights_section, make_lights
 from vidence.make.planted.planted_making import make_planted
 from vidence.make.planted.planted_page import made_section
-from vidence.report.calibration import calibration_section, compare
+from vidence.report.calibration import calibration_section, compare, opening_section
 from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
@@ -108,6 +108,13 @@ def demo(*, out: Path) -> int:
         rng=rng,
         n_items=90,
         title="Demonstration: planted truth, recovered",
+        opening=opening_section(
+            compared,
+            rng=rng,
+            outcome=f"So were {sum(one.is_recovered for one in recovered)} of {len(recovered)} figures "
+            f"of diagnostics and {sum(one.is_right for one in made.held)} of {len(made.held)} questions that "
+            "were made.",
+        ),
         extra_sections=[
             calibration_section(compared, rng=rng),
             why_section(recovered),

@@ -537,6 +537,12 @@ class RunStore(ExitStack):
                 raise StoreError(f"{self.path} holds no findings of {name}; run `vidence diagnose` first")
             return _decoded(msgspec.json.Decoder(Header), row[0])
 
+    def diagnoses(self) -> dict[str, Header]:
+        """What the findings in this run are about, by the names under which they are kept."""
+        with _translated(self.path):
+            rows = self._db.execute("SELECT name, header FROM diagnoses ORDER BY name").fetchall()
+            return {name: msgspec.json.decode(header, type=Header) for name, header in rows}
+
     def add_finding(self, name: str, examined: Examined) -> None:
         """Append what came of one question; no end of this process can lose it when this returns.
 

@@ -1,30 +1,34 @@
 """The findings of a diagnostic on a run, and what they say together."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 import numpy as np
 
 from vidence.contracts import Diagnostic, Examined, RunDiagnostic
+from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.specs import label
 from vidence.engine.store import Header, RunStore, diagnosis_name
-from vidence.errors import UsageError
+from vidence.errors import UsageError, VidenceError
 from vidence.records import Failed, source_noun
 from vidence.report.export import write_file
 from vidence.report.provenance import diagnosed_note
 from vidence.report.results import SEED
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
-from vidence.tables.rendering import render
+from vidence.tables.rendering import drawing_of, render
 from vidence.tables.table import Table, several
 from vidence.text import visible
 
 JSON_FORMAT = "vidence-diagnosis/1"
+MOST_FIGURES = 4  # of one diagnostic in the report of its run; all are on its own page
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -51,6 +55,65 @@ class Diagnosed:
     def tables(self) -> dict[str, Table]:
         """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""
         return {table.name: table for table in map(table_of, self.statements)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """What the report of a run says of a diagnostic: its first table, its first figures, where the rest is.
+
+    `link` leads from the report to the diagnostic's own page; empty where that is not there. `figures` may
+    hold the first table, which is then not in `tables`. `paragraphs` say why, where nothing can be told.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...]
+    figures: tuple[Statement, ...] = ()
+    tables: tuple[Table, ...] = ()
+    link: str = ""
+    n_more: int = 0
+
+
+def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt, ...]:
+    """What was found out about a run, in short; nothing where nobody asked.
+
+    Args:
+        folder: the run.
+        page: the report that it is for.
+        level: coverage of the intervals.
+
+    Raises:
+        StoreError: not a run folder, or a damaged one.
+    """
+    with RunStore(folder) as store:
+        headers = store.diagnoses()
+    return tuple(_excerpt(folder, page, header, level=level) for header in headers.values())
+
+
+def _excerpt(folder: Path, page: Path, header: Header, *, level: float) -> Excerpt:
+    options = ", ".join(f"{key} {value}" for key, value in header.options.items())
+    title = f"{header.diagnostic}, {options}" if options else header.diagnostic
+    try:
+        diagnostic = open_diagnostic(header.diagnostic, header.options)
+        found = load_diagnosed(diagnostic, folder, options=header.options, level=level)
+    except VidenceError as error:  # one that cannot be told must not take the report with it
+        return Excerpt(title=title, paragraphs=(f"This cannot be shown: {error}",))
+    first, *others = found.statements
+    drawn = [one for one in others if drawing_of(one) is not None][: MOST_FIGURES - 1]
+    is_drawn = drawing_of(first) is not None
+    n_more = len(others) - len(drawn)
+    return Excerpt(
+        title=title,
+        paragraphs=found.sentences,
+        figures=(first, *drawn) if is_drawn else tuple(drawn),
+        tables=() if is_drawn else (table_of(first),),
+        link=_link(found.path, page) if found.path.exists() else "",
+        n_more=n_more,
+    )
+
+
+def _link(target: Path, page: Path) -> str:
+    """The way from one page to another, as an address; signs that mean something in one are quoted."""
+    return quote(Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix())
 
 
 def load_diagnosed(

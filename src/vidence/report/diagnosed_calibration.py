@@ -448,7 +448,7 @@ def _table(recovered: Sequence[Recovered]) -> Table:
         label=Column(key="what", title="figure"),
         rows=(Line(str(i), one.what, one, detail=one.diagnostic) for i, one in enumerate(recovered)),
         measures=(
-            number("run", lambda one: one.label, "reader and frames", kind="text"),
+            number("run", lambda one: one.label, "simulated model and frames", kind="text"),
             count("n", lambda one: one.n, "questions"),
             figure("planted", lambda one: one.planted),
             figure("recovered", lambda one: one.found, "No interval where all questions are alike."),

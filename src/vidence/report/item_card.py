@@ -103,7 +103,8 @@ class Card:
         if self.asked is not None and self.asked.found:
             first = next(iter(self.asked.found.values()))
             made.append(f"{self.n_asked:,} of them were put to {first.plan.model}.")
-            made += [sentence for one in self.asked.found.values() for sentence in one.sentences[1:]]
+            said = (sentence for one in self.asked.found.values() for sentence in one.sentences[1:])
+            made += dict.fromkeys(said)
         else:
             made.append("No model was asked: nothing is known of what needs the video.")
         return tuple(made)

@@ -13,11 +13,13 @@ import numpy as np
 
 from vidence.engine.specs import label
 from vidence.errors import UsageError
+from vidence.report.browser import browse
+from vidence.report.diagnosed import Excerpt, excerpts
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
 from vidence.report.provenance import plan_note
-from vidence.report.questions import ContactSheets, browse, error_of, how_read, prompt_text, verdict_words
+from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, verdict_words
 from vidence.report.repeated import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
@@ -28,9 +30,6 @@ from vidence.tables.table import Table
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
-THUMB_PX = 160
-SMALL_THUMB_PX = 120
-MOST_LARGE = 150
 MOST_PROBLEMS = 50
 
 
@@ -43,6 +42,7 @@ class _View:
     run: Run
     sentences: tuple[str, ...]
     tables: Mapping[str, Table]
+    diagnosed: tuple[Excerpt, ...]
 
     @property
     def scores(self) -> list[Table]:
@@ -82,6 +82,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
     title: str = "",
+    opening: Section | None = None,
 ) -> None:
     """Write the page of one run, or of several side by side.
 
@@ -95,9 +96,10 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             that its numbers do not depend on what else is on the page.
         tables: for each run those of `all_tables`, where they are made already.
         n_items: how many trials the browser of questions holds.
-        extra_sections: shown first, below the headline.
+        extra_sections: shown below the headline, or behind the scores, as their places say.
         level: coverage of the intervals.
         title: the heading of the page (default: what was asked).
+        opening: all that the page shows at first; everything else is folded.
 
     Raises:
         StoreError: the file cannot be written.
@@ -114,14 +116,11 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             run=run,
             sentences=headline(run, some[0]),
             tables={table.name: table for table in some},
+            diagnosed=excerpts(run.folder, path, level=level),
         )
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
-    n_shown = min(n_items, sum(len(run.rows) for run in runs))
-    thumb_px = THUMB_PX if n_shown <= MOST_LARGE else SMALL_THUMB_PX
-    sheets = ContactSheets(
-        cache_root=cache_root, media_root=media_root, thumb_px=thumb_px, budget_bytes=PICTURES_BYTES
-    )
+    sheets = ContactSheets(cache_root=cache_root, media_root=media_root, budget_bytes=PICTURES_BYTES)
     browser = browse([(view.id, view.title, view.run) for view in views], sheets=sheets, n_items=n_items)
     benchmarks = ", ".join(dict.fromkeys(run.plan.benchmark for run in runs))
     page = render(
@@ -130,6 +129,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
         comparison=side_by_side(runs, [view.scores for view in views]) if len(runs) > 1 else (),
+        opening=opening,
         sections=extra_sections,
         links=_links(views, extra_sections),
         browser=browser,
@@ -145,12 +145,18 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
 
 
 def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[str, str]]:
-    links = [(f"section-{i}", section.title) for i, section in enumerate(sections, start=1)]
+    places = {"first": list[tuple[str, str]](), "after": list[tuple[str, str]]()}
+    for i, section in enumerate(sections, start=1):
+        places[section.place].append((f"section-{i}", section.title))
+    links = places["first"]
     if len(views) > 1:
-        links.append(("runs", "Side by side"))
+        links += [("runs", "Side by side"), *places["after"]]
         links += [(view.id, view.title) for view in views]
     else:
         names = {"scores": "Scores", "outcomes": "Outcomes"}
+        links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
+        links += places["after"]
+        names = {"diagnosed": "Diagnostics"} if views[0].diagnosed else {}
         names |= {"judges": "Judges"} if views[0].judges else {}
         names |= {"confidence": "Log-probabilities"} if views[0].confidence else {}
         names |= {"parsers": "Parsers", "letters": "Letters"}

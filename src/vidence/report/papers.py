@@ -62,7 +62,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
     """
     sections = []
     if any(map(_declared, {run.plan.benchmark for run in runs})):
-        sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws)))
+        sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws), place="after"))
     if with_published:
         sections.append(
             Section(
@@ -72,11 +72,12 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
                     "below each table say how ours were, and why a run has no value in a column.",
                 ),
                 tables=published_tables(runs, draws=draws),
+                place="after",
             )
         )
     budgets = budget_table(runs, draws=draws) if len(runs) > 1 else None
     if budgets is not None:
-        sections.append(Section(title="Frame budgets", tables=(budgets,)))
+        sections.append(Section(title="Frame budgets", tables=(budgets,), place="after"))
     return tuple(sections)
 
 

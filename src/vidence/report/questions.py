@@ -1,8 +1,8 @@
-"""The questions that a page shows one by one: which ones, what is said about each, and their filters."""
+"""What a page says of one trial: its frames in a picture, its prompt, how its answer was read."""
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,20 +27,17 @@ from vidence.records import (
     Verdict,
     VideoPart,
 )
-from vidence.report.provenance import prompt_note, shown_note
-from vidence.report.results import STATUSES, Row, Run, Status, with_prompts
+from vidence.report.results import Row, Run
 
 MOST_FRAMES = 16
 N_COLUMNS = 4
+# Sides of a thumbnail, the largest first; as many bytes as JPEGs of videos have for a square of such sides.
+THUMBS_PX = (360, 280, 220, 160, 120)
+_BYTES_PER_PX = 0.12
 QUALITY = 70
 _GAP_PX = 4
 _CACHE_MAX_BYTES = 20 * 2**30
 MOST_TIMES = 64
-LONG_TEXT = 20_000
-SHORT_TEXT = 2_000
-# All texts together; beyond it, long ones are cut shorter.
-TEXT_BUDGET = 4_000_000
-MOST_TAG_VALUES = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,17 +66,23 @@ class Pictured:
 class ContactSheets:
     """Makes each sheet once: questions that were shown the same frames share one.
 
-    `thumb_px` bounds both sides of a thumbnail, `budget_bytes` the sum of all sheets. `sheets` holds
-    what was made, by id.
+    `budget_bytes` bounds the sum of all sheets, `thumb_px` both sides of a thumbnail. `sheets`
+    holds what was made, by id.
     """
 
     cache_root: Path | None
     media_root: Path | None
-    thumb_px: int
     budget_bytes: int
+    thumb_px: int = THUMBS_PX[-1]
     sheets: dict[str, Sheet] = field(default_factory=dict)
     _made: dict[object, Pictured] = field(default_factory=dict)
     _n_bytes: int = 0
+
+    def make_room(self, n_sheets: int) -> None:
+        """Draw as large as so many sheets allow."""
+        each = self.budget_bytes / max(1, n_sheets) / MOST_FRAMES
+        fitting = (px for px in THUMBS_PX if px * px * _BYTES_PER_PX <= each)
+        self.thumb_px = next(fitting, THUMBS_PX[-1])
 
     def of(self, run: Run, row: Row) -> Pictured:
         """The sheet of one trial."""
@@ -198,22 +201,6 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{found}{points}{sampled}{answer}.{contrary}{loose}"
 
 
-def pick(rows: Sequence[Row], n: int) -> list[Row]:
-    """About `n` trials, alike many of each status and evenly spread over the run, in its order.
-
-    Fates that are rare are shown whole, and what they leave over goes to the others.
-    """
-    positions: dict[Status, list[int]] = {}
-    for i, row in enumerate(rows):
-        positions.setdefault(row.status, []).append(i)
-    chosen: list[int] = []
-    groups = sorted(positions.values(), key=len)
-    for n_done, group in enumerate(groups):
-        quota = min(len(group), (n - len(chosen)) // (len(groups) - n_done))
-        chosen += [group[(2 * k + 1) * len(group) // (2 * quota)] for k in range(quota)]
-    return [rows[i] for i in sorted(chosen)]
-
-
 def how_read(row: Row) -> str:
     """How the answer was found, or why not, by which parser, and what it scored."""
     score = row.score
@@ -272,94 +259,3 @@ def shown_words(trial: Trial) -> str:
     what = f"{n:,} frames" if n > 1 else "1 frame"
     note = f" {selection.note}" if selection.note else ""
     return f"{what} of {selection.n_candidates:,} by {selection.selector}, at {times}{more} s.{note}"
-
-
-# --------------------------------------------------------------------------- on the page
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One trial on the page: `run_name` stands beside it where there are several runs.
-
-    `prompt_note` says why there is no prompt to show; empty where one was sent.
-    """
-
-    id: str
-    run_id: str
-    run_name: str
-    row: Row
-    tag_ids: str
-    sheet_id: str
-    shown: str
-    prompt_note: str
-
-
-@dataclass(kw_only=True)
-class Browser:
-    """All entries, what they can be filtered by as (value, words) pairs, and how much text was shown."""
-
-    note: str
-    entries: tuple[Entry, ...]
-    statuses: tuple[tuple[str, str], ...]
-    tags: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    sheets: Mapping[str, Sheet]
-    n_characters: int = 0
-
-    def cut(self, text: str) -> str:
-        """A text that is not too long for the page; more is cut once a lot has been said."""
-        most = LONG_TEXT if self.n_characters < TEXT_BUDGET else SHORT_TEXT
-        self.n_characters += min(len(text), most)
-        if len(text) <= most:
-            return text
-        half = most // 2
-        return f"{text[:half]}\n[… {len(text) - most:,} characters are left out here …]\n{text[-half:]}"
-
-
-def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_items: int) -> Browser:
-    """Choose trials from all runs and prepare them.
-
-    Args:
-        runs: for each run its id on the page, its name, and the run.
-        sheets: makes the pictures.
-        n_items: how many trials to show in all.
-    """
-    tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
-    entries: list[Entry] = []
-    for run_id, name, run in runs:
-        for row in with_prompts(run, pick(run.rows, n_items // len(runs))):
-            pictured = sheets.of(run, row)
-            ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in row.item.tags.items()]
-            entries.append(
-                Entry(
-                    id=f"{run_id}-q{len(entries) + 1}",
-                    run_id=run_id,
-                    run_name=name if len(runs) > 1 else "",
-                    row=row,
-                    tag_ids=" ".join(ids),
-                    sheet_id=pictured.sheet_id,
-                    shown=shown_note(run, row) or f"{shown_words(row.trial)} {pictured.note}".strip(),
-                    prompt_note=prompt_note(run, row),
-                )
-            )
-    found = {entry.row.status for entry in entries}
-    statuses = [(str(status), words) for status, words in STATUSES.items() if status in found]
-    missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
-    if "right" in found and missed:
-        statuses.insert(1, (missed, "not right"))
-    tags = []
-    for name in dict.fromkeys(name for name, _ in tag_ids):
-        values = sorted((value, tag_id) for (of, value), tag_id in tag_ids.items() if of == name)
-        if 1 < len(values) <= MOST_TAG_VALUES:
-            tags.append((name, tuple((tag_id, value) for value, tag_id in values)))
-    n, n_all = len(entries), sum(len(run.rows) for _, _, run in runs)
-    part = (
-        f"{n:,} of {n_all:,} trials: alike many right, wrong, unreadable, refused and failed ones as far as "
-        "there are, spread evenly over the run. The shares here are not those of the run."
-    )
-    return Browser(
-        note=f"All {n:,} trials." if n == n_all else part,
-        entries=tuple(entries),
-        statuses=tuple(statuses),
-        tags=tuple(tags),
-        sheets=sheets.sheets,
-    )

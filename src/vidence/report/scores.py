@@ -33,6 +33,7 @@ NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
 NUMERIC = "numeric"  # the average over the questions whose choices are numbers
 MOST_VALUES = 40
+MOST_CHARACTERS = 60  # of the value of a tag that gets a table: longer ones are titles, and no groups
 LEAST_MEDIAN = 10  # questions whose choices are numbers; of fewer the median rule says nothing
 # Rules that look at no video, with what they are called and do; `constant` is followed by its letter.
 RULES: Mapping[str, tuple[str, str]] = {
@@ -306,7 +307,11 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     rules = SimpleRules.of(run.rows)
     tags = tag_values(run)
     measures = _measures(run, rules, draws=draws)
-    many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
+    left_out = [
+        f"{tag} ({len(values):,} values)"
+        for tag, values in tags.items()
+        if len(values) > 1 and not is_moderate(values)
+    ]
     lines = (*aggregates(run), *_numeric(run, rules))
     headline = tabulate(
         "score",
@@ -316,7 +321,10 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         measures=measures,
         notes=(
             "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
-            f"Tags with too many values for a table: {', '.join(many)}." if many else "",
+            "'Numbers as choices' are the questions whose choices are all numbers."
+            if any(line.key == NUMERIC for line in lines)
+            else "",
+            f"Tags with too many or too long values for a table: {', '.join(left_out)}." if left_out else "",
             few_note(line.about.scored.n_videos for line in lines),
         ),
         figure="scores",
@@ -399,7 +407,7 @@ def tag_values(run: Run) -> dict[str, list[str]]:
 
 def is_moderate(values: Sequence[str]) -> bool:
     """Whether a tag with these values gets a table."""
-    return 2 <= len(values) <= MOST_VALUES
+    return 2 <= len(values) <= MOST_VALUES and all(len(value) <= MOST_CHARACTERS for value in values)
 
 
 def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
@@ -465,8 +473,9 @@ def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
     for one in dict.fromkeys([*whole, *([tag] if tag is not None else [])]):
         macro = Aggregate.of(run.rows, f"macro:{one}")
         key = "headline" if one == tag else f"macro:{one}"
-        n_values = len(set(macro.groups or ()))
-        found.append(Line(key, f"mean over {one}", macro, detail=f"{n_values} values, each alike"))
+        detail = f"{len(set(macro.groups or ()))} values, each alike"
+        # The figure shows the mean that the plan asks for, not one for every tag that there happens to be.
+        found.append(Line(key, f"mean over {one}", macro, detail=detail, is_drawn=one == tag))
     found.append(
         Line(
             "headline" if is_answered else ANSWERED,

@@ -1,8 +1,10 @@
 """Parts of a report that a caller adds."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from vidence.report.questions import Sheet
+from vidence.tables.charts import Statement
 from vidence.tables.table import Table
 
 
@@ -17,9 +19,15 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page that the caller adds: paragraphs, tables (with their figures), pictures."""
+    """A part of the page that the caller adds: paragraphs, figures, tables (with their figures), pictures.
+
+    The numbers behind `figures` are folded below them. A part whose place is ``after`` stands behind the
+    scores of the run, or behind the comparison of several.
+    """
 
     title: str
     paragraphs: tuple[str, ...] = ()
+    figures: tuple[Statement, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    place: Literal["first", "after"] = "first"

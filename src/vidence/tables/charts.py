@@ -39,6 +39,8 @@ class Chart(Record, omit_defaults=True):
     marks: tuple[tuple[float, str], ...] = ()
     y_marks: tuple[tuple[float, str], ...] = ()
     x_labels: tuple[tuple[float, str], ...] = ()
+    is_bars: bool = False
+    """Bars in place of curves, for a distribution over whole numbers."""
     note: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Figures of tables: bars of scores, differences about a line, letters, a strip of outcomes.
+"""Figures of tables: bars of shares, differences about a line, letters, counts, a strip of outcomes.
 
 `plots` has those of diagnostics. Every mark has its own shape beside its colour, and every number drawn is
 also written.
@@ -14,11 +14,13 @@ from vidence.tables.table import Row, Shown, Table, has_interval, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
-MARKS = ("planted", "confidence", "chance", "constant", "longest")
+MARKS = ("planted", "confidence", "chance", "guessing", "expected", "constant", "longest")
 # Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
 SHAPES = ("M0-8V8", "M0-5.5 5.5 0 0 5.5-5.5 0Z", "M0-5 5.2 4-5.2 4Z", "M-4-4H4V4H-4Z")
 
 _BAR_PX, _DIFFERENCE_PX, _LETTER_PX = 42, 36, 44
+# Columns of a table of counts that are drawn, the heaviest first.
+SEVERITIES = ("severe", "warning", "note")
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _CLEAR = '<path d="M-5-5H5V5H-5Z" class="point"/>'
 _UNCLEAR = '<circle r="4.5" class="point-open"/>'
@@ -28,10 +30,14 @@ Numbered = tuple[Row, Shown]
 
 
 def draw_figure(table: Table) -> Drawing | None:
-    """The figure that shows a table of scores, differences, letters or outcomes; None for other tables."""
+    """The figure that its kind names; None for tables without one, and where there is nothing to draw."""
     match table.figure:
         case "scores" | "reliability" if rows := _numbered(table, "accuracy"):
             return _bars(table, rows)
+        case "shares" if rows := _numbered(table, "share"):
+            return _bars(table, rows)
+        case "counts" if table.rows:
+            return _counts(table)
         case "differences" if rows := _numbered(table, "difference"):
             return _differences(table, rows)
         case "letters" if table.rows:
@@ -44,7 +50,7 @@ def draw_figure(table: Table) -> Drawing | None:
 
 def _numbered(table: Table, column: str) -> list[Numbered]:
     """The rows that have a number in a column, with that number."""
-    found = [(row, shown(table, row.key, column)) for row in table.rows]
+    found = [(row, shown(table, row.key, column)) for row in table.rows if row.is_drawn]
     return [(row, cell) for row, cell in found if cell.value is not None]
 
 
@@ -56,7 +62,8 @@ def _ends(cell: Shown) -> tuple[float, ...]:
 
 def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
     """What stands above a bar: its name to the left, its number to the right."""
-    label = ", ".join(filter(None, (row.label, row.detail)))
+    whole = ", ".join(filter(None, (row.label, row.detail)))
+    label = whole if svg.shorten(whole) == whole else row.label
     return [
         svg.text(svg.shorten(label), x="0", y=y, style=f"label{weight}"),
         svg.text(number, x="100%", y=y, anchor="end", style="number"),
@@ -126,6 +133,31 @@ def _steps(values: Sequence[float]) -> tuple[float, int]:
     most = min(1.0, max(map(abs, values)))
     step = next((s for s in _STEPS if most <= 4 * s), _STEPS[-1])
     return step, max(1, math.ceil(round(most / step, 9)))
+
+
+def _counts(table: Table) -> Drawing:
+    """How many there are of each severity, one behind the other, against the longest row."""
+    titles = {column.key: column.title for column in table.columns if column.key in SEVERITIES}
+    keys = [key for key in SEVERITIES if key in titles]
+    counts = [[int(shown(table, row.key, key).value or 0) for key in keys] for row in table.rows]
+    most = max(map(sum, counts)) or 1
+    body: list[str] = []
+    for i, (row, some) in enumerate(zip(table.rows, counts, strict=True)):
+        top = i * _DIFFERENCE_PX
+        said = ", ".join(f"{n:,} {titles[key]}" for key, n in zip(keys, some, strict=True) if n)
+        body += _named(row, said, y=top + 14)
+        at = 0.0
+        for key, n in zip(keys, some, strict=True):
+            width = 100 * n / most
+            body.append(svg.rect(x=at, width=width, y=top + 19, height=11, style=f"part part-{key}"))
+            at += width
+    legend = tuple(
+        (svg.swatch(f'<rect y="2" width="16" height="12" class="part part-{key}"/>'), titles[key])
+        for i, key in enumerate(keys)
+        if any(some[i] for some in counts)
+    )
+    height = len(counts) * _DIFFERENCE_PX
+    return Drawing(svg=svg.whole(body, height=height, title=f"Counts: {table.title}"), legend=legend)
 
 
 def _letters(table: Table) -> Drawing:

@@ -14,10 +14,15 @@ from vidence.tables.table import has_interval, percent
 
 PLOT_PX = 260
 LEFT, RIGHT = 9.0, 98.0  # per cent of the width that the plot takes
+LABEL_PX = 20  # from the lowest line to the words below it, so that a mark at 0 leaves them free
 VIOLIN_PX = 62
 N_TICKS = 5
 N_STEPS = 64
-_STYLES = 4
+_STYLES = 5
+_FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
+_MOST_STEPS = 5  # between the lines of an axis
+_STEPS = (1, 2, 5, 10)
+_SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 
 
 def draw_plot(plot: Chart | Violins | Scatter) -> Drawing:
@@ -34,24 +39,40 @@ def draw_plot(plot: Chart | Violins | Scatter) -> Drawing:
 # --------------------------------------------------------------------------- axes
 
 
-def _nice_top(most: float) -> float:
-    """The next round number: 1, 2, 2.5 or 5 times a power of ten."""
-    if not most > 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(most))
-    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= most * (1 - 1e-9))
+def round_ticks(low: float, high: float, *, is_share: bool) -> list[float]:
+    """Round numbers from at most `low` to at least `high`, at equal distances; 0 is among them.
+
+    Shares beyond a half have the whole axis to 1, and none goes beyond it.
+
+    >>> round_ticks(0, 0.23, is_share=True), round_ticks(0, 5.3, is_share=False)
+    ([0.0, 0.05, 0.1, 0.15, 0.2, 0.25], [0.0, 2.0, 4.0, 6.0])
+    """
+    low, high = min(low, 0.0), max(high, 0.0)
+    if is_share:
+        low, high = (-1.0 if low < -0.5 else low), (1.0 if high > 0.5 else high)
+        steps: Sequence[float] = _SHARE_STEPS
+    else:
+        power = 10.0 ** math.floor(math.log10((high - low) / _MOST_STEPS)) if high > low else 0.1
+        steps = [n * power for n in _STEPS]
+    if not high > low:
+        high = steps[-1]
+
+    def ends(step: float) -> tuple[int, int]:
+        return math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+
+    step = next((s for s in steps if ends(s)[1] - ends(s)[0] <= _MOST_STEPS), steps[-1])
+    first, last = ends(step)
+    return [round(n * step, 12) for n in range(first, last + 1)]
 
 
-def _ends(estimates: Sequence[Estimate], *, is_share: bool) -> tuple[float, float]:
-    """Where an axis for some estimates with their intervals begins and ends; 0 is on it."""
+def _ticks(estimates: Sequence[Estimate], *, is_share: bool) -> list[float]:
+    """The numbers of an axis for some estimates with their intervals."""
     found = [v for e in estimates for v in (e.value, e.low, e.high) if math.isfinite(v)]
-    low, high = min([0.0, *found]), max([0.0, *found])
-    return low, 1.0 if is_share and high > 0.5 else _nice_top(high)
+    return round_ticks(min(found, default=0.0), max(found, default=0.0), is_share=is_share)
 
 
-def _written(low: float, high: float, *, is_share: bool) -> list[tuple[float, str]]:
-    """The numbers of an axis."""
-    values = [low + (high - low) * i / (N_TICKS - 1) for i in range(N_TICKS)]
+def _written(values: Sequence[float], *, is_share: bool) -> list[tuple[float, str]]:
+    """The numbers of an axis with their words."""
     return [(v, f"{percent(v, digits=0)} %" if is_share else f"{v:g}") for v in values]
 
 
@@ -63,15 +84,15 @@ def _frame(
     for value, shown in numbers:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="grid"))
         body.append(text(shown, x=f"{LEFT - 1:g}%", y=y(value) + 4, anchor="end", style="axis"))
-    return [*body, text(x_title, x=f"{RIGHT:g}%", y=PLOT_PX + 34, anchor="end", style="axis")]
+    return [*body, text(x_title, x=f"{RIGHT:g}%", y=PLOT_PX + LABEL_PX + 18, anchor="end", style="axis")]
 
 
 def _below(at: float, words: str) -> str:
-    return text(words, x=f"{at:.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis")
+    return text(words, x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX, anchor="middle", style="axis")
 
 
 def _whole(body: Sequence[str], title: str) -> str:
-    return svg.whole(body, height=PLOT_PX + AXIS_PX + 18, title=title)
+    return svg.whole(body, height=PLOT_PX + AXIS_PX + LABEL_PX + 2, title=title)
 
 
 # --------------------------------------------------------------------------- curves
@@ -79,12 +100,11 @@ def _whole(body: Sequence[str], title: str) -> str:
 
 def _draw_chart(chart: Chart) -> Drawing:
     points = [point for series in chart.series for point in series.points]
-    low, high = _ends([point.y for point in points], is_share=chart.is_share)
-    low = -_nice_top(-low) if low < 0 else 0.0
-    y = svg.scale(low, high, start=PLOT_PX, end=24.0)
+    ticks = _ticks([point.y for point in points], is_share=chart.is_share)
+    y = svg.scale(ticks[0], ticks[-1], start=PLOT_PX, end=24.0)
     xs = sorted({point.x for point in points})
     place = _across(chart, xs)
-    numbers = _written(low, high, is_share=chart.is_share)
+    numbers = _written(ticks, is_share=chart.is_share)
     body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title)
     words_at = dict(chart.x_labels)
     body += [_below(place(value), words_at.get(value, f"{value:g}")) for value in xs]
@@ -94,9 +114,18 @@ def _draw_chart(chart: Chart) -> Drawing:
     for value, words in chart.y_marks:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
         body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
-    for i, series in enumerate(chart.series):
-        body += _curve(series.points, place, y, index=i)
-    legend = tuple((svg.dot_swatch(_mark(i)), series.label) for i, series in enumerate(chart.series))
+    if chart.is_bars:
+        body += _columns(chart, place, y, n_places=len(xs))
+        boxes = [
+            f'<rect y="2" width="16" height="12" class="fill-{i % _STYLES}"/>'
+            for i in range(len(chart.series))
+        ]
+        swatches = [svg.swatch(box) for box in boxes]
+    else:
+        for i, series in enumerate(chart.series):
+            body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)
+        swatches = [svg.dot_swatch(_mark(i)) for i in range(len(chart.series))]
+    legend = tuple((swatch, one.label) for swatch, one in zip(swatches, chart.series, strict=True))
     return Drawing(svg=_whole(body, chart.title), legend=legend)
 
 
@@ -111,6 +140,35 @@ def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
     if low == high:
         return lambda value: (LEFT + RIGHT) / 2
     return lambda value: inner(measured(value))
+
+
+def _beside(x: Callable[[float], float], index: int, *, n: int) -> Callable[[float], float]:
+    """Places a little beside those of the other curves, where these are so many that intervals would hide."""
+    aside = (index - (n - 1) / 2) * _ASIDE if n > _FEW_CURVES else 0.0
+    return lambda value: x(value) + aside
+
+
+def _columns(
+    chart: Chart, x: Callable[[float], float], y: Callable[[float], float], *, n_places: int
+) -> list[str]:
+    """Bars from 0 with their intervals; those of several series stand beside each other."""
+    body: list[str] = []
+    whole = 0.7 * (RIGHT - LEFT - 6) / max(1, n_places)
+    width = whole / max(1, len(chart.series))
+    for i, series in enumerate(chart.series):
+        for point in series.points:
+            if not math.isfinite(point.y.value):
+                continue
+            left = x(point.x) - whole / 2 + i * width
+            top, bottom = sorted((y(point.y.value), y(0)))
+            body.append(
+                svg.rect(x=left, width=width, y=top, height=bottom - top, style=f"fill-{i % _STYLES}")
+            )
+            if has_interval(point.y):
+                ends = y(point.y.low), y(point.y.high)
+                middle = left + width / 2
+                body.append(line(x1=middle, x2=middle, y1=ends[0], y2=ends[1], style="whisker"))
+    return body
 
 
 def _curve(
@@ -130,7 +188,13 @@ def _curve(
 
 
 def _mark(index: int) -> str:
-    shapes = ("M0-5A5 5 0 1 1 0 5 5 5 0 1 1 0-5Z", "M0-6 6 0 0 6-6 0Z", "M0-6 6 5-6 5Z", "M-5-5H5V5H-5Z")
+    shapes = (
+        "M0-5A5 5 0 1 1 0 5 5 5 0 1 1 0-5Z",
+        "M0-6 6 0 0 6-6 0Z",
+        "M0-6 6 5-6 5Z",
+        "M-5-5H5V5H-5Z",
+        "M0 6 6-5-6-5Z",
+    )
     shape = shapes[(index + index // _STYLES) % len(shapes)]  # a colour comes again with another shape
     return f'<path d="{shape}" class="dot curve-{index % _STYLES}"/>'
 
@@ -152,7 +216,8 @@ def _draw_violins(violins: Violins) -> Drawing:
                 at = x(float(np.quantile(np.asarray(group.values), share)))
                 body.append(line(x1=at, x2=at, y1=top + 22, y2=top + VIOLIN_PX - 8, style=style))
     bottom = len(violins.groups) * VIOLIN_PX
-    numbers = _written(violins.low, violins.high, is_share=False)
+    span = violins.high - violins.low
+    numbers = _written([violins.low + span * i / (N_TICKS - 1) for i in range(N_TICKS)], is_share=False)
     ticks = [Tick(at=x(value), words=shown) for value, shown in numbers]
     body += svg.axis(ticks, bottom=bottom - 1, has_lines=False)
     body.append(text(violins.y_title, x="50%", y=bottom + 32, anchor="middle", style="axis"))
@@ -187,13 +252,13 @@ def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
 
 
 def _draw_scatter(scatter: Scatter) -> Drawing:
-    x_low, x_high = _ends([dot.x for dot in scatter.dots], is_share=scatter.x_is_share)
-    y_low, y_high = _ends([dot.y for dot in scatter.dots], is_share=scatter.y_is_share)
-    x = svg.scale(x_low, x_high, start=LEFT, end=RIGHT - 2)
-    y = svg.scale(y_low, y_high, start=PLOT_PX, end=24.0)
-    numbers = _written(y_low, y_high, is_share=scatter.y_is_share)
+    x_ticks = _ticks([dot.x for dot in scatter.dots], is_share=scatter.x_is_share)
+    y_ticks = _ticks([dot.y for dot in scatter.dots], is_share=scatter.y_is_share)
+    x = svg.scale(x_ticks[0], x_ticks[-1], start=LEFT, end=RIGHT - 2)
+    y = svg.scale(y_ticks[0], y_ticks[-1], start=PLOT_PX, end=24.0)
+    numbers = _written(y_ticks, is_share=scatter.y_is_share)
     body = _frame(y, numbers, x_title=scatter.x_title, y_title=scatter.y_title)
-    body += [_below(x(v), shown) for v, shown in _written(x_low, x_high, is_share=scatter.x_is_share)]
+    body += [_below(x(v), shown) for v, shown in _written(x_ticks, is_share=scatter.x_is_share)]
     for dot in scatter.dots:
         if not (math.isfinite(dot.x.value) and math.isfinite(dot.y.value)):
             continue

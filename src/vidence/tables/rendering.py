@@ -78,10 +78,12 @@ def _words(value: object) -> str:
     match value:
         case None | "":
             return DASH
-        case dict() | list() if not value:
-            return DASH
+        case dict() | list() | tuple() if not value:
+            return "none"
         case dict():
             return ", ".join(f"{key} {_words(inner)}" for key, inner in value.items())
+        case list() | tuple():
+            return ", ".join(map(_words, value))
         case True | False:
             return "yes" if value else "no"
         case _:

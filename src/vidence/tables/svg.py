@@ -5,12 +5,14 @@ the page through class names. Every text is escaped here.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 from vidence.records import Record
 from vidence.text import visible
 
 AXIS_PX = 22  # the height of the numbers below a figure
+Scale: TypeAlias = Callable[[float], float]  # where a value is drawn
 
 
 class Drawing(Record):
@@ -28,7 +30,7 @@ class Tick(Record):
     style: str = "grid"
 
 
-def scale(low: float, high: float, *, start: float, end: float) -> Callable[[float], float]:
+def scale(low: float, high: float, *, start: float, end: float) -> Scale:
     """Where values from `low` to `high` are drawn between `start` and `end`; others are drawn at the ends."""
     span = high - low or 1.0
 

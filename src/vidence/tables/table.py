@@ -14,7 +14,9 @@ from vidence.text import visible
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
-FigureKind: TypeAlias = Literal["", "scores", "reliability", "differences", "outcomes", "letters"]
+FigureKind: TypeAlias = Literal[
+    "", "scores", "shares", "reliability", "differences", "outcomes", "letters", "counts"
+]
 DASH = "\u2013"  # what is shown where there is no number
 FEW_VIDEOS = 10  # fewer get a mark
 _MOST_ROWS = 20  # of a table in a notebook
@@ -56,6 +58,8 @@ class Row(Record, omit_defaults=True):
     values: tuple[Value | Cell, ...]
     detail: str = ""
     """What stands beside the label in a quieter voice."""
+    is_drawn: bool = True
+    """Whether it is in the figure of its table; False where nobody asked for it."""
 
 
 class Table(Record, omit_defaults=True):
@@ -423,6 +427,7 @@ class Line(Generic[AboutT_co]):
     label: str
     about: AboutT_co
     detail: str = field(default="", kw_only=True)
+    is_drawn: bool = field(default=True, kw_only=True)
 
 
 def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
@@ -467,6 +472,7 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
                 label=row.label,
                 values=tuple(m.of(row.about) for m in measures),
                 detail=row.detail,
+                is_drawn=row.is_drawn,
             )
             for row in rows
         ),

@@ -590,3 +590,21 @@ def test_questions_come_back_sharing_what_they_repeat(tmp_path: Path):
         first, *others = store.items()
     assert (first, *others) == ITEMS
     assert all(one.choices is first.choices and one.tags is first.tags for one in others)
+
+
+def test_a_run_says_what_was_found_out_about_it(tmp_path: Path) -> None:
+    header = Header(
+        diagnostic="mrfs",
+        version=2,
+        options={"max": "4"},
+        plan_digest="p",
+        content_hash="c",
+        model_identities={"": "m"},
+        prompts_digest="d",
+    )
+    with RunStore(tmp_path, is_writer=True) as store:
+        assert store.diagnoses() == {}
+        store.begin_diagnosis("mrfs-max-4", header)
+        store.begin_diagnosis("budgets", msgspec.structs.replace(header, diagnostic="budgets", options={}))
+        assert list(store.diagnoses()) == ["budgets", "mrfs-max-4"]
+        assert store.diagnoses()["mrfs-max-4"] == header

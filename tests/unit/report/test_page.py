@@ -157,8 +157,10 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
 
 def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     _, page = page_of(runs.load())
-    # Questions, prompts, reasoning, and the list of changed replies.
-    assert len(page.all("details")) == 7 + 5 + 1 + 1
+    # Questions, prompts, reasoning, the list of changed replies, the numbers of two figures, and what the
+    # columns of five tables mean.
+    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2 + 5
+    assert "blind guessing" in page.text_of("dd")
     item = next(t for t in page.text_of("details", class_="item") if "Question q2?" in t)
     flat = " ".join(item.split())
     assert "wrong q2 Question q2? read C · right B" in flat
@@ -179,7 +181,9 @@ def test_filters_know_what_is_there(runs, page_of):
     _, page = page_of(runs.load())
     options = [attrs["value"] for attrs in page.all("option")]
     assert "wrong unreadable refused failed" in options
-    statuses = {attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs}
+    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    assert all(trial.startswith("run-1:") for trial in trials)
+    statuses = {trial.partition(":")[2] for trial in trials}
     assert statuses == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
     tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
     assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
@@ -193,7 +197,8 @@ def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
         for n, item in enumerate(items)
     ]
     _, page = page_of(runs.load(items=items, trials=trials), n_items=10)
-    statuses = [attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs]
+    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    statuses = [trial.partition(":")[2] for trial in trials]
     assert (statuses.count("right"), statuses.count("wrong")) == (6, 4)
     assert any(note.startswith("10 of 40 trials: alike many") for note in page.text_of("p", class_="note"))
     reply = page.text_of("pre", class_="find-me")[0]
@@ -245,3 +250,63 @@ def test_pages_need_runs_with_trials(runs, tmp_path):
         write_page([runs.load(trials=[])], tmp_path / "x.html", cache_root=None, media_root=None, rng=rng)
     with pytest.raises(StoreError, match="cannot write"):
         write_page([runs.load("b")], tmp_path / "no" / "x.html", cache_root=None, media_root=None, rng=rng)
+
+
+def test_sections_that_come_after_stand_behind_the_scores(runs, page_of):
+    sections = [
+        Section(title="Printed", paragraphs=("As printed.",), place="after"),
+        Section(title="Asked", paragraphs=("What was asked for.",)),
+    ]
+    text, page = page_of(runs.load(), extra_sections=sections)
+    places = ["What was asked for.", ">Scores</h2>", ">Outcomes</h2>", "As printed.", ">Parsers</h2>"]
+    assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
+    links = [attrs["href"] for attrs in page.all("a")]
+    assert links.index("#section-2") < links.index("#run-1-scores") < links.index("#section-1")
+    text, _ = page_of(runs.load("b"), runs.load("c"), extra_sections=sections)
+    places = ["What was asked for.", "Runs side by side", "As printed."]
+    assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
+
+
+def test_behind_an_opening_all_else_is_folded(runs, page_of, stays_at_home):
+    table = Table(
+        name="t",
+        title="Three bars",
+        label="l",
+        columns=(Column(key="accuracy", title="accuracy", kind="share"),),
+        rows=(Row(key="a", label="a", values=(0.5,)),),
+        figure="scores",
+    )
+    opening = Section(title="In short", paragraphs=("What was asked.",), figures=(table,))
+    section = Section(title="Checks", paragraphs=("All of them.",))
+    text, page = page_of(runs.load("a"), runs.load("b"), opening=opening, extra_sections=[section])
+    stays_at_home(text, page)
+    assert page.open == []
+    (shown,) = page.text_of("section", class_="opening")
+    assert "What was asked." in shown
+    assert "Three bars" in shown
+    folded = page.text_of("details", class_="run")
+    assert len(folded) == 4  # the checks, side by side, and the runs
+    assert "All of them." in folded[0]
+    assert "Overview" in folded[1]
+    assert all("What was asked." not in one for one in folded)
+
+
+def test_wide_tables_keep_their_first_column_and_shade_the_side_that_goes_on(runs, page_of):
+    _, page = page_of(runs.load())
+    (css,) = page.text_of("style")
+    assert re.search(r"tr > :first-child \{[^}]*position: sticky; left: 0;", css)
+    assert re.search(r"\.scroll \{[^}]*overflow-x: auto;[^}]*local,[^}]*scroll;", css)
+
+
+def test_the_score_figure_draws_what_the_plan_asks_for(runs, page_of):
+    items = [item for item in runs.items if "level" in item.tags]
+    trials = [trial for trial in runs.trials if trial.item_id in {item.item_id for item in items}]
+    text, _ = page_of(runs.load("a", items=items, trials=trials))
+    figure = text[text.index('aria-label="Bars: Score"') :].partition("</ul>")[0]
+    assert "mean over questions" in figure
+    assert "mean over task" not in figure
+    text, page = page_of(runs.load("b", items=items, trials=trials, headline="macro:task"))
+    figure = text[text.index('aria-label="Bars: Score"') :].partition("</ul>")[0]
+    assert "mean over task" in figure
+    assert "mean over level" not in figure
+    assert any(cell.startswith("mean over level") for cell in page.text_of("th"))

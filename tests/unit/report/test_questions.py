@@ -1,5 +1,4 @@
 import base64
-from collections import Counter
 
 import pytest
 from PIL import Image
@@ -12,50 +11,15 @@ from vidence.records import (
     Selection,
     TextPart,
     Trial,
-    Unreadable,
     VideoPart,
 )
-from vidence.report.questions import error_of, how_read, pick, prompt_text, shown_words
+from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, shown_words
 from vidence.report.results import Row, load_run, with_prompts
 
 
 def row(runs, position):
     trial = runs.trials[position]
     return Row(item=runs.items[position], trial=trial, score=trial.score)
-
-
-def many(runs, outcomes):
-    rows = []
-    for n, outcome in enumerate(outcomes):
-        item = runs.question(f"i{n}", f"v{n}", "A")
-        trial = runs.marked(item, outcome)
-        rows.append(Row(item=item, trial=trial, score=trial.score))
-    return rows
-
-
-RIGHT, WRONG, UNREADABLE = Answered(answer="A"), Answered(answer="B"), Unreadable(reason="-")
-
-
-def test_few_trials_are_all_picked(runs):
-    rows = many(runs, [RIGHT, WRONG, RIGHT])
-    assert pick(rows, 10) == rows
-    assert pick(rows, 3) == rows
-
-
-def test_rare_fates_are_whole_and_the_rest_is_shared_alike(runs):
-    rows = many(runs, [RIGHT] * 60 + [WRONG] * 30 + [UNREADABLE] * 2)
-    picked = Counter(r.status for r in pick(rows, 22))
-    assert picked == {"right": 10, "wrong": 10, "unreadable": 2}
-
-
-def test_what_is_picked_is_spread_over_the_run_in_its_order(runs):
-    rows = many(runs, [RIGHT] * 100)
-    assert [r.item.item_id for r in pick(rows, 4)] == ["i12", "i37", "i62", "i87"]
-
-
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_never_more_than_asked(runs, n):
-    assert len(pick(many(runs, [RIGHT, WRONG, UNREADABLE]), n)) <= n
 
 
 def test_how_an_answer_was_read_names_rule_parser_and_score(runs):
@@ -126,7 +90,12 @@ def test_frames_are_pictured_once_for_all_questions_that_share_them(
     images = page.all("image")
     assert len(images) == 2
     used = [attrs["href"] for attrs in page.all("use")]
-    assert used == [f"#{images[0]['id']}", f"#{images[0]['id']}", f"#{images[1]['id']}"]
+    # Each question has its frames twice: in its place, and large behind a link.
+    assert used == [f"#{images[i]['id']}" for i in (0, 0, 0, 0, 1, 1)]
+    ids = {attrs.get("id") for attrs in page.all("a")}
+    opened = [attrs["href"][1:] for attrs in page.all("a") if attrs.get("class") == "open"]
+    assert len(opened) == 3
+    assert set(opened) <= ids
     assert any("gone.png is not there" in note for note in page.text_of("p", class_="note"))
     jpeg = base64.b64decode(images[0]["href"].split(",")[1])
     (tmp_path / "sheet.jpg").write_bytes(jpeg)
@@ -205,6 +174,13 @@ def test_a_damaged_picture_is_said_and_breaks_nothing(runs, page_of, tmp_path):
     (note,) = [n for n in page.text_of("p", class_="note") if "cannot be pictured" in n]
     assert "001.png" in note
     assert page.all("image") == []
+
+
+@pytest.mark.parametrize(("n_sheets", "side_px"), [(1, 360), (30, 360), (60, 220), (200, 120), (5000, 120)])
+def test_fewer_pictures_are_larger(n_sheets, side_px):
+    sheets = ContactSheets(cache_root=None, media_root=None, budget_bytes=8_000_000)
+    sheets.make_room(n_sheets)
+    assert sheets.thumb_px == side_px
 
 
 def test_a_page_of_brief_rows_has_what_was_sent(runs):

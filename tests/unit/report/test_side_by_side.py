@@ -17,8 +17,9 @@ def test_several_runs_stand_side_by_side(runs, page_of):
     assert {"Overview", "Score: accuracy, %", "Score by task: accuracy, %"} <= set(page.text_of("h3"))
     ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    shown = [attrs["data-run"] for attrs in page.all("details") if "data-run" in attrs]
-    assert set(shown) == {"run-1", "run-2"}
+    shown = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    assert len(shown) == 7
+    assert all("run-1:" in trials and "run-2:" in trials for trials in shown)
 
 
 def test_numbers_of_a_run_do_not_depend_on_its_company(runs, page_of):

@@ -6,7 +6,7 @@ import pytest
 
 from vidence.records import Estimate
 from vidence.tables.charts import Chart, Dot, Group, Point, Scatter, Series, Violins, table_of
-from vidence.tables.plots import draw_plot
+from vidence.tables.plots import draw_plot, round_ticks
 from vidence.tables.table import Column, Row, Table, shown_columns, shown_rows
 
 NAN = float("nan")
@@ -97,6 +97,53 @@ def test_curves_stand_where_their_numbers_say():
     assert {"1", "four", "frames", "accuracy", "100 %"} <= {e.text for e in by_class(drawing.svg, "axis")}
     assert {"plateau", "chance"} <= {e.text for e in by_class(drawing.svg, "number")}
     assert [words for _, words in drawing.legend] == ["one", "<two>"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_share", "ticks"),
+    [
+        (0, 0, False, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (0, 0, True, [0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        (0, 16, False, [0, 5, 10, 15, 20]),
+        (0, 4.2, False, [0, 1, 2, 3, 4, 5]),
+        (0, 3.75, False, [0, 1, 2, 3, 4]),
+        (0, 0.25, True, [0, 0.05, 0.1, 0.15, 0.2, 0.25]),
+        (0, 0.111, True, [0, 0.05, 0.1, 0.15]),
+        (0, 1.04, True, [0, 0.25, 0.5, 0.75, 1]),
+        (-0.3, 0.2, True, [-0.3, -0.2, -0.1, 0, 0.1, 0.2]),
+        (-0.7, 1.04, True, [-1, -0.5, 0, 0.5, 1]),
+        (-2, 3, False, [-2, -1, 0, 1, 2, 3]),
+    ],
+)
+def test_axes_have_round_numbers_with_zero_among_them(low, high, is_share, ticks):
+    assert round_ticks(low, high, is_share=is_share) == pytest.approx(ticks)
+
+
+def test_a_distribution_is_drawn_as_bars_with_their_intervals():
+    points = (Point(x=1, y=estimate(0.4, 0.2, 0.5)), Point(x=2, y=estimate(0.0)))
+    series = tuple(Series(label=f"s{i}", points=points) for i in range(6))
+    chart = Chart(name="c", title="C", x_title="x", y_title="y", series=series, is_bars=True)
+    drawing = draw_plot(chart)
+    bars = [bar for i in range(5) for bar in by_class(drawing.svg, f"fill-{i}")]
+    assert len(bars) == 12
+    # The axis ends at .5: 24 px; 0 is at 260 px.
+    assert sorted({bar.get("height") for bar in bars}) == ["0", "188.8"]
+    assert len(by_class(drawing.svg, "whisker")) == 6
+    assert by_class(drawing.svg, "curve") == []
+    assert len(drawing.legend) == 6
+
+
+def test_five_curves_have_five_colours_and_shapes():
+    series = tuple(Series(label=f"s{i}", points=(Point(x=1, y=estimate(0.1)),)) for i in range(5))
+    legend = draw_plot(Chart(name="c", title="C", x_title="x", y_title="y", series=series)).legend
+    assert len({swatch for swatch, _ in legend}) == 5
+    assert all(f"curve-{i}" in swatch for i, (swatch, _) in enumerate(legend))
+
+
+def test_a_mark_at_zero_leaves_the_words_below_free():
+    svg = draw_plot(CHART).svg
+    words = next(e for e in by_class(svg, "axis") if e.text == "four")
+    assert float(words.get("y")) - 260 >= 6 + 12  # half a mark, and the height of the words
 
 
 def test_violins_have_their_median_and_their_axis():

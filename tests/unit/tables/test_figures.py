@@ -77,6 +77,37 @@ def test_a_table_without_a_number_or_a_figure_has_none():
     assert draw_figure(counts("", ("n",), ("a", 1))) is None
 
 
+def test_lines_that_nobody_asked_for_are_in_the_table_alone():
+    table = scores(("one", estimate(0.4)), ("two", estimate(0.5)))
+    quiet = msgspec.structs.replace(table.rows[1], is_drawn=False)
+    svg = draw_figure(msgspec.structs.replace(table, rows=(table.rows[0], quiet))).svg
+    assert [e.text for e in by_class(svg, "label")] == ["one"]
+
+
+def test_shares_are_bars_with_what_guessing_gets():
+    columns = (
+        Column(key="share", title="share", kind="share"),
+        Column(key="chance", title="by guessing", kind="share"),
+    )
+    rows = (Row(key="a", label="a", values=(estimate(0.3, 0.2, 0.4), 0.25)),)
+    drawing = draw_figure(Table(name="s", title="t", label="n", figure="shares", columns=columns, rows=rows))
+    assert [b.get("width") for b in by_class(drawing.svg, "bar")] == ["30.000%"]
+    assert [words for _, words in drawing.legend] == ["interval", "by guessing"]
+
+
+def test_counts_stand_one_behind_the_other_the_heaviest_first():
+    table = counts("counts", ("note", "severe", "warning"), ("a", 1, 2, 1), ("b", 2, 0, 0))
+    drawing = draw_figure(table)
+    assert [(p.get("class"), p.get("x"), p.get("width")) for p in by_class(drawing.svg, "part")][:3] == [
+        ("part part-severe", "0.000%", "50.000%"),
+        ("part part-warning", "50.000%", "25.000%"),
+        ("part part-note", "75.000%", "25.000%"),
+    ]
+    assert [e.text for e in by_class(drawing.svg, "number")] == ["2 severe, 1 warning, 1 note", "2 note"]
+    assert [words for _, words in drawing.legend] == ["severe", "warning", "note"]
+    assert draw_figure(counts("counts", ("note",))) is None
+
+
 def test_letters_are_drawn_against_the_most_frequent():
     svg = draw_figure(counts("letters", ("read", "gold"), ("A", 8, 2), ("B", 0, 4))).svg
     assert [b.get("width") for b in by_class(svg, "bar")] == ["100.000%", "0.000%"]

@@ -69,6 +69,7 @@ def letters_sheet(key: Key) -> Table:
             share("expected", lambda counts: counts[1] / key.n, "if balanced"),
         ),
         notes=(f"p = {balance.p_value:.2g} ({balance.method}). Shuffled choices undo an unbalanced key.",),
+        figure="shares",
     )
 
 
@@ -89,6 +90,7 @@ def rules_sheet(key: Key) -> Table:
             "Intervals are by video and not adjusted for the number of rules. The best letter is chosen on "
             "these very questions, so that it is above guessing by its making.",
         ),
+        figure="scores",
     )
 
 
@@ -111,6 +113,7 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
             "Questions by reason; one question may have several. These checks look at texts: they find "
             "candidates for a person to look at, and cannot see a wrong answer.",
         ),
+        figure="counts",
     )
 
 

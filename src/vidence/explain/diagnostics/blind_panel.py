@@ -276,6 +276,7 @@ def _headline(found: Found, settings: Settings) -> Table:
             "choices, and for models that share a taste, the share by guessing is too low.",
             found.left_out,
         ),
+        figure="shares",
     )
 
 

@@ -463,7 +463,7 @@ class _Sweep:
     ) -> Chart:
         return Chart(
             name=f"{self.name}:curve",
-            title=self.words.title,
+            title=f"{self.words.title}: the curve",
             x_title=self._x_title(),
             y_title="accuracy",
             series=tuple(

@@ -198,6 +198,7 @@ def _headline(found: Found) -> Table:
             *kinds(found.marks),
         ),
         notes=(found.guessing_note(", whatever is shown"), short if n_short else "", found.left_out),
+        figure="scores",
     )
 
 
@@ -265,6 +266,7 @@ def _flags(found: Found, settings: Settings) -> Table:
             share("known", lambda row: row.beyond, "beyond guessing", note=known_note),
         ),
         notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
+        figure="shares",
     )
 
 

@@ -725,6 +725,7 @@ class _Demands:
             x_title="MRFS, frames",
             y_title="share of visual-required questions",
             series=(Series(label="visual-required questions", points=points),),
+            is_bars=True,
         )
         return [chart]
 

@@ -17,15 +17,16 @@
 
   const update = () => {
     const wanted = new FormData(form);
-    const statuses = wanted.get("status");
+    const statuses = wanted.get("status").split(" ").filter(Boolean);
     const tag = wanted.get("tag");
     const run = wanted.get("run");
     const words = String(wanted.get("words") || "").toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;
     for (const item of items) {
+      // A trial is RUN:STATUS; one and the same trial must fit both.
+      const trials = item.dataset.trials.split(" ").map((trial) => trial.split(":"));
       const fits =
-        (!statuses || statuses.split(" ").includes(item.dataset.status)) &&
-        (!run || item.dataset.run === run) &&
+        trials.some(([of, status]) => (!run || of === run) && (!statuses.length || statuses.includes(status))) &&
         (!tag || item.dataset.tags.split(" ").includes(tag)) &&
         words.every((word) => textOf(item).includes(word));
       item.hidden = !fits;

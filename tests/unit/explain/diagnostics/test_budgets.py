@@ -400,3 +400,10 @@ def test_a_bin_may_hold_one_number() -> None:
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         diagnostic(**options)
+
+
+def test_no_two_parts_have_one_title() -> None:
+    items = [item(n, n_pieces=1 + n % 7) for n in range(28)]
+    titles = [one.title for one in said(needing(items, [8] * 28)).values()]
+    assert len(titles) > 3
+    assert len(set(titles)) == len(titles)

@@ -15,6 +15,7 @@ from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.modality import CONDITIONS, FLAGS, ModalityFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
 from vidence.tables.charts import Statement
+from vidence.tables.figures import draw_figure
 from vidence.tables.table import Table
 
 TIMES = (1.0, 3.0, 5.0, 7.0, 9.0, 11.0)
@@ -385,3 +386,13 @@ def test_what_a_guesser_gets_of_each_flag():
     chances = {flag.key: flag.chance(0.25) for flag in FLAGS}
     assert chances["without-video"] == chances["one-frame"] == 0.25
     assert chances["needs-frames"] == pytest.approx(9 / 64)
+
+
+def test_what_is_shown_and_what_is_not_needed_have_figures() -> None:
+    statements = said(examined(mixed(leaks=10, story=10)))
+    shown = draw_figure(sheet(statements, "modality"))
+    assert shown is not None
+    assert shown.svg.count('class="bar"') == 5
+    needed = draw_figure(sheet(statements, "solved"))
+    assert needed is not None
+    assert [words for _, words in needed.legend] == ["interval", "by guessing"]

@@ -1,0 +1,263 @@
+"""The questions that a page shows one by one, each with what all runs made of it, and their filters."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeVar
+
+from vidence.records import Item
+from vidence.report.provenance import prompt_note, shown_note
+from vidence.report.questions import ContactSheets, Sheet, shown_words
+from vidence.report.results import STATUSES, Row, Run, with_prompts
+from vidence.report.timeline import lanes, timeline
+from vidence.tables.svg import Drawing
+
+LONG_TEXT = 20_000
+SHORT_TEXT = 2_000
+# All texts together; beyond it, long ones are cut shorter.
+TEXT_BUDGET = 4_000_000
+MOST_TAG_VALUES = 60
+MOST_NAMES = 3  # of runs beside the choice that they took
+
+ThingT = TypeVar("ThingT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What one run made of a question, in one of its repeats.
+
+    `name` is that of the run, and of the repeat where there are several; empty where there is nothing to tell
+    apart. `prompt_note` says why there is no prompt to show; empty where one was sent.
+    """
+
+    run_id: str
+    name: str
+    row: Row
+    sheet_id: str
+    shown: str
+    prompt_note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One question on the page, with the trials of all runs.
+
+    `is_one_order` is whether its choices stood in the same order each time; `item` has those of the first
+    trial.
+    """
+
+    id: str
+    item: Item
+    told: tuple[Told, ...]
+    tag_ids: str
+    drawing: Drawing | None
+    is_one_order: bool
+
+    @property
+    def row(self) -> Row:
+        """The only trial, or the first."""
+        return self.told[0].row
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one trial alone."""
+        return len(self.told) == 1
+
+    @property
+    def marks(self) -> str:
+        """Run and status of each trial, for the filters."""
+        return " ".join(f"{one.run_id}:{one.row.status}" for one in self.told)
+
+    @property
+    def n_right(self) -> int:
+        """In how many trials the answer is right."""
+        return sum(one.row.status == "right" for one in self.told)
+
+    def readers(self, letter: str) -> str:
+        """Who gave this letter, as its flag says it; empty where nobody did."""
+        who = [one.name for one in self.told if one.row.read == letter]
+        if not who:
+            return ""
+        if self.is_single:
+            return "read"
+        return (
+            f"read in {', '.join(who)}"
+            if len(who) <= MOST_NAMES
+            else f"read in {len(who)} of {len(self.told)}"
+        )
+
+
+@dataclass(kw_only=True)
+class Browser:
+    """All entries, what they can be filtered by as (value, words) pairs, and how much text was shown."""
+
+    note: str
+    entries: tuple[Entry, ...]
+    statuses: tuple[tuple[str, str], ...]
+    tags: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    sheets: Mapping[str, Sheet]
+    n_characters: int = 0
+
+    def cut(self, text: str) -> str:
+        """A text that is not too long for the page; more is cut once a lot has been said."""
+        most = LONG_TEXT if self.n_characters < TEXT_BUDGET else SHORT_TEXT
+        self.n_characters += min(len(text), most)
+        if len(text) <= most:
+            return text
+        half = most // 2
+        return f"{text[:half]}\n[… {len(text) - most:,} characters are left out here …]\n{text[-half:]}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """One trial: the id and the name of its run, the run, and the trial."""
+
+    run_id: str
+    name: str
+    run: Run
+    row: Row
+
+
+def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[ThingT]:
+    """About `n` of some things, alike many of each fate and evenly spread, in their order.
+
+    Fates that are rare are shown whole, and what they leave over goes to the others.
+
+    Args:
+        things: what to pick from.
+        fates: what became of each.
+        n: how many.
+    """
+    positions: dict[Hashable, list[int]] = {}
+    for i, fate in enumerate(fates):
+        positions.setdefault(fate, []).append(i)
+    chosen: list[int] = []
+    groups = sorted(positions.values(), key=len)
+    for n_done, group in enumerate(groups):
+        quota = min(len(group), (n - len(chosen)) // (len(groups) - n_done))
+        chosen += [group[(2 * k + 1) * len(group) // (2 * quota)] for k in range(quota)]
+    return [things[i] for i in sorted(chosen)]
+
+
+def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> list[list[_Asked]]:
+    """The questions to show, each with its trials in all runs; about `n_items` trials in all.
+
+    Args:
+        runs: for each run its id on the page, its name, and the run.
+        n_items: how many trials there is room for.
+    """
+    if len(runs) == 1 and runs[0][2].plan.repeats == 1:  # the same, without a list for each of very many
+        ((run_id, name, run),) = runs
+        chosen = pick(run.rows, [row.status for row in run.rows], n_items)
+        return _with_prompts([[_Asked(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
+    found: dict[tuple[str, str], list[_Asked]] = {}
+    for run_id, name, run in runs:
+        for row in run.rows:
+            asked = _Asked(run_id=run_id, name=name, run=run, row=row)
+            found.setdefault((row.item.item_id, row.item.question), []).append(asked)
+    questions = list(found.values())
+    if not questions:
+        return []
+    most = max(map(len, questions))
+    fates = [tuple((one.run_id, one.row.status) for one in trials) for trials in questions]
+    return _with_prompts(pick(questions, fates, max(n_items // most, min(1, n_items))))
+
+
+def _with_prompts(questions: Sequence[Sequence[_Asked]]) -> list[list[_Asked]]:
+    """The same with all that was sent, which a run may have left out; each run is opened once."""
+    by_run: dict[str, list[_Asked]] = {}
+    for one in chain.from_iterable(questions):
+        by_run.setdefault(one.run_id, []).append(one)
+    whole: dict[tuple[str, str, int], Row] = {}
+    for run_id, some in by_run.items():
+        for row in with_prompts(some[0].run, [one.row for one in some]):
+            whole[run_id, row.item.item_id, row.trial.repeat] = row
+    return [
+        [replace(one, row=whole[one.run_id, one.row.item.item_id, one.row.trial.repeat]) for one in trials]
+        for trials in questions
+    ]
+
+
+def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_items: int) -> Browser:
+    """Choose questions from all runs and prepare them.
+
+    Args:
+        runs: for each run its id on the page, its name, and the run.
+        sheets: makes the pictures.
+        n_items: how many trials to show in all.
+    """
+    tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
+    chosen = chosen_questions(runs, n_items=n_items)
+    sheets.make_room(
+        len({(one.row.item.video_id, one.row.trial.selection) for some in chosen for one in some})
+    )
+    entries = tuple(
+        _entry(f"q{i}", trials, sheets=sheets, tag_ids=tag_ids, has_runs=len(runs) > 1)
+        for i, trials in enumerate(chosen, start=1)
+    )
+    found = {one.row.status for entry in entries for one in entry.told}
+    statuses = [(str(status), words) for status, words in STATUSES.items() if status in found]
+    missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
+    if "right" in found and missed:
+        statuses.insert(1, (missed, "not right"))
+    tags = []
+    for name in dict.fromkeys(name for name, _ in tag_ids):
+        values = sorted((value, tag_id) for (of, value), tag_id in tag_ids.items() if of == name)
+        if 1 < len(values) <= MOST_TAG_VALUES:
+            tags.append((name, tuple((tag_id, value) for value, tag_id in values)))
+    return Browser(
+        note=_how_many(runs, entries),
+        entries=entries,
+        statuses=tuple(statuses),
+        tags=tuple(tags),
+        sheets=sheets.sheets,
+    )
+
+
+def _entry(
+    entry_id: str,
+    trials: Sequence[_Asked],
+    *,
+    sheets: ContactSheets,
+    tag_ids: dict[tuple[str, str], str],
+    has_runs: bool,
+) -> Entry:
+    has_repeats = any(one.row.trial.repeat for one in trials)
+    told = []
+    for one in trials:
+        pictured = sheets.of(one.run, one.row)
+        parts = [one.name] if has_runs else []
+        parts += [f"repeat {one.row.trial.repeat}"] if has_repeats else []
+        told.append(
+            Told(
+                run_id=one.run_id,
+                name=", ".join(parts),
+                row=one.row,
+                sheet_id=pictured.sheet_id,
+                shown=shown_note(one.run, one.row) or f"{shown_words(one.row.trial)} {pictured.note}".strip(),
+                prompt_note=prompt_note(one.run, one.row),
+            )
+        )
+    item = trials[0].row.item
+    ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in item.tags.items()]
+    shown = [(one.name, one.row.trial.selection) for one in told]
+    return Entry(
+        id=entry_id,
+        item=item,
+        told=tuple(told),
+        tag_ids=" ".join(ids),
+        drawing=timeline(item, lanes(shown)),
+        is_one_order=all(one.row.item.choices == item.choices for one in trials),
+    )
+
+
+def _how_many(runs: Sequence[tuple[str, str, Run]], entries: Sequence[Entry]) -> str:
+    """How many of all questions are there, and how they were chosen."""
+    n, n_all = sum(len(entry.told) for entry in entries), sum(len(run.rows) for _, _, run in runs)
+    questions = f" on {len(entries):,} questions" if n != len(entries) else ""
+    if n == n_all:
+        return f"All {n:,} trials{questions}."
+    return (
+        f"{n:,} of {n_all:,} trials{questions}: alike many right, wrong, unreadable, refused and failed ones "
+        "as far as there are, spread evenly over the run. The shares here are not those of the run."
+    )
