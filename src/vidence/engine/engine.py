@@ -18,7 +18,8 @@ from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits, Outage
-from vidence.engine.store import Memory, memory_key
+from vidence.engine.memory_key import memory_key
+from vidence.engine.store import Memory
 from vidence.errors import (
     DataError,
     MediaError,

@@ -17,13 +17,12 @@ from typing import TypeVar
 
 import msgspec
 
-from vidence.contracts import Examined, Request
+from vidence.contracts import Examined
 from vidence.engine.keeper import Keeper, log_of
 from vidence.errors import StoreError
 from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
 from vidence.records import (
     Failed,
-    ImagePart,
     Item,
     Prompt,
     Record,
@@ -31,7 +30,6 @@ from vidence.records import (
     Score,
     Selection,
     Sharing,
-    TextPart,
     Trial,
     VideoPart,
 )
@@ -770,37 +768,3 @@ def _is_running(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
-    """The hash of what is sent: model, way of drawing, words, exact image bytes, schema of the reply, sample.
-
-    Names of templates, positions of frames and the id of the item (unless the model reads it) are
-    not sent and do not count. The choices count where their log-probabilities are asked for.
-    """
-    prompt = request.prompt
-    parts: list[object] = []
-    for part in prompt.parts:
-        match part:
-            case TextPart():
-                parts.append(part.text)
-            case ImagePart():
-                parts.append([part.media_type, part.digest])
-            case _:
-                parts.append({"video": part.digest, "type": part.media_type})
-    sampling = msgspec.to_builtins(request.sampling)
-    if not request.sampling.want_choice_text_logps:  # so that keys of earlier versions stay what they were
-        del sampling["want_choice_text_logps"]
-    reads_choices = request.sampling.want_choice_logps or request.sampling.want_choice_text_logps or by_item
-    sent: list[object] = [
-        identity,
-        sampling,
-        prompt.system,
-        parts,
-        prompt.choices if reads_choices else (),
-        request.sample,
-        request.item_id if by_item else "",
-    ]
-    if prompt.reply_schema is not None:  # only then, so that keys of prompts without one stay what they were
-        sent.append({"reply_schema": prompt.reply_schema})
-    return hashlib.sha256(msgspec.json.encode(sent, order="sorted")).digest()

@@ -10,7 +10,8 @@ from servers.model_asks import maker
 from vidence.contracts import Request
 from vidence.engine.engine import Asked, Asker
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
-from vidence.engine.store import Memory, memory_key
+from vidence.engine.memory_key import memory_key
+from vidence.engine.store import Memory
 from vidence.errors import AccessError
 from vidence.records import Prompt, Reply, Sampling, TextPart
 

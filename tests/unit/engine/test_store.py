@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from vidence.contracts import Request
-from vidence.engine.store import Header, Memory, RunStore, memory_key, migrate_run
+from vidence.engine.memory_key import memory_key
+from vidence.engine.store import Header, Memory, RunStore, migrate_run
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
