@@ -8,6 +8,7 @@ import datetime
 import sys
 from pathlib import Path
 
+import answers
 import choosing
 import diagnose
 import harness
@@ -34,7 +35,7 @@ def main() -> int:
     parser.add_argument("--without-decode", action="store_true")
     options = parser.parse_args()
     facts = measure.machine()
-    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL, *make.ALL)
+    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL, *make.ALL, *answers.ALL)
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
     DATA.mkdir(exist_ok=True)

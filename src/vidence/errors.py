@@ -83,7 +83,8 @@ class TransientModelError(ModelError):
 
     `retry_after_s` is the wait that the server asked for, in seconds, or None.
     `is_overload` tells a server that has too much to do from one that is broken; `is_server_error` that the
-    fault is the server's (5xx), so that it is worth a try to send less at once.
+    fault is the server's (5xx), so that it is worth a try to send less at once; `is_unreachable` that nothing
+    was answered at all, because there was no connection or it broke.
     """
 
     def __init__(
@@ -93,11 +94,18 @@ class TransientModelError(ModelError):
         retry_after_s: float | None = None,
         is_overload: bool = False,
         is_server_error: bool = False,
+        is_unreachable: bool = False,
     ) -> None:
         self.retry_after_s = retry_after_s
         self.is_overload = is_overload
         self.is_server_error = is_server_error
+        self.is_unreachable = is_unreachable
         super().__init__(message)
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether nobody may be answered now, so that waiting can help."""
+        return self.is_overload or self.is_server_error or self.is_unreachable
 
 
 class RejectedRequestError(ModelError):

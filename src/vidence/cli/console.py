@@ -1,6 +1,7 @@
 """What commands show on the terminal: lines, the progress of a run, the licence of data."""
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -23,7 +24,17 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.contracts import Benchmark
-from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.engine.events import (
+    Away,
+    Back,
+    Event,
+    ExaminedOne,
+    Listener,
+    MediaTrouble,
+    Started,
+    Tried,
+    Waiting,
+)
 from vidence.errors import StoreError, VidenceError
 from vidence.media.whole import make_private
 from vidence.records import Failed, outcome_name
@@ -33,6 +44,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
+_AWAY_LINE_S = 60.0  # between lines about a server that is away, where nobody watches the bar
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -85,6 +97,37 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
         raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error
 
 
+def minutes(time_s: float) -> str:
+    """A time in minutes and seconds.
+
+    >>> minutes(565.2), minutes(9.4)
+    ('9:25', '0:09')
+    """
+    return f"{int(time_s) // 60}:{int(time_s) % 60:02d}"
+
+
+class AwayLines:
+    """The words about a server that answers nobody: a countdown, and lines where nobody watches the bar."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next_line_s = math.inf  # the patience at which the next line is due
+
+    def count_down(self, event: Away) -> str:
+        """The words of the countdown; a line, too, at the beginning and every minute."""
+        if event.left_s <= self._next_line_s:
+            self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
+            never = "" if event.has_answered else "nothing was ever answered; "
+            words = f"trying on for {minutes(event.left_s)} min (--patience): {never}{event.reason[:300]}"
+            say(self._console, ("no answer: ", "yellow"), words)
+        return f"no answer, trying on for {minutes(event.left_s)}: next in {event.wait_s:.0f} s"
+
+    def end(self, event: Back) -> None:
+        """Say that the server is back."""
+        self._next_line_s = math.inf
+        say(self._console, ("answered again", "green"), f" after {minutes(event.after_s)} min")
+
+
 class _RateColumn(ProgressColumn):
     """Questions per second; counted only when the line is drawn."""
 
@@ -103,6 +146,7 @@ class Display:
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
+        self._away = AwayLines(console)
         self.has_started = False
         self.progress = Progress(
             TextColumn(doing, style="bold"),
@@ -137,12 +181,8 @@ class Display:
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
                 self.progress.advance(self._task)
                 self._draw_note()
-            case Waiting():
-                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
-                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
-                self._waiting = (
-                    f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
-                )
+            case Waiting() | Away() | Back():
+                self._waiting = self._why_it_waits(event)
                 self._draw_note()
             case MediaTrouble():
                 self._n_troubles += 1
@@ -150,6 +190,19 @@ class Display:
                     self._say("media", event.message)
                 elif self._n_troubles == _MOST_LINES + 1:
                     self._say("media", "more troubles; the report counts them")
+
+    def _why_it_waits(self, event: Waiting | Away | Back) -> str:
+        """What the bar says of a server that does not answer; nothing when it does."""
+        match event:
+            case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
+                return f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+            case Away():
+                return self._away.count_down(event)
+            case Back():
+                self._away.end(event)
+                return ""
 
     def _draw_note(self) -> None:
         if self.progress.disable:

@@ -8,9 +8,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import say, trust_option
+from vidence.cli.console import AwayLines, say, trust_option
 from vidence.engine.environment import environment
-from vidence.engine.events import Event, JobDone, Waiting
+from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
 from vidence.make.pipeline.ledger import (
     MakeEvent,
@@ -21,6 +21,7 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+from vidence.text import visible
 
 _LONG_WAIT_S = 20.0
 
@@ -42,6 +43,7 @@ class MakeDisplay:
         )
         self._task: TaskID | None = None
         self._n_failed = 0
+        self._away = AwayLines(console)
         self.has_begun = False
 
     def __call__(self, event: MakeEvent) -> None:
@@ -68,6 +70,11 @@ class MakeDisplay:
                     words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
                     say(self._console, ("waiting: ", "yellow"), words)
                 self._note(f"waiting {event.wait_s:.0f} s: {event.reason[:60]}")
+            case Away():
+                self._note(self._away.count_down(event))
+            case Back():
+                self._away.end(event)
+                self._note("")
             case JobDone():
                 self._n_failed += event.failed is not None
                 self._note(f"{self._n_failed} failed" if self._n_failed else "")
@@ -76,7 +83,7 @@ class MakeDisplay:
 
     def _note(self, words: str) -> None:
         if self._task is not None:
-            self.progress.update(self._task, note=words)
+            self.progress.update(self._task, note=visible(words))
 
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:

@@ -10,6 +10,7 @@ from rich.console import Console
 from vidence.cli.console import say, several, show_licence, trust_option, watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
+from vidence.engine.limits import duration_s
 from vidence.engine.plan import Plan, plan_flags
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
@@ -48,7 +49,7 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
             settings["multiple"] = True
         elif isinstance(settings.get("type"), tuple):
             settings["type"] = click.Choice(settings["type"])
-        else:
+        elif "type" not in settings:
             settings["type"] = one.kind
         function = click.option(one.flag, one.field, **settings)(function)
     return function
@@ -94,14 +95,29 @@ def run(
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@click.option(
+    "--patience",
+    "patience_s",
+    type=duration_s,
+    metavar="DURATION",
+    help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
+)
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, trust: bool, page: bool) -> int:
+def resume(
+    *,
+    folder: Path,
+    max_cost: float | None,
+    concurrency: int | None,
+    patience_s: float | None,
+    trust: bool,
+    page: bool,
+) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
-    changes = {"max_cost": max_cost, "concurrency": concurrency}
+    changes = {"max_cost": max_cost, "concurrency": concurrency, "patience_s": patience_s}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
     return _go(plan, folder, page=page)
 

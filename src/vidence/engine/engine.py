@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import anyio
+import anyio.to_thread
 import msgspec
 import numpy as np
 
@@ -16,7 +17,7 @@ from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits
+from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits, Outage
 from vidence.engine.store import Memory, memory_key
 from vidence.errors import (
     DataError,
@@ -31,6 +32,8 @@ from vidence.records import Failed, ImagePart, Prompt, Reply, Sampling
 
 ThingT = TypeVar("ThingT")
 _log = logging.getLogger(__name__)
+LONG_CHARACTERS = 20_000
+"""Replies with more are read outside the event loop, so that nobody else waits for it."""
 # What goes wrong with one question; every other error ends the run.
 _NO_REPLY = (TransientModelError, RejectedRequestError)
 AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
@@ -56,7 +59,7 @@ class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
     The same request asked twice at the same time is sent once. A reply is in the memory before
-    anybody sees it.
+    anybody sees it. While the server answers nobody, nothing fails; see `Outage`.
     """
 
     def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
@@ -66,6 +69,10 @@ class Asker:
         self._on_event = on_event
         self._in_flight: dict[bytes, anyio.Event] = {}
         self._down = DownDetector(most=limits.in_flight.allowed + 4)
+        self._outage = Outage(
+            limits.patience_s, clock=anyio.current_time, backoff=limits.backoff, on_event=on_event
+        )
+        self._answered: Request | None = None  # one that the server can answer
 
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.
@@ -93,34 +100,61 @@ class Asker:
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
         """A new reply, and what it cost."""
-        limits = self._limits
-        n_sent = n_tries = 0
+        limits, tries, cost = self._limits, _Tries(), 0.0
         while True:
+            sent = request
             try:
-                async with limits.in_flight.slot() as sent_s:
+                async with self._outage.turn() as is_alone, limits.in_flight.slot() as sent_s:
                     limits.budget.check()
-                    n_sent += 1
-                    reply = await self._reply_in_time(request)
+                    tries.on_sent(sent_s)
+                    # A question that nobody can answer looks like a server that is away: where no other
+                    # question can tell them apart, one that was answered before is asked again.
+                    if is_alone and self._answered is not None:
+                        sent = self._answered
+                    reply = await self._reply_in_time(sent)
             except TransientModelError as error:
-                is_wait = error.is_overload and limits.in_flight.silent_s < limits.patience_s
-                n_tries += not is_wait
-                limits.check_wait(error)
-                if error.is_overload or error.is_server_error:
-                    limits.in_flight.on_overload(error.retry_after_s, sent_s=sent_s)
-                if n_tries >= limits.attempts:
-                    self._down.on_failure(error)
-                    raise
-                wait_s = limits.backoff.wait_s(n_sent, error.retry_after_s)
-                self._on_event(Waiting(reason=str(error), wait_s=wait_s, n_allowed=limits.in_flight.allowed))
-                await anyio.sleep(wait_s)
+                await self._on_silence(error, tries)
             except RejectedRequestError as error:
+                self._outage.on_answer()
+                if sent is not request:
+                    self._answered = None
+                    continue
                 if not self._model.by_item:  # what is recorded for one item says nothing of others
                     self._down.on_rejection(error)
                 raise
             else:
                 limits.in_flight.on_reply()
                 self._down.on_reply()
-                return reply, limits.budget.add(reply)
+                self._outage.on_answer()
+                cost += limits.budget.add(reply)
+                self._answered = sent
+                if sent is request:
+                    return reply, cost
+
+    async def _on_silence(self, error: TransientModelError, tries: "_Tries") -> None:
+        """Wait before the next try; raise where there is none."""
+        limits, outage = self._limits, self._outage
+        limits.check_wait(error)
+        if error.is_overload or error.is_server_error:
+            limits.in_flight.on_overload(error.retry_after_s, sent_s=tries.sent_s)
+        if outage.is_on and error.is_outage:
+            outage.on_silence(error, since_s=tries.first_s)
+            return
+        if not error.is_overload or tries.is_overload_spent or not limits.patience_s:
+            tries.n_failed += 1
+        elif limits.in_flight.silent_s >= limits.patience_s:
+            tries.n_failed, tries.is_overload_spent = limits.attempts, True
+            tries.first_s -= limits.in_flight.silent_s
+        if tries.n_failed >= limits.attempts:
+            if not error.is_outage or not limits.patience_s or outage.has_answered_since(tries.before_s):
+                self._down.on_failure(error)
+                raise error
+            outage.on_silence(error, since_s=tries.first_s)
+            tries.sit_out()
+            return
+        wait_s = limits.backoff.wait_s(tries.n_sent, error.retry_after_s)
+        self._on_event(Waiting(reason=str(error), wait_s=wait_s, n_allowed=limits.in_flight.allowed))
+        await anyio.sleep(wait_s)
 
     async def _reply_in_time(self, request: Request) -> Reply:
         try:
@@ -139,6 +173,53 @@ class Asker:
             raise RejectedRequestError(
                 without_keys(f"the model {self._model.identity} broke: {type(error).__name__}: {error}")
             ) from error
+
+
+@dataclass(kw_only=True)
+class _Tries:
+    """The tries of one question; times are those of the clock, in seconds."""
+
+    n_sent: int = 0
+    n_failed: int = 0
+    """Those that count; after an outage they are counted anew."""
+    first_s: float = 0.0
+    sent_s: float = 0.0
+    before_s: float = 0.0
+    """Who was answered after this while the question was not: the one before the last try, or an outage."""
+    has_sat_out: bool = False
+    is_overload_spent: bool = False
+    """Whether patience with an overload is spent, so that each refusal is a failed try."""
+
+    def on_sent(self, now_s: float) -> None:
+        """It is sent now."""
+        if not self.has_sat_out:
+            self.before_s = self.sent_s if self.n_sent else now_s
+        if self.n_failed == 0:
+            self.first_s = now_s
+        self.sent_s = now_s
+        self.n_sent += 1
+
+    def sit_out(self) -> None:
+        """It waits for the end of an outage."""
+        self.n_failed = self.n_sent = 0
+        self.before_s = self.sent_s
+        self.has_sat_out = True
+
+
+class _EndError(Exception):
+    """The end of a flow, as a thread can raise it."""
+
+    def __init__(self, stop: StopIteration) -> None:
+        self.stop = stop
+        super().__init__()
+
+
+def _sent(flow: Flow[MadeT], replies: Sequence[Reply]) -> Sequence[Prompt | Ask] | Together:
+    """What a flow yields next, for a thread: a flow may read long replies for seconds."""
+    try:
+        return flow.send(replies)
+    except StopIteration as stop:
+        raise _EndError(stop) from stop
 
 
 async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
@@ -162,8 +243,12 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
                 except _NO_REPLY as error:
                     wanted = flow.throw(error)
                 else:
-                    wanted = flow.send(replies)
-        except StopIteration as stop:
+                    if sum(len(reply.text) for reply in replies) > LONG_CHARACTERS:
+                        wanted = await anyio.to_thread.run_sync(_sent, flow, replies)
+                    else:
+                        wanted = flow.send(replies)
+        except (StopIteration, _EndError) as ended:
+            stop = ended.stop if isinstance(ended, _EndError) else ended
             made: MadeT = stop.value
             return made
 
@@ -401,6 +486,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                     backoff=Backoff(rng=np.random.default_rng(limits.seed)),
                     budget=self._rules[name].budget,
                     attempts=limits.attempts,
+                    patience_s=limits.patience_s,
                     timeout_s=limits.timeout_s,
                 ),
                 on_event=self._on_event,

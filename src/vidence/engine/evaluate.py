@@ -11,7 +11,7 @@ import anyio.to_thread
 import msgspec
 
 from vidence.ask.judging.verdicts import has_judge_error, is_undecided
-from vidence.engine.engine import AskCount, Context
+from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
@@ -153,7 +153,10 @@ async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Tr
             prompt=subject.last_prompt if answer.stage == "model" else None,
             score=subject.ruled(answer),
         )
-    score = subject.ruled(answer.reply)
+    if len(answer.reply.text) > LONG_CHARACTERS:
+        score = await anyio.to_thread.run_sync(subject.ruled, answer.reply)
+    else:
+        score = subject.ruled(answer.reply)
     if session.pool is not None:
         judging = session.pool.score(subject.item, answer.reply, ruled=score)
         score = await session.engine.drive(judging, Context(item_id=subject.item.item_id))

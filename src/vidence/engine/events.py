@@ -38,6 +38,27 @@ class Waiting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Away:
+    """The model answers nobody; told every second until it does, or until patience is spent.
+
+    `left_s` is the patience that is left, `wait_s` the time to the next question whether it is back.
+    `has_answered` tells a server that went away from one that was never there.
+    """
+
+    reason: str
+    left_s: float
+    wait_s: float
+    has_answered: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Back:
+    """The model answers again, after so many seconds."""
+
+    after_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class MediaTrouble:
     """Something is wrong with a video; the run goes on."""
 
@@ -60,5 +81,5 @@ class JobDone:
     failed: Failed | None = None
 
 
-Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne | JobDone
+Event: TypeAlias = Started | Tried | Waiting | Away | Back | MediaTrouble | ExaminedOne | JobDone
 Listener: TypeAlias = Callable[[Event], None]

@@ -1,13 +1,15 @@
 """How much at once, how long to wait, how much to spend."""
 
 import math
+import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
 import numpy as np
 
+from vidence.engine.events import Away, Back, Listener
 from vidence.errors import (
     BudgetSpentError,
     RejectedRequestError,
@@ -136,6 +138,25 @@ class Budget:
             )
 
 
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(s|m|h)?")
+_UNIT_S = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
+
+
+def duration_s(text: str) -> float:
+    """The seconds of a duration such as ``90s``, ``15m`` or ``1h``; a number alone is seconds.
+
+    Raises:
+        UsageError: it is none.
+
+    >>> duration_s("15m"), duration_s("1.5h"), duration_s("90")
+    (900.0, 5400.0, 90.0)
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{text!r} is no duration; expected for example 90s, 15m or 1h")
+    return float(found[1]) * _UNIT_S[found[2]]
+
+
 class AskLimits(Record, omit_defaults=True):
     """How much is asked at once, how long it may take and what it may cost."""
 
@@ -145,6 +166,8 @@ class AskLimits(Record, omit_defaults=True):
     """How long to wait for one reply, in seconds."""
     attempts: int = 6
     """Tries for one request, the first included."""
+    patience_s: float = 600.0
+    """How long a server that answers nobody is sat out, in seconds; with 0 its questions fail."""
     max_cost: float | None = None
     """In US dollars, for all models of one session together."""
     seed: int = 0
@@ -155,6 +178,8 @@ class AskLimits(Record, omit_defaults=True):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise UsageError(f"{name} is {value}; expected more than 0")
+        if self.patience_s < 0:
+            raise UsageError(f"patience_s is {self.patience_s}; expected 0 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +187,8 @@ class Limits:
     """Everything that keeps a run from asking too much. `attempts` counts the first try.
 
     A refusal of a server that is overloaded is no try, as long as it answered somebody within the
-    last `patience_s` seconds: whoever keeps to a quota must not lose questions to it.
+    last `patience_s` seconds: whoever keeps to a quota must not lose questions to it. `patience_s` is also
+    how long an `Outage` is sat out.
     """
 
     in_flight: AdaptiveLimit
@@ -170,7 +196,7 @@ class Limits:
     budget: Budget
     attempts: int
     timeout_s: float
-    patience_s: float = 120.0
+    patience_s: float = 600.0
     longest_wait_s: float = 3600.0
 
     def check_wait(self, error: TransientModelError) -> None:
@@ -182,11 +208,114 @@ class Limits:
             ) from error
 
 
+class Outage:
+    """Sits out a server that answers nobody: no question fails, and one at a time asks whether it is back.
+
+    An outage begins when a question has failed in all its tries for want of a server (no connection, 5xx,
+    overload) and nobody was answered meanwhile. From then on nothing is sent but by the one whose turn it
+    is; turns go round, so that a question which the server can never answer does not keep up the others. The
+    first answer to anybody ends it. After `patience_s` seconds the run ends.
+    """
+
+    def __init__(
+        self, patience_s: float, *, clock: Callable[[], float], backoff: Backoff, on_event: Listener
+    ) -> None:
+        self._patience_s = patience_s
+        self._clock = clock
+        self._backoff = backoff
+        self._on_event = on_event
+        self._turn = anyio.Lock()
+        self._n_waiting = 0
+        self._last_answer_s = -math.inf
+        self._error: TransientModelError | None = None  # the last of an outage
+        self._began_s = 0.0
+        self._n_probes = 0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether nobody is answered now."""
+        return self._error is not None
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether anybody was ever answered."""
+        return self._last_answer_s > -math.inf
+
+    def has_answered_since(self, time_s: float) -> bool:
+        """Whether anybody was answered after that time."""
+        return self._last_answer_s > time_s
+
+    def on_answer(self) -> None:
+        """Somebody was answered."""
+        self._last_answer_s = self._clock()
+        if self.is_on:
+            self._error = None
+            self._on_event(Back(after_s=self._last_answer_s - self._began_s))
+
+    def on_silence(self, error: TransientModelError, *, since_s: float) -> None:
+        """Somebody was not answered; an outage that is not yet known began at `since_s`."""
+        if not self.is_on:
+            self._began_s, self._n_probes = since_s, 0
+        self._error = error
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[bool]:
+        """Wait for the turn to send something: at once, or in an outage when it is time to see if it is over.
+
+        Gives whether it is an outage in which nobody else waits for a turn.
+
+        Raises:
+            ServerDownError: patience is spent.
+        """
+        async with AsyncExitStack() as held:
+            if self.is_on:
+                self._n_waiting += 1
+                held.callback(self._leave)
+                await held.enter_async_context(self._turn)
+                if not await self._wait():
+                    await held.aclose()
+            yield self.is_on and self._n_waiting == 1
+
+    def _leave(self) -> None:
+        self._n_waiting -= 1
+
+    async def _wait(self) -> bool:
+        """Count down to the next probe; whether the outage still lasts then."""
+        probe_s = self._clock() + self._backoff.wait_s(self._n_probes + 1, None)
+        end_s = self._began_s + self._patience_s
+        while self._error is not None:
+            now_s = self._clock()
+            if now_s >= end_s and self._n_probes:
+                raise ServerDownError(self._words(self._error)) from self._error
+            wait_s = min(probe_s, end_s) - now_s
+            if wait_s <= 0:
+                self._n_probes += 1
+                break
+            self._on_event(
+                Away(
+                    reason=str(self._error),
+                    left_s=end_s - now_s,
+                    wait_s=wait_s,
+                    has_answered=self.has_answered,
+                )
+            )
+            await anyio.sleep(min(wait_s, 1.0))
+        return self._error is not None
+
+    def _words(self, error: TransientModelError) -> str:
+        silent_s = self._clock() - self._began_s
+        since = "nothing was answered any more" if self.has_answered else "nothing was ever answered"
+        return (
+            f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
+            f"{error}. Check the server; `vidence resume` goes on from here"
+        )
+
+
 class DownDetector:
-    """Ends a run whose server answers nobody, instead of trying for days.
+    """Ends a run whose server answers with nothing that is of use, instead of trying for days.
 
     Counts questions that failed after all their tries, with no reply in between, and questions that
-    were rejected before any was answered.
+    were rejected before any was answered. A server that is away is an `Outage`.
     """
 
     def __init__(self, most: int, *, most_rejected: int = 20) -> None:

@@ -19,7 +19,7 @@ import tomli_w
 from vidence import __version__
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
-from vidence.engine.limits import AskLimits
+from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
@@ -37,7 +37,9 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
-    **dict.fromkeys(("price_in", "price_out", "judge_price_in", "judge_price_out"), (0, _MOST, "0 or more")),
+    **dict.fromkeys(
+        ("price_in", "price_out", "judge_price_in", "judge_price_out", "patience_s"), (0, _MOST, "0 or more")
+    ),
     "jpeg_quality": (1, MOST_QUALITY, f"1 to {MOST_QUALITY}"),
     "temperature": (0, 10, "0 to 10"),
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
@@ -140,6 +142,15 @@ class Plan(Record):
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
     attempts: Annotated[int, _flag("Tries per question (default 6).")] = 6
+    patience_s: Annotated[
+        float,
+        _flag(
+            "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
+            "--patience",
+            type=duration_s,
+            metavar="DURATION",
+        ),
+    ] = 600.0
     decode_timeout_s: Annotated[float, _flag("Seconds for one video (default 300).", "--decode-timeout")] = (
         300.0
     )
@@ -198,6 +209,7 @@ class Plan(Record):
             concurrency=self.concurrency,
             timeout_s=self.timeout_s,
             attempts=self.attempts,
+            patience_s=self.patience_s,
             max_cost=self.max_cost,
             seed=self.seed,
         )
@@ -247,6 +259,7 @@ class PlanOverrides(TypedDict, total=False):
     concurrency: int | None
     timeout_s: float | None
     attempts: int | None
+    patience_s: float | None
     decode_timeout_s: float | None
     max_cost: float | None
     price_in: float | None

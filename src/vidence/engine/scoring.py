@@ -13,8 +13,11 @@ from vidence.ask.judging.verdicts import Reads, has_judge_error
 from vidence.catalog import Spec
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdict
+from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.text import without_thinking
 
+MOST_READ_CHARACTERS = 200_000
+"""Of a reply without its reasoning; the slowest parser takes a second or two for so many."""
 # What the option ``structured`` of a model says where its replies keep to the schema or are refused.
 _HELD_TO_SCHEMA = frozenset({"on", "format", "tool"})
 # Models whose replies were written down before anything was asked.
@@ -38,12 +41,24 @@ def score_reply(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
 
 def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
     try:
-        return parser.mark(item, said if isinstance(said, Failed) else parser.read(item, said))
+        if isinstance(said, Failed):
+            return parser.mark(item, said)
+        return parser.mark(item, _too_long(said) or parser.read(item, said))
     except Exception as error:
         _log.debug("the parser broke", exc_info=True)
         raise UsageError(
             f"the parser {parser.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
         ) from error
+
+
+def _too_long(reply: Reply) -> Unreadable | None:
+    """Why a reply is not read, if it is too long for that."""
+    if len(reply.text) <= MOST_READ_CHARACTERS:
+        return None
+    n = len(without_thinking(reply.text))
+    if n <= MOST_READ_CHARACTERS:
+        return None
+    return Unreadable(reason=f"the reply has {n:,} characters; at most {MOST_READ_CHARACTERS:,} are read")
 
 
 def reads_of(spec: Spec) -> Reads:

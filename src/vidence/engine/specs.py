@@ -184,6 +184,7 @@ def what_is_asked(plan: Plan) -> Plan:
         concurrency=1,
         timeout_s=1,
         attempts=1,
+        patience_s=0,
         decode_timeout_s=1,
         max_cost=None,
         price_in=0,

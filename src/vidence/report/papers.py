@@ -32,7 +32,17 @@ MOST_VALUES = 8
 _AS_PAPER = "As in the paper"
 # Of a plan, what two runs may differ in and still be the same but for their budget.
 _MAY_DIFFER = {
-    *("format", "protocol", "n_frames", "data", "memory", "concurrency", "timeout_s", "attempts"),
+    *(
+        "format",
+        "protocol",
+        "n_frames",
+        "data",
+        "memory",
+        "concurrency",
+        "timeout_s",
+        "attempts",
+        "patience_s",
+    ),
     *("decode_timeout_s", "max_cost", "price_in", "price_out", "judge_price_in", "judge_price_out"),
 }
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from vidence.cli.console import Display, say, several, watched
-from vidence.engine.events import Event, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, Tried, Waiting
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Trial
 
@@ -46,6 +46,28 @@ def test_a_bar_shows_what_a_server_says_and_goes_on() -> None:
     assert "waiting 1 s: [/red] [bold]x[/] ␛[2J (2 at once)" in shown
     assert "media: [/red] [bold]x[/] ␛[2J" in shown
     assert "\x1b[2J" not in shown
+
+
+def away(left_s: float, *, has_answered: bool = True) -> Event:
+    return Away(reason=f"refused {HOSTILE}", left_s=left_s, wait_s=4.2, has_answered=has_answered)
+
+
+def test_a_server_that_is_away_is_counted_down() -> None:
+    console = terminal()
+    shown = shown_after(console, away(600.0), away(598.0))
+    line = "no answer: trying on for 10:00 min (--patience): refused [/red] [bold]x[/] ␛[2J"
+    assert shown.count(line) == 1
+    assert "no answer, trying on for 9:58: next in 4 s" in shown
+    assert "answered again after 1:02 min" in shown_after(terminal(), away(600.0), Back(after_s=62.0))
+
+
+def test_off_a_terminal_a_server_that_is_away_is_a_line_a_minute() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    events = [away(600.0 - second, has_answered=False) for second in range(130)]
+    shown = shown_after(console, *events, Back(after_s=140.0), away(500.0), Back(after_s=3.0))
+    said = [line.partition("trying on for ")[2][:5] for line in shown.splitlines() if "no answer" in line]
+    assert said == ["10:00", "9:00 ", "8:00 ", "8:20 "]
+    assert shown.count("nothing was ever answered; refused") == 3
 
 
 def tried(outcome: Answered | Failed, *, cost: float = 0.0) -> Event:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from vidence.ask.scoring.robust import create as create_robust
+from vidence.contracts import Request
 from vidence.engine import evaluate
 from vidence.engine.events import MediaTrouble, Tried
 from vidence.engine.plan import PLAN_FILE, read_plan
@@ -25,7 +26,7 @@ from vidence.errors import (
     StoreError,
     UsageError,
 )
-from vidence.records import Answered, Failed, Reply, Usage
+from vidence.records import Answered, Failed, Reply, Unreadable, Usage
 
 
 def picture(path, shade=50):
@@ -396,3 +397,17 @@ print(summary.n_tried, summary.n_failed, summary.n_remembered)
         assert [t.score.value for t in bench.trials(out)] == [1.0] * 60
     third = subprocess.run([*command, "three"], capture_output=True, text=True, check=True)
     assert third.stdout.split() == ["60", "0", "60"]
+
+
+def test_a_reply_of_any_length_is_read_or_said_to_be_too_long(bench, fake_model):
+    texts = {"Question 0?": "so " * 40_000 + "Answer: A", "Question 1?": "so " * 100_000 + "Answer: A"}
+    texts["Question 2?"] = f"<think>{texts['Question 1?']}</think>Answer: A"
+
+    async def turn(request: Request) -> Reply:
+        return Reply(text=next(said for asked, said in texts.items() if asked in request.prompt.text))
+
+    bench.write(3)
+    bench.run(fake_model(turn=turn), in_real_time=True)
+    first, second, third = (trial.score.outcome for trial in bench.trials())
+    assert [type(first), type(third)] == [Answered, Answered]
+    assert second == Unreadable(reason="the reply has 300,009 characters; at most 200,000 are read")

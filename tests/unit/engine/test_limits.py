@@ -4,8 +4,8 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector
-from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError
+from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, duration_s
+from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
 
 
@@ -153,7 +153,22 @@ def test_down_detector_needs_failures_in_a_row():
 def test_what_is_asked_without_other_words_is_limited_so():
     limits = AskLimits()
     assert (limits.concurrency, limits.timeout_s, limits.attempts, limits.max_cost) == (16, 180.0, 6, None)
-    assert limits.seed == 0
+    assert (limits.seed, limits.patience_s) == (0, 600.0)
+    with pytest.raises(UsageError, match=r"patience_s is -1\.0; expected 0 or more"):
+        AskLimits(patience_s=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90.0), ("15m", 900.0), ("1h", 3600.0), ("0", 0.0), (" 1.5 m ", 90.0)]
+)
+def test_a_duration_has_a_unit(text, seconds):
+    assert duration_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "-1s", "1d", "15min", "nan", "1e3", "٣s", "1" * 400])
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(UsageError, match="is no duration; expected for example 90s, 15m or 1h"):
+        duration_s(text)
 
 
 def test_one_count_of_tokens_is_enough_to_watch_a_limit():

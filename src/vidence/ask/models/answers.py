@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 
 DecodedT = TypeVar("DecodedT")
+IndexedT = TypeVar("IndexedT", bound="Indexed")
 Finish: TypeAlias = Literal["stop", "length", "refusal", "other"]
 
 MAX_QUOTED_CHARACTERS = 500
@@ -82,6 +83,7 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
 
     Raises:
         TransientModelError: not UTF-8, not JSON, or JSON of another shape.
+        RejectedRequestError: JSON that is nested too deeply.
     """
     hint = f"is {server.address} the address of {api}?"
     try:
@@ -94,11 +96,45 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
         ) from error
     except msgspec.ValidationError as error:
         raise TransientModelError(f"{server.address} sent JSON that is no {what}: {error}; {hint}") from error
+    except RecursionError as error:
+        raise RejectedRequestError(
+            f"{server.address} sent JSON that is nested too deeply to be read; {hint}"
+        ) from error
     except msgspec.DecodeError as error:
         start = " ".join(server.hide_key(answer.body[:200].decode(errors="replace")).split())
         raise TransientModelError(
             f"{server.address} sent a reply that is not JSON ({error}): {start!r}; {hint}"
         ) from error
+
+
+MOST_TOKENS = 10**9
+
+
+def believed(counts: Sequence[object]) -> int | Literal["absurd"] | None:
+    """The sum of counts of tokens as a server gives them; None where there is none.
+
+    >>> believed([12, None, 3]), believed([None]), believed([-60_000_000]), believed(["12"])
+    (15, None, 'absurd', 'absurd')
+    """
+    given = [n for n in counts if n is not None]
+    known = [n for n in given if isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= MOST_TOKENS]
+    if len(known) < len(given):
+        return "absurd"
+    return sum(known) if known else None
+
+
+class Indexed(Protocol):
+    """One of several replies in an answer, with its position as the server gives it."""
+
+    @property
+    def index(self) -> object:
+        """The position; anything but a number is none."""
+
+
+def first(replies: Sequence[IndexedT]) -> IndexedT:
+    """The reply with the lowest `index`; one without an index has its place in the list."""
+    indices = [one.index if isinstance(one.index, int) else at for at, one in enumerate(replies)]
+    return replies[indices.index(min(indices))]
 
 
 def finish_of(word: str | None) -> Finish:
@@ -148,7 +184,7 @@ class _ErrorBody(msgspec.Struct):
 def _read_error(body: bytes) -> _Error:
     try:
         read = msgspec.json.decode(body, type=_ErrorBody)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _Error(message=body.decode(errors="replace"))
     if isinstance(read.error, _Error):
         return read.error

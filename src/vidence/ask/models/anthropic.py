@@ -194,8 +194,15 @@ class MessagesDialect(Dialect):
             finish=finish,
             refusal=(details.explanation or details.category or "") if finish == "refusal" else "",
             model=body.model or "",
-            usage=_usage(body.usage),
+            usage=self._usage(body.usage),
         )
+
+    def _usage(self, usage: "_Usage | None") -> Usage:
+        """Tokens read from and written to the cache are input, too; the API counts them apart."""
+        if usage is None:
+            return Usage()
+        read = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
+        return self.usage(read=read, wrote=[usage.output_tokens])
 
 
 # ------------------------------------------------------------------------------------- the schema
@@ -263,10 +270,10 @@ class _StopDetails(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: object = None
+    output_tokens: object = None
+    cache_creation_input_tokens: object = None
+    cache_read_input_tokens: object = None
 
 
 class _Body(msgspec.Struct):
@@ -285,15 +292,6 @@ def _text(block: _Block) -> str:
     return ""
 
 
-def _usage(usage: _Usage | None) -> Usage:
-    """Tokens read from and written to the cache are input, too; the API counts them apart."""
-    if usage is None:
-        return Usage()
-    counts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
-    known = [n for n in counts if n is not None]
-    return Usage(input_tokens=sum(known) if known else None, output_tokens=usage.output_tokens)
-
-
 def create(settings: Settings) -> HttpModel:
     """The model of that name at Anthropic; nothing is sent yet.
 
@@ -308,5 +306,9 @@ def create(settings: Settings) -> HttpModel:
         key=read_key(settings.api_key_env, example="ANTHROPIC_API_KEY"),
     )
     used = msgspec.structs.replace(settings, base_url=server.address)
-    caller = Caller(server, headers={"anthropic-version": VERSION, **bearer(server.key)})
+    caller = Caller(
+        server,
+        headers={"anthropic-version": VERSION, **bearer(server.key)},
+        max_answer_mb=settings.max_answer_mb,
+    )
     return HttpModel(MessagesDialect(server, used), caller, used, identity=identity_of("anthropic", used))

@@ -13,13 +13,14 @@ from vidence.ask.models.answers import (
     choice_logps,
     decode,
     finish_of,
+    first,
     without_reply,
 )
 from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
-from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
+from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, VideoPart
 
 OPENAI_HOST = "api.openai.com"
 MOST_TOP_LOGPROBS = 20  # the protocol's limit
@@ -153,7 +154,7 @@ class ChatDialect(Dialect):
         body = decode(answer, self._server, kind=_Body, what="chat completion", api=API)
         if not body.choices:
             raise without_reply(answer, self._server, lacks="choices")
-        choice = body.choices[0]
+        choice = first(body.choices)
         if choice.finish_reason == "error":
             raise TransientModelError(
                 f"{self._server.address} broke off its reply with finish_reason 'error'"
@@ -167,7 +168,7 @@ class ChatDialect(Dialect):
             finish="refusal" if refusal else finish_of(choice.finish_reason),
             refusal=refusal,
             model=body.model or "",
-            usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
+            usage=self.usage(read=[usage.prompt_tokens], wrote=[usage.completion_tokens]),
             choice_logps=choice_logps((t.position for t in tokens), letters),
         )
 
@@ -215,13 +216,14 @@ class _Logprobs(msgspec.Struct):
 
 class _Choice(msgspec.Struct):
     message: _Message
+    index: object = None
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 
 
 class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: object = None
+    completion_tokens: object = None
 
 
 class _Body(msgspec.Struct):

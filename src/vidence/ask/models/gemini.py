@@ -20,6 +20,7 @@ from vidence.ask.models.answers import (
     Server,
     choice_logps,
     decode,
+    first,
     without_reply,
 )
 from vidence.ask.models.encoded import Pieces
@@ -239,7 +240,7 @@ class GeminiDialect(Dialect):
         feedback = body.prompt_feedback or _Feedback()
         if not body.candidates and not feedback.block_reason:
             raise without_reply(answer, self._server, lacks="candidates")
-        candidate = body.candidates[0] if body.candidates else _Candidate()
+        candidate = first(body.candidates) if body.candidates else _Candidate()
         parts = (candidate.content.parts if candidate.content else None) or []
         finish: Finish = _FINISH.get(candidate.finish_reason or "", "other") if body.candidates else "refusal"
         refusal = ""
@@ -255,9 +256,16 @@ class GeminiDialect(Dialect):
             finish=finish,
             refusal=refusal,
             model=body.model_version or "",
-            usage=_usage(body.usage_metadata),
+            usage=self._usage(body.usage_metadata),
             choice_logps=choice_logps(_positions(candidate.logprobs_result), letters),
         )
+
+    def _usage(self, usage: "_Usage | None") -> Usage:
+        """Thoughts are billed as output; the API counts them apart."""
+        if usage is None:
+            return Usage()
+        wrote = [usage.candidates_token_count, usage.thoughts_token_count]
+        return self.usage(read=[usage.prompt_token_count], wrote=wrote)
 
     async def close(self) -> None:
         """Delete what was uploaded."""
@@ -304,6 +312,7 @@ class _Logprobs(msgspec.Struct, rename="camel"):
 
 
 class _Candidate(msgspec.Struct, rename="camel"):
+    index: object = None
     content: _Content | None = None
     finish_reason: str | None = None
     finish_message: str | None = None
@@ -316,9 +325,9 @@ class _Feedback(msgspec.Struct, rename="camel"):
 
 
 class _Usage(msgspec.Struct, rename="camel"):
-    prompt_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
+    prompt_token_count: object = None
+    candidates_token_count: object = None
+    thoughts_token_count: object = None
 
 
 class _Body(msgspec.Struct, rename="camel"):
@@ -344,7 +353,7 @@ class _ErrorBody(msgspec.Struct):
 def _details(answer: Answer) -> Sequence[_Detail]:
     try:
         read = msgspec.json.decode(answer.body, type=_ErrorBody)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ()
     return (read.error.details or ()) if read.error else ()
 
@@ -368,14 +377,6 @@ def _positions(logprobs: _Logprobs | None) -> Iterator[tuple[str, Sequence[Likel
             yield token.token, near
 
 
-def _usage(usage: _Usage | None) -> Usage:
-    """Thoughts are billed as output; the API counts them apart."""
-    if usage is None:
-        return Usage()
-    said = [n for n in (usage.candidates_token_count, usage.thoughts_token_count) if n is not None]
-    return Usage(input_tokens=usage.prompt_token_count, output_tokens=sum(said) if said else None)
-
-
 def _because(what: str, message: str | None) -> str:
     return f"{what} ({message})" if message else what
 
@@ -397,6 +398,7 @@ def create(settings: Settings) -> HttpModel:
     key = read_key(key_env, example="GEMINI_API_KEY")
     server = Server(address=address, ends="before the version, /v1 or /v1beta", key_env=key_env, key=key)
     used = msgspec.structs.replace(settings, base_url=address)
-    caller = Caller(server, headers={"x-goog-api-key": key} if key else {})
+    headers = {"x-goog-api-key": key} if key else {}
+    caller = Caller(server, headers=headers, max_answer_mb=settings.max_answer_mb)
     identity = identity_of("gemini", used, left_out={"inline_mb", "upload_timeout_s", "poll_s"})
     return HttpModel(GeminiDialect(caller, used), caller, used, identity=identity)

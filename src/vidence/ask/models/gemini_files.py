@@ -16,6 +16,7 @@ from vidence.ask.models.answers import Answer, decode
 from vidence.ask.models.http import Caller, HttpSettings
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError
 from vidence.records import VideoPart
+from vidence.text import visible
 
 ReadT = TypeVar("ReadT")
 
@@ -222,7 +223,8 @@ class Files:
                     with self._caller.within(MOST_DELETING_S):
                         self._good(await self._caller.send("DELETE", f"/{self._version}/{name}"))
                 except ModelError as error:
-                    _log.warning("%s was not deleted (%s); the server drops it after two days", name, error)
+                    words = "%s was not deleted (%s); the server drops it after two days"
+                    _log.warning(words, visible(name), visible(str(error)))
 
         async with anyio.create_task_group() as group:
             for name in names:

@@ -1,26 +1,31 @@
 """Models behind an HTTP server: connections, the key, time limits; each protocol is a `Dialect`."""
 
+import asyncio
 import logging
 import os
 import re
+import ssl
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 from urllib.parse import urlsplit
 
 import anyio
+import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import Answer, Server, declined, fault
+from vidence.ask.models.answers import Answer, Server, believed, declined, fault
 from vidence.ask.models.encoded import EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Record, Reply
+from vidence.records import Record, Reply, Usage
+from vidence.text import visible
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,6 +33,11 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = 10.0
 _SENT_AT_ONCE_BYTES = 2**19  # fewer cost time for each, more are copied whole where the server reads slowly
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+BYTES_PER_MB = 10**6
+_LARGE_BYTES = 2**20  # of a body that takes one of a few places, and is read outside the event loop
+_MOST_LARGE = 8  # bodies above that, read at the same time from one server; others wait in its buffers
+# What a TLS handshake says where no later try can succeed.
+_NO_TLS = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION"}
 
 _log = logging.getLogger(__name__)
 
@@ -47,12 +57,15 @@ class HttpSettings(Record):
     max_in_flight: Annotated[
         Count | None, Meta(description="most requests at once; else the run's limit")
     ] = None
+    max_answer_mb: Annotated[
+        float, Meta(gt=0, description="longest answer that is read, unpacked, in MB")
+    ] = 32.0
     extra: Annotated[
         dict[str, object], Meta(description="JSON object added to each request; stored with the run")
     ] = msgspec.field(default_factory=dict)
 
 
-NOT_IN_IDENTITY = frozenset({"name", "api_key_env", "timeout_s", "max_in_flight"})
+NOT_IN_IDENTITY = frozenset({"name", "api_key_env", "timeout_s", "max_in_flight", "max_answer_mb"})
 
 
 def check_extra(owner: str, given: Collection[str], *, own: Collection[str]) -> None:
@@ -164,9 +177,11 @@ class Caller:
     `close` the next call opens new ones.
     """
 
-    def __init__(self, server: Server, *, headers: Mapping[str, str]) -> None:
-        """`headers` go with every request and hold the key."""
+    def __init__(self, server: Server, *, headers: Mapping[str, str], max_answer_mb: float = 32.0) -> None:
+        """`headers` go with every request and hold the key; a longer answer is not read to its end."""
         self.server = server
+        self._most_bytes = int(max_answer_mb * BYTES_PER_MB)
+        self._large = anyio.CapacityLimiter(_MOST_LARGE)
         self._headers = {"user-agent": "vidence", "content-type": "application/json", **headers}
         self._client: httpx2.AsyncClient | None = None
         self._routes: dict[str, httpx2.URL] = {}  # taking an address apart costs a hundredth of a request
@@ -182,8 +197,12 @@ class Caller:
         if self._client is None:
             import httpx2
 
+            # Without TLS no certificates are wanted, whose loading takes as long as many requests; a context
+            # without any trusts nobody.
+            is_plain = self.server.address.startswith("http:")
             self._client = httpx2.AsyncClient(
                 headers=self._headers,
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
                 timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
                 # A proxy can never reach what "localhost" means here.
@@ -201,7 +220,7 @@ class Caller:
 
         Raises:
             TransientModelError: no connection, a broken one, or no answer in time.
-            AccessError: the address cannot be asked at all.
+            AccessError: the address cannot be asked at all, or its TLS certificate is not trusted.
         """
         import httpx2
 
@@ -210,10 +229,7 @@ class Caller:
             with anyio.fail_after(timeout_s):
                 yield
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise TransientModelError(
-                f"no connection to {address} ({error or type(error).__name__}): nothing seems to be "
-                "listening there; is the server running, and is base_url right?"
-            ) from error
+            raise _without_connection(address, error) from error
         except TimeoutError as error:
             raise TransientModelError(
                 f"{address} did not answer within {timeout_s:g} s; "
@@ -221,7 +237,10 @@ class Caller:
             ) from error
         except httpx2.HTTPError as error:
             said = self.server.hide_key(f"{type(error).__name__}: {error}")
-            raise TransientModelError(f"the connection to {address} broke: {said}") from error
+            is_gone = isinstance(error, httpx2.NetworkError) or "disconnected" in said
+            raise TransientModelError(
+                f"the connection to {address} broke: {said}", is_unreachable=is_gone
+            ) from error
         except httpx2.InvalidURL as error:
             raise AccessError(f"{address} cannot be asked: {error}; correct base_url") from error
 
@@ -235,27 +254,102 @@ class Caller:
     ) -> Answer:
         """One request, to be called inside `within`; the answer is returned whatever its status.
 
+        The answer is unpacked while it comes in, and no more of it is kept than `max_answer_mb`.
+
         Args:
             method: of HTTP.
             path: what comes behind the address, or a whole address at the same host.
             pieces: the body in pieces, of which only a few are put together at a time.
             headers: those of this request alone.
+
+        Raises:
+            RejectedRequestError: a longer answer, or one that is packed several times.
+            TransientModelError: what came was sent before it was asked for.
         """
         length = {"content-length": str(sum(map(len, pieces)))}  # many servers take no body without it
         client, route = self._open(), self._route(path)
-        response = await client.request(
+        async with client.stream(
             method,
             route,
             content=_InPieces(pieces) if pieces else None,
             headers={**length, **(headers or {})},
-        )
-        return Answer(status=response.status_code, headers=response.headers, body=response.content)
+            extensions={"trace": _Asked(self.server.address)},
+        ) as response:
+            body = await self._body(response)
+        return Answer(status=response.status_code, headers=response.headers, body=body)
+
+    async def _body(self, response: "httpx2.Response") -> bytes:
+        """The body, unpacked; of large ones only a few are in memory at the same time."""
+        # What is packed twice can take hours to unpack into nothing, and no server packs twice.
+        if "," in response.headers.get("content-encoding", ""):
+            raise RejectedRequestError(f"{self.server.address} sent an answer that is packed several times")
+        body = bytearray()  # a server can send single bytes, each of which would be an object of a list
+        async with AsyncExitStack() as place:
+            async for piece in response.aiter_bytes():
+                if len(body) <= _LARGE_BYTES < len(body) + len(piece):
+                    await place.enter_async_context(self._large)
+                body += piece
+                if len(body) > self._most_bytes:
+                    raise RejectedRequestError(
+                        f"{self.server.address} sent an answer of more than "
+                        f"{self._most_bytes / BYTES_PER_MB:g} MB, which was not read to its end; "
+                        "max_answer_mb=MB allows a longer one"
+                    )
+            return bytes(body)
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
+
+
+class _Asked:
+    """Follows one request: an answer that was there before it was asked for is somebody else's.
+
+    A server that sends two answers to one request would give the second to the next question on the same
+    connection. Such bytes are already with us, so that reading them takes no turn of the event loop, while
+    every true answer takes one. What a server keeps back until later is seen by the HTTP library, which drops
+    an idle connection that has something to read.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._has_waited = False
+
+    async def __call__(self, name: str, info: Mapping[str, object]) -> None:
+        if name == "http11.receive_response_headers.started":
+            asyncio.get_running_loop().call_soon(self._wait)
+        elif name == "http11.receive_response_headers.complete" and not self._has_waited:
+            raise TransientModelError(
+                f"{self._address} sent a second answer to one request; it was thrown away, and the "
+                "connection is not used again"
+            )
+
+    def _wait(self) -> None:
+        self._has_waited = True
+
+
+def _without_connection(address: str, error: Exception) -> ModelError:
+    """The error that stands for a connection that could not be made."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, ssl.SSLError):
+        found = found.__cause__ or found.__context__
+    if isinstance(found, ssl.SSLCertVerificationError):
+        return AccessError(
+            f"the TLS certificate of {address} is not trusted ({found.verify_message}); is it the right "
+            "server? The environment variable SSL_CERT_FILE names the certificates of one's own authority"
+        )
+    if isinstance(found, ssl.SSLError) and found.reason in _NO_TLS:
+        return AccessError(
+            f"{address} does not speak TLS as it is needed here ({found.reason}); should base_url begin with "
+            "http:// ?"
+        )
+    return TransientModelError(
+        f"no connection to {address} ({error or type(error).__name__}): nothing seems to be "
+        "listening there; is the server running, and is base_url right?",
+        is_unreachable=True,
+    )
 
 
 # -------------------------------------------------------------------------------------- the model
@@ -275,6 +369,7 @@ class Dialect(ABC):
         self._server = server
         self._settings = settings
         self._media = EncodedMedia(as_url=self.as_url)
+        self._doubted = False
 
     @abstractmethod
     async def body(
@@ -315,6 +410,22 @@ class Dialect(ABC):
     def with_extra(self, body: dict[str, object]) -> dict[str, object]:
         """The body with the fields of `extra`."""
         return body | self._settings.extra
+
+    def usage(self, *, read: Sequence[object], wrote: Sequence[object]) -> Usage:
+        """The tokens of a reply, each the sum of what a server counts apart.
+
+        A number that can be no count of tokens makes the sum unknown, and is said once.
+        """
+        counted = [believed(counts) for counts in (read, wrote)]
+        if not self._doubted and "absurd" in counted:
+            self._doubted = True
+            _log.warning(
+                "%s says that a reply took %s tokens; such numbers are counted as unknown",
+                self._server.address,
+                visible(self._server.hide_key(f"{[*read, *wrote]}")[:200]),
+            )
+        n_in, n_out = (None if n == "absurd" else n for n in counted)
+        return Usage(input_tokens=n_in, output_tokens=n_out)
 
     def fault(self, answer: Answer, request: Request) -> ModelError:
         """The error that stands for an answer of another status."""
@@ -374,7 +485,9 @@ class HttpModel:
             leave_out |= {refused}
         if answer.is_success:
             letters = request.prompt.letters if request.sampling.want_choice_logps else ()
-            reply = self._dialect.read(answer, letters=letters)
+            read = partial(self._dialect.read, answer, letters=letters)
+            is_large = len(answer.body) > _LARGE_BYTES
+            reply = await anyio.to_thread.run_sync(read) if is_large else read()
             return msgspec.structs.replace(reply, latency_s=latency_s)
         if said := declined(answer, self._caller.server):
             return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
@@ -392,7 +505,8 @@ class HttpModel:
     def _note(self, refused: str, error: ModelError) -> None:
         if refused not in self._refused:  # others that were on their way say it again
             self._refused |= {refused}
-            _log.warning("%s refuses %s and is asked without from now on: %s", self.identity, refused, error)
+            said = visible(str(error))
+            _log.warning("%s refuses %s and is asked without from now on: %s", self.identity, refused, said)
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""

@@ -80,6 +80,5 @@ def create(settings: Settings) -> HttpModel:
         settings, base_url=server.address, max_tokens_field=_max_tokens_field(settings, server)
     )
     identity = identity_of("openai", used)
-    return HttpModel(
-        kind(server, used), Caller(server, headers=bearer(server.key)), settings, identity=identity
-    )
+    caller = Caller(server, headers=bearer(server.key), max_answer_mb=settings.max_answer_mb)
+    return HttpModel(kind(server, used), caller, settings, identity=identity)

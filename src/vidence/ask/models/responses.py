@@ -10,7 +10,7 @@ from vidence.ask.models.chat import API, ChatDialect, Token
 from vidence.ask.models.encoded import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
-from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
+from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart
 
 _NOT_FINISHED = {"queued", "in_progress", "cancelled"}
 _MAY_PASS = {"server_error", "rate_limit_exceeded"}
@@ -106,7 +106,7 @@ class ResponsesDialect(ChatDialect):
             finish="refusal" if refusal else _finish(body),
             refusal=refusal,
             model=body.model or "",
-            usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
+            usage=self.usage(read=[usage.input_tokens], wrote=[usage.output_tokens]),
             choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
         )
 
@@ -145,8 +145,8 @@ class _Incomplete(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: object = None
+    output_tokens: object = None
 
 
 class _Error(msgspec.Struct):

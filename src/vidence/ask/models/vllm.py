@@ -48,6 +48,7 @@ from vidence.ask.models.weights import (
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Reply, TextLogp, Usage
+from vidence.text import visible
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
@@ -198,7 +199,7 @@ class Engine(Weights):
         _log.warning(
             "%s does not take the schema of a reply and is asked without it from now on: %s",
             self._name,
-            error,
+            visible(str(error)),
         )
         return outcome
 

@@ -56,9 +56,11 @@ _NOUN = (
 )
 _CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely|my)\s+(?:option|choice|selection|one|letter)"
 _IS = r"(?:(?:'s|is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
-# To the end of the line or a closing tag; as a look-ahead, so that one answer may stand in another.
-# Bounded, since models that repeat themselves write tens of thousands of markers into one line.
-_SAID = r"(?=(?P<said>(?:[^\n<]|<(?!/)){0,600}))"
+# What is said stands behind this place, to the end of the line or a closing tag (see `_line_behind`). It is
+# no part of the pattern, so that one answer may stand in another, and is read only where it counts: models
+# that repeat themselves write tens of thousands of markers into one line.
+_SAID = r"(?P<line>)"
+_SAID_CHARS = 600
 _ADVERB = (
     r"(?:therefore|thus|then|clearly|simply|indeed|definitely|actually|probably|certainly|surely|obviously|only"
     r"|(?:most\s+)?likely)"
@@ -396,12 +398,27 @@ def is_said(text: str, place: tuple[int, int], said: str, *, rank: Rank) -> bool
     return not (_MODAL.search(own) and _IF.search(behind))
 
 
+def _line_behind(text: str, start: int) -> str:
+    """The rest of the line from there, up to a closing tag, of bounded length."""
+    behind = text[start : start + _SAID_CHARS + 1]  # a closing tag may begin with the last character
+    for end in ("\n", "</"):
+        behind = behind.partition(end)[0]
+    return behind[:_SAID_CHARS]
+
+
+def _said(match: re.Match[str]) -> str:
+    """What a rule's pattern leaves to be read."""
+    if "line" in match.re.groupindex and match["line"] is not None:
+        return _line_behind(match.string, match.end("line")).strip()
+    return next((part for part in match.groups() if part is not None), "").strip()
+
+
 def claims(item: Item, text: str) -> list[Claim]:
     """All that a text claims, in order of place; of claims at one place the weightier one first."""
     found: list[Claim] = []
     for rule in RULES:
         for match in deque(rule.pattern.finditer(text), maxlen=_MOST_PLACES):
-            said = next((part for part in match.groups() if part is not None), "").strip()
+            said = _said(match)
             if not said or not is_said(text, match.span(), said, rank=rule.rank):
                 continue
             reading = read_said(item, said, is_marked=True)

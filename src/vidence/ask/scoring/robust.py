@@ -75,16 +75,17 @@ def _final_tag(item: Item, text: str) -> Answered | Unreadable | None:
             continue
         reading = read_said(item, said[-1], is_marked=True)
         if reading is None:
-            inside = _decided(item, said[-1]) or _hinted(item, said[-1])
+            found = claims(item, said[-1])
+            inside = _decided(item, said[-1], found) or _hinted(said[-1], found)
             if isinstance(inside, Answered):
                 return Answered(answer=inside.answer, rule=f"{rule}/{inside.rule.partition('/')[2]}")
         return _outcome(reading, rule, f"{_NO_CHOICE}: {said[-1][:60]!r}")
     return None
 
 
-def _decided(item: Item, text: str) -> Answered | Unreadable | None:
+def _decided(item: Item, text: str, of_text: list[Claim]) -> Answered | Unreadable | None:
     """Step 3; None where the reply neither marks nor states an answer."""
-    found = [claim for claim in claims(item, text) if claim.rule.rank > Rank.HINT]
+    found = [claim for claim in of_text if claim.rule.rank > Rank.HINT]
     by_rank = list(weightiest(found))
     if not by_rank:
         return None
@@ -113,9 +114,9 @@ def _last_stated(stated: list[Claim]) -> Claim:
     return lettered[-1] if lettered and lettered[-1].start == stated[-1].start else stated[-1]
 
 
-def _hinted(item: Item, text: str) -> Answered | Unreadable | None:
+def _hinted(text: str, of_text: list[Claim]) -> Answered | Unreadable | None:
     """Step 5; None where the reply hints at nothing."""
-    hints = [claim for claim in claims(item, text) if claim.rule.rank is Rank.HINT]
+    hints = [claim for claim in of_text if claim.rule.rank is Rank.HINT]
     if not hints:
         return None
     said = {claim.reading.letter for claim in hints if claim.reading}
@@ -131,7 +132,7 @@ def _without_choices(item: Item, lines: list[str]) -> list[str]:
     wanted = [words(choice) for choice in shown]
     kept, at = [], 0
     while at < len(lines):
-        if n > 1 and [words(line) for line in lines[at : at + n]] == wanted:
+        if n > 1 and words(lines[at]) == wanted[0] and [words(li) for li in lines[at : at + n]] == wanted:
             at += n
         else:
             kept.append(lines[at])
@@ -161,11 +162,14 @@ def _read_lines(item: Item, text: str) -> Answered | Unreadable | None:
     labels = {match[1] for line in lines if (match := _LABELLED.match(line)) and match[1] in item.letters}
     if len(labels) > 1 and _LABELLED.match(lines[-1]):
         return Unreadable(reason="several lines start with a letter")
-    readings = [_read_line(item, line) for line in lines]
-    said = {reading for reading in readings if reading is not None}
-    ends = [reading for reading in (readings[-1:] + readings[:1]) if reading is not None]
-    if len({reading.letter for reading in said}) > 1:
-        return Unreadable(reason="several lines name different choices and none is marked as the answer")
+    readings: dict[str, Reading | None] = {}
+    said: set[str] = set()
+    for line in dict.fromkeys(lines):  # models that repeat themselves write a line thousands of times
+        reading = readings[line] = _read_line(item, line)
+        said |= {reading.letter} if reading else set()
+        if len(said) > 1:
+            return Unreadable(reason="several lines name different choices and none is marked as the answer")
+    ends = [reading for line in (lines[-1], lines[0]) if (reading := readings[line]) is not None]
     return _outcome(ends[0], "line", "") if ends else None
 
 
@@ -191,7 +195,10 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
         return Unreadable(reason="nothing follows the reasoning")
     if several_questions(said):
         return Unreadable(reason="the reply answers several numbered questions")
-    found = _final_tag(item, said) or _decided(item, said) or _read_lines(item, said) or _hinted(item, said)
+    found = _final_tag(item, said)
+    if found is None:
+        of_text = claims(item, said)
+        found = _decided(item, said, of_text) or _read_lines(item, said) or _hinted(said, of_text)
     if found is not None:
         return found
     spoken = read_sentences(item, said)

@@ -1,10 +1,27 @@
-"""Reading what a server asks for and who it is."""
+"""Reading what a server asks for and who it is; answers of any size; connections that cannot be made."""
 
+import contextlib
+import json
+import logging
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import anyio
 import pytest
 
-from vidence.ask.models.answers import Server, retry_after_s
+from vidence.ask.models.answers import Server, believed, first, retry_after_s
 from vidence.ask.models.http import check_address
-from vidence.errors import UsageError
+from vidence.catalog import create
+from vidence.contracts import Request
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
 
 
 @pytest.mark.parametrize(
@@ -51,3 +68,241 @@ def test_a_server_hides_its_key():
     assert server.hide_key("my abc here") == "my [key] here"
     assert Server(address="http://h", key_env="K", key="").hide_key("as is") == "as is"
     assert server.host == "host"
+
+
+# ------------------------------------------------------------------------------------ whole answers
+
+ASKED = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
+
+
+def _has_request(connection: socket.socket) -> bool:
+    """Read one request; False at the end of the connection."""
+    got = b""
+    while b"\r\n\r\n" not in got:
+        if not (part := connection.recv(2**16)):
+            return False
+        got += part
+    head, _, body = got.partition(b"\r\n\r\n")
+    wanted = re.search(rb"content-length: (\d+)", head.lower())
+    left = int(wanted[1] if wanted else 0) - len(body)
+    while left > 0:
+        left -= len(connection.recv(2**16))
+    return True
+
+
+@contextlib.contextmanager
+def serving(*answers: bytes, again: bool = False, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """An address that gives one of these after the other, each once or the last `again` and again."""
+    left = list(answers)
+
+    def one(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            talking = tls.wrap_socket(connection, server_side=True) if tls else connection
+            with talking:
+                while left and _has_request(talking):
+                    talking.sendall(left[0] if again else left.pop(0))
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=one, args=(listening.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def answer(body: bytes, *lines: str) -> bytes:
+    head = "".join(f"{line}\r\n" for line in (f"content-length: {len(body)}", *lines))
+    return b"HTTP/1.1 200 OK\r\n" + head.encode() + b"\r\n" + body
+
+
+def chat(text: str, **more: object) -> bytes:
+    return json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}], **more}).encode()
+
+
+def asked(spec: str, *, n: int = 1) -> list[Reply | ModelError]:
+    """What came of asking the same `n` times, one after the other."""
+
+    async def go() -> list[Reply | ModelError]:
+        model = create("model", spec)
+        found: list[Reply | ModelError] = []
+        for _ in range(n):
+            try:
+                found.append(await model.reply(ASKED))
+            except ModelError as error:
+                found.append(error)
+        await model.close()
+        return found
+
+    return anyio.run(go)
+
+
+def test_an_answer_is_read_to_its_limit() -> None:
+    with serving(answer(chat("A" * 900_000)), answer(chat("A" * 1_100_000))) as host:
+        short, long = asked(f"openai:m?base_url=http://{host}/v1&max_answer_mb=1", n=2)
+    assert isinstance(short, Reply)
+    assert isinstance(long, RejectedRequestError)  # and so not tried again
+    assert "sent an answer of more than 1 MB, which was not read to its end; max_answer_mb=MB" in str(long)
+
+
+def test_an_answer_is_measured_when_it_is_unpacked() -> None:
+    packed = zlib.compress(b" " * 10**8, wbits=31)
+    assert len(packed) < 10**5
+    with serving(answer(packed, "content-encoding: gzip")) as host:
+        [error] = asked(f"openai:m?base_url=http://{host}/v1")
+    assert "more than 32 MB" in str(error)
+
+
+def test_more_large_answers_than_places_are_all_read() -> None:
+    body = answer(chat("A" * 2_000_000))
+
+    async def go(host: str) -> None:
+        model = create("model", f"openai:m?base_url=http://{host}/v1")
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20):
+                tasks.start_soon(model.reply, ASKED)
+        await model.close()
+
+    with serving(body, again=True) as host:
+        anyio.run(go, host)
+
+
+def test_what_is_packed_twice_is_not_unpacked() -> None:
+    body = zlib.compress(zlib.compress(chat("A"), wbits=31), wbits=31)
+    with serving(answer(body, "content-encoding: gzip, gzip")) as host:
+        [error] = asked(f"openai:m?base_url=http://{host}/v1")
+    assert "packed several times" in str(error)
+
+
+def test_a_second_answer_is_not_that_of_the_next_question() -> None:
+    answers = [
+        answer(chat("A")) + answer(chat("SMUGGLED")),
+        answer(chat("for the closed one")),
+        answer(chat("B")),
+    ]
+    with serving(*answers) as host:
+        one, lost, two = asked(f"openai:m?base_url=http://{host}/v1", n=3)
+    assert isinstance(lost, TransientModelError)
+    assert not lost.is_outage
+    assert "sent a second answer to one request; it was thrown away" in str(lost)
+    assert [r.text for r in (one, two) if isinstance(r, Reply)] == ["A", "B"]
+
+
+def test_json_that_is_nested_too_deeply_fails_its_question() -> None:
+    deep = chat("A")[:-1] + b', "x": ' + b"[" * 10**5 + b"]" * 10**5 + b"}"
+    with serving(answer(deep)) as host:
+        [error] = asked(f"openai:m?base_url=http://{host}/v1")
+    assert isinstance(error, RejectedRequestError)
+    assert "nested too deeply" in str(error)
+
+
+def test_tokens_that_cannot_be_are_unknown_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    usages = [
+        {"prompt_tokens": -60_000_000, "completion_tokens": 3},
+        {"prompt_tokens": 5},
+        {"prompt_tokens": "9"},
+    ]
+    with (
+        serving(*(answer(chat("A", usage=usage)) for usage in usages)) as host,
+        caplog.at_level(logging.WARNING),
+    ):
+        found = asked(f"openai:m?base_url=http://{host}/v1", n=3)
+    counted = [reply.usage for reply in found if isinstance(reply, Reply)]
+    assert counted == [Usage(output_tokens=3), Usage(input_tokens=5), Usage()]
+    assert [r.getMessage().partition(" says ")[2] for r in caplog.records] == [
+        "that a reply took [-60000000, 3] tokens; such numbers are counted as unknown"
+    ]
+
+
+@pytest.mark.parametrize("counts", [[-1], [10**9 + 1], [True], [1.5], ["1"], [3, -1], [float("nan")]])
+def test_what_is_no_count_of_tokens(counts: Sequence[object]) -> None:
+    assert believed(counts) == "absurd"
+
+
+def test_the_first_reply_is_that_with_the_lowest_index() -> None:
+    class One:
+        def __init__(self, index: object) -> None:
+            self.index = index
+
+    three = [One(2), One(0), One(1)]
+    assert first(three) is three[1]
+    unnamed = [One(None), One("x")]
+    assert first(unnamed) is unnamed[0]
+
+
+def test_what_a_server_says_is_logged_visibly(caplog: pytest.LogCaptureFixture) -> None:
+    said = json.dumps({"error": {"message": "no response_format \x1b[2J\x1b]0;x\x07"}}).encode()
+    refusal = answer(said).replace(b"200 OK", b"400 No")
+    request = Request(
+        item_id="q",
+        prompt=Prompt(parts=(TextPart(text="?"),), reply_schema={"type": "object"}),
+        sampling=Sampling(),
+    )
+
+    async def go(host: str) -> Reply:
+        model = create("model", f"openai:m?base_url=http://{host}/v1")
+        reply: Reply = await model.reply(request)
+        await model.close()
+        return reply
+
+    with serving(refusal, answer(chat("A"))) as host, caplog.at_level(logging.WARNING):
+        assert anyio.run(go, host).text == "A"
+    [line] = [record.getMessage() for record in caplog.records]
+    assert "no response_format ␛[2J␛]0;x␇" in line
+
+
+# --------------------------------------------------------------------------------------- connections
+
+
+def test_a_server_without_tls_is_said_to_be_so_at_once() -> None:
+    def serve() -> None:
+        with contextlib.suppress(OSError), listening.accept()[0] as connection:
+            connection.recv(2**16)  # the beginning of a handshake
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        [error] = asked(f"openai:m?base_url=https://127.0.0.1:{listening.getsockname()[1]}/v1")
+    assert isinstance(error, AccessError)
+    assert "does not speak TLS as it is needed here" in str(error)
+
+
+def test_a_certificate_that_is_not_trusted_is_not_waited_for(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=localhost",
+        "-days",
+        "2",
+    ]
+    command = [*made, "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    with serving(answer(chat("A")), tls=tls) as host:
+        [error] = asked(f"openai:m?base_url=https://{host}/v1")
+    assert isinstance(error, AccessError)
+    assert "the TLS certificate of https://127.0.0.1:" in str(error)
+    assert "self-signed certificate" in str(error)
+
+
+def test_what_may_be_over_soon_is_an_outage() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        host = f"127.0.0.1:{listening.getsockname()[1]}"
+    [refused] = asked(f"openai:m?base_url=http://{host}/v1")
+    with serving(b"") as host:
+        [hung_up] = asked(f"openai:m?base_url=http://{host}/v1")
+    with serving(answer(b"x")) as host:
+        [garbage] = asked(f"openai:m?base_url=http://{host}/v1")
+    errors = [error for error in (refused, hung_up, garbage) if isinstance(error, TransientModelError)]
+    assert [error.is_outage for error in errors] == [True, True, False]

@@ -8,6 +8,7 @@ from vidence.ask.scoring import robust
 from vidence.ask.scoring.claims import (
     RULES,
     Rank,
+    _said,
     bare,
     claims,
     is_corrected,
@@ -282,3 +283,35 @@ def test_words_around_the_claim_do_not_hide_it(text: str) -> None:
 )
 def test_what_others_say_or_the_reply_supposes_is_no_claim(text: str) -> None:
     assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("answer is B\nC", "B"),
+        ("answer is B</answer> C", "B"),
+        ("answer is B < C", "B < C"),
+        ("answer is B" + "x" * 700, "B" + "x" * 599),
+        ("answer is B" + "x" * 598 + "</b>", "B" + "x" * 598),
+        ("answer is B" + "x" * 598 + "<", "B" + "x" * 598 + "<"),
+        ("answer is", ""),
+    ],
+)
+def test_what_a_statement_says_ends_with_its_line(text, said):
+    rule = next(rule for rule in RULES if rule.name == "statement")
+    found = [_said(match) for match in rule.pattern.finditer(text)]
+    assert found == [said]
+
+
+def test_a_line_is_read_once_however_often_it_is_said(monkeypatch):
+    n_read = 0
+    read_line = robust._read_line
+
+    def counting(item: Item, line: str) -> Reading | None:
+        nonlocal n_read
+        n_read += 1
+        return read_line(item, line)
+
+    monkeypatch.setattr(robust, "_read_line", counting)
+    assert read("hm\n" * 10_000 + "B") == "B"
+    assert n_read == 2

@@ -30,7 +30,7 @@ def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
     return Models(
         models,
         memory=tmp_path / "replies.sqlite",
-        limits=AskLimits(attempts=1),
+        limits=AskLimits(attempts=1, patience_s=0),
         **more,
     )
 
