@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test mutants check bench docs clean
+.PHONY: install demo test attack mutants check audit lock bench docs clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -13,25 +13,24 @@ help: ## what there is
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'vidence needs Python 3.11 or newer, this is ' + sys.version.split()[0] + '; say make PYTHON=python3.12 ...')"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade 'pip>=25.1' # reads dependency groups
+	$(PIP) --upgrade --require-hashes --requirement constraints/pip.txt
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
-	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select,build,trackers]' --group test
-	$(PIP) --constraint constraints/test.txt --no-deps 'trackers>=2.6,<2.7' 'deep-sort-realtime>=1.3.2,<2'
-	$(PIP) --no-deps --upgrade --target $(VENV)/beside 'rfdetr>=1.11,<1.12' 'supervision>=0.31,<0.32' 'torchvision==0.28.0'
-	@touch $@
+# Development and CI install what the locks name, and nothing whose hash is another. PyPI has no torch for the CPU:
+# where no index offers it, PyPI's is taken, which brings CUDA.
+LOCKED := $(PIP) --require-hashes
+LOCKS := $(wildcard constraints/*.txt)
 
-$(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed
-	$(PIP) --group check
-	@touch $@
-
-$(VENV)/.docs-installed: pyproject.toml $(VENV)/.installed
-	$(PIP) --group docs
-	@touch $@
+$(VENV)/.test-installed: pyproject.toml $(LOCKS) | $(BIN)/python
+	$(LOCKED) --requirement constraints/lock.txt --requirement constraints/torch-cpu.txt || \
+		$(LOCKED) --requirement constraints/lock.txt --requirement constraints/torch-pypi.txt
+	$(LOCKED) --no-deps --requirement constraints/apart.txt
+	$(LOCKED) --no-deps --upgrade --target $(VENV)/beside --requirement constraints/beside.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/.installed $@
 
 install: $(VENV)/.installed ## install into .venv
 	@echo "installed; try: $(BIN)/vidence demo"
@@ -56,11 +55,19 @@ test: $(VENV)/.test-installed ## install what the tests need, and run them
 	$(PYTEST) --cov=vidence --cov-report= $(UNCOUNTED:%=--ignore=%)
 	$(BIN)/python scripts/coverage_floor.py
 
+attack: export OMP_NUM_THREADS := 1
+attack: export VIDENCE_ATTACK := long
+attack: export VIDENCE_ATTACK_TABLE := $(CURDIR)/build/attack.jsonl
+attack: $(VENV)/.test-installed ## try to break it, long, and write the table of docs/design/attack.md
+	@mkdir -p build && rm -f $(VIDENCE_ATTACK_TABLE) build/attack.jsonl
+	$(BIN)/python -m pytest -q tests/hostile; tried=$$?; \
+		$(BIN)/python scripts/attack_table.py build/attack.jsonl docs/design/attack.md && exit $$tried
+
 mutants: export OMP_NUM_THREADS := 1
 mutants: $(VENV)/.test-installed ## change the code in 200 small ways, and list what no unit test notices (hours)
 	$(BIN)/python scripts/mutants.py --sample 200
 
-check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, imports, sizes, docs
+check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -69,8 +76,15 @@ check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, 
 	$(BIN)/python scripts/fragments.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
-docs: $(VENV)/.docs-installed ## build the documentation into build/site
+docs: $(VENV)/.test-installed ## build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
+
+lock: $(BIN)/python ## renew the lock files of constraints/ (UPGRADE=1 takes the newest versions)
+	$(PIP) --group lock
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python scripts/lock.py $(if $(UPGRADE),--upgrade)
+
+audit: $(BIN)/python ## look the locked packages up in the database of known vulnerabilities
+	$(BIN)/python scripts/vulnerabilities.py $(PIP) --group audit
 
 # The other decoders are compared with where they install; torchcodec also needs FFmpeg's libraries.
 $(VENV)/.bench-installed: pyproject.toml $(VENV)/.test-installed

@@ -75,7 +75,7 @@ def __dir__() -> list[str]:
 def evaluate(
     benchmark: str,
     *,
-    data: Path | str,
+    data: Path | str | None = None,
     model: str,
     out: Path | str | None = None,
     cache: Path | str | None = None,
@@ -87,7 +87,8 @@ def evaluate(
 
     Args:
         benchmark: a name from ``vidence list benchmarks``.
-        data: the file or folder of questions.
+        data: the file or folder of questions, or ``hf:OWNER/NAME@REVISION``; None takes what ``vidence get``
+            fetched.
         model: a model spec, for example ``openai:gpt-4.1``.
         out: the run folder; None takes the one of ``vidence run``: ``runs/`` and a name of its own.
         cache: the folder for decoded frames and remembered replies; None takes that of ``vidence run``.
@@ -103,9 +104,10 @@ def evaluate(
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
 
-    plan = make_plan(benchmark, data=Path(data), model=model, overrides=overrides)
-    folder = default_folder(plan) if out is None else Path(out)
     place = environment(_path(cache))
+    questions = None if data is None else Path(data)
+    plan = make_plan(benchmark, data=questions, model=model, overrides=overrides, cache=place.cache_root)
+    folder = default_folder(plan) if out is None else Path(out)
     begun(plan, folder=folder, environment=place)
     _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
     return open_run(folder)

@@ -114,6 +114,24 @@ class PaperColumn(Record, omit_defaults=True):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Release:
+    """Where a benchmark was released, so that it can be fetched by its name; see `Benchmark`."""
+
+    hub: str = ""
+    """The data set on the Hugging Face hub, ``OWNER/NAME``."""
+    revision: str = "main"
+    """Its branch, tag or commit."""
+    questions: tuple[str, ...] = ()
+    """Patterns of the files of questions there (`fnmatch`; ``*`` crosses folders)."""
+    media: tuple[str, ...] = ()
+    """Patterns of the videos there, or of the archives that hold them."""
+    github: str = ""
+    """The only file of questions, where it is not on the hub: ``OWNER/NAME/REVISION/PATH``."""
+    absent: str = ""
+    """Why there is nothing to fetch, and what to do instead; empty where there is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Loaded:
     """The questions of one benchmark as found in one folder or file.
 
@@ -138,7 +156,8 @@ class Benchmark(Protocol):
     for, in one or two sentences; it is shown once to every user and kept with every run.
 
     A benchmark may also have `paper_tables`: for the title of each table that its paper prints, a tuple
-    of `PaperColumn`. The report then has these tables, with one row for each run.
+    of `PaperColumn`. The report then has these tables, with one row for each run. And it may have a
+    `release`, a `Release` from which ``vidence get`` fetches it.
     """
 
     name: str

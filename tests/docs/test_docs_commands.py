@@ -77,7 +77,7 @@ def test_every_command_in_a_block_is_understood(pages, commands):
 @pytest.mark.parametrize(
     "words",
     [
-        "run table --model scripted:A",
+        "run table --data d",
         "run table --data d --model m:x --frams 3",
         "run tabel --data d --model scripted:A",
         "run table --data d --model openia:x",

@@ -7,6 +7,7 @@ import pytest
 
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.records import Answered, Failed
+from videos.hostile import with_edits
 from videos.soundtrack import sound
 
 
@@ -105,6 +106,16 @@ def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
         assert server.n_requests == 2
 
 
+def test_a_name_that_no_file_can_have_is_missing(vidence, questions):
+    """It ended the command with OSError: File name too long."""
+    path = questions(n_clips=1, n_questions=1)
+    path.write_text(path.read_text().replace("clip0.mp4", "a" * 300 + ".mp4"))
+    done = vidence(*RUN, "phantom:single")
+    assert done.code == 2, done.err
+    assert "out of reach (rights, a name that is too long)" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
     bad = {
         "empty.mp4": "is empty",
@@ -112,7 +123,10 @@ def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
         "cut.mp4": "cut.mp4",
         "sound.mp4": "holds only audio",
         "no-frames.mkv": "holds no frame",
+        "list.mp4": "is a list of files (ffconcat), which names other files",
+        "edits.mp4": "its edit lists have 1,100 entries; expected at most 1,000",
     }
+    (vidence.folder / "list.mp4").write_text("ffconcat version 1.0\nfile clip0.mp4\n")
     (vidence.folder / "empty.mp4").write_bytes(b"")
     sound(vidence.folder / "sound.mp4")
     sound(vidence.folder / "no-frames.mkv", with_video=True)
@@ -120,6 +134,7 @@ def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
     questions(n_clips=1)
     whole = (vidence.folder / "clip0.mp4").read_bytes()
     (vidence.folder / "cut.mp4").write_bytes(whole[: len(whole) // 3])
+    (vidence.folder / "edits.mp4").write_bytes(with_edits(whole, 1_100))
     questions(clips=["clip0.mp4", *bad], n_questions=1)
     with OpenAIStub(answer="Answer: A") as server:
         done = vidence(*RUN, model(server))

@@ -2,13 +2,12 @@
 
 import csv
 import difflib
-import gzip
 import hashlib
 import io
 import re
 import sys
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from vidence.errors import DataError
+from vidence.media.gzipped import GZIP, unpacked
 from vidence.records import Evidence, Item, Media, Provenance
 
 ValueT = TypeVar("ValueT")
 
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
 _BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
@@ -38,6 +37,7 @@ _NUMBER_FOR_TEXT = re.compile(
     r"Expected `str(?: \| null)?`, got `(?:int|float)`"
     rf" - at `\$\.(?:{_TEXT_FIELD.pattern})(?:\[\.\.\.\]|\[\d+\])?`"
 )
+_TOO_DEEP = "brackets are nested in brackets too deeply to be read"
 _JSON_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -84,18 +84,14 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
         what: what should be in it, for messages.
 
     Raises:
-        DataError: it cannot be read or unpacked, is empty, or is UTF-16.
+        DataError: it cannot be read or unpacked, unpacks to more than 512 MB, is empty, or is UTF-16.
     """
     try:
         content = path.read_bytes()
-        if path.suffix == ".gz" or content.startswith(_GZIP):
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path} cannot be unpacked ({error}); expected a complete gzip file: copy or download it again"
-        ) from error
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+    if path.suffix == ".gz" or content.startswith(GZIP):
+        content = unpacked(content, str(path))
     if content.startswith(_UTF_16):
         raise DataError(f"{path} is written in UTF-16; expected UTF-8: save it again with that encoding")
     content = content.removeprefix(_BOM)
@@ -118,6 +114,8 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
     content = file.content
     try:
         raws = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except RecursionError as error:
+        raise DataError(f"{file.path}: {_TOO_DEEP}; expected a JSON list of questions") from error
     except msgspec.ValidationError as error:
         raise DataError(f"{file.path} is not a list ({error}); expected a JSON list of questions") from error
     except msgspec.DecodeError as error:
@@ -271,28 +269,42 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
     Raises:
         FieldError: it is none of that type.
     """
-    try:
-        return decoder.decode(line)
-    except UnicodeDecodeError as error:
-        raise FieldError("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8") from error
-    except msgspec.ValidationError as error:
-        if _NUMBER_FOR_TEXT.fullmatch(str(error)):
-            return _decoded_with_texts(line, decoder)
-        raise explained(error, record=decoder.type) from error
-    except msgspec.DecodeError as error:
-        raise FieldError("JSON", f"{error}; expected one JSON object") from error
+    with _reasons(decoder):
+        try:
+            return decoder.decode(line)
+        except msgspec.ValidationError as error:
+            if not _NUMBER_FOR_TEXT.fullmatch(str(error)):
+                raise
+    return _decoded_with_texts(line, decoder)
 
 
 def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
     """Read an object whose choices or answer have numbers, each as the text that is written there."""
-    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    for name, raw in fields.items():
-        if _TEXT_FIELD.fullmatch(name):
-            fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
-    try:
+    with _reasons(decoder):
+        fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        for name, raw in fields.items():
+            if _TEXT_FIELD.fullmatch(name):
+                fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
         return decoder.decode(msgspec.json.encode(fields))
+
+
+@contextmanager
+def _reasons(decoder: msgspec.json.Decoder[ValueT]) -> Iterator[None]:
+    """Say what is wrong with an object that cannot be decoded.
+
+    Raises:
+        FieldError: instead of what a decoder raises.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise FieldError("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8") from error
     except msgspec.ValidationError as error:
         raise explained(error, record=decoder.type) from error
+    except msgspec.DecodeError as error:
+        raise FieldError("JSON", f"{error}; expected one JSON object") from error
+    except RecursionError as error:
+        raise FieldError("JSON", f"{_TOO_DEEP}; expected one JSON object") from error
 
 
 def numbers_as_texts(value: bytes) -> bytes:
@@ -321,7 +333,7 @@ def text_of(line: bytes, field: str) -> str:
     """
     try:
         value = msgspec.json.decode(line, type=dict[str, Any]).get(field)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""
 

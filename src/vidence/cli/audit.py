@@ -17,7 +17,6 @@ from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.contracts import Benchmark
     from vidence.explain.audit.audit import ItemAudit
     from vidence.report.item_asked import Asked
     from vidence.report.item_card import Card
@@ -121,12 +120,11 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items
+    from vidence.engine.prepare import choose_items, load_questions
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import missing
 
-    benchmark: Benchmark = create("benchmark", plan.benchmark)
-    loaded = benchmark.load(Path(plan.data), split=plan.split)
+    loaded = load_questions(plan)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
     items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))

@@ -20,6 +20,7 @@ EXTRAS = {
     "select": ("frame selection by similarity", ("torch", "transformers", "sentencepiece")),
     "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
     "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),
+    "parquet": ("questions and tables in Parquet", ("pyarrow",)),
     "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
     "vllm": ("models from local weights, in a vLLM engine", ("vllm",)),
 }

@@ -16,6 +16,7 @@ from vidence.errors import UnknownNameError, VidenceError
 # What each command is for, and the module of this folder that defines it, in a function of its name.
 COMMANDS = {
     "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
+    "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),

@@ -58,7 +58,9 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
 @click.command()
 @click.argument("benchmark")
 @click.option(
-    "--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
 )
 @click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
 @with_plan_flags
@@ -72,7 +74,7 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
 def run(
     *,
     benchmark: str,
-    data: Path,
+    data: Path | None,
     model: str,
     replay_columns: str | None,
     out: Path | None,

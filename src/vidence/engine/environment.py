@@ -1,5 +1,6 @@
 """The environment of a run on this machine: cache folder, number of cores, clock."""
 
+import math
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,17 +8,24 @@ from pathlib import Path
 
 import platformdirs
 
+from vidence.engine.workers import MOST_BYTES
 from vidence.errors import UsageError
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
 SETTINGS_VARIABLE = "VIDENCE_SETTINGS"
 STATE_VARIABLE = "VIDENCE_STATE"
+WORKER_SIZE_VARIABLE = "VIDENCE_WORKER_GB"
+_LEAST_WORKER_BYTES = 2**29  # Python, numpy and FFmpeg take half of it before a picture is decoded
+_MOST_GB = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """What a run takes from the machine: folders and workers. Nothing of it changes a number."""
+    """What a run takes from the machine: folders and workers. Nothing of it changes a number.
+
+    `worker_max_bytes` is how much memory each process that decodes may have.
+    """
 
     cache_root: Path
     cache_max_bytes: int = 20 * 2**30
@@ -26,6 +34,7 @@ class Environment:
     """The user's own settings (`engine.trust`); None: there are none."""
     state_root: Path | None = None
     """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
+    worker_max_bytes: int = MOST_BYTES
 
     @property
     def memory(self) -> Path:
@@ -46,23 +55,35 @@ def environment(cache: Path | None = None) -> Environment:
         cache: the cache folder; None takes `cache_root`.
 
     Raises:
-        UsageError: VIDENCE_CACHE_GB is not a number.
+        UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes.
     """
-    text = os.environ.get(CACHE_SIZE_VARIABLE, "20")
-    try:
-        size_gb = float(text)
-    except ValueError as error:
-        raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
     settings, state = os.environ.get(SETTINGS_VARIABLE), os.environ.get(STATE_VARIABLE)
     return Environment(
         settings_file=Path(settings or platformdirs.user_config_path("vidence") / "settings.toml"),
         state_root=Path(state or platformdirs.user_state_path("vidence")),
         cache_root=cache_root() if cache is None else cache,
-        cache_max_bytes=int(size_gb * 2**30),
+        cache_max_bytes=_bytes_of(CACHE_SIZE_VARIABLE, 20 * 2**30),
         n_workers=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
+        worker_max_bytes=_bytes_of(WORKER_SIZE_VARIABLE, MOST_BYTES, least=_LEAST_WORKER_BYTES),
     )
+
+
+def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
+    """The bytes that an environment variable gives in gigabytes; what is usual where it is not set."""
+    text = os.environ.get(variable)
+    if text is None:
+        return usual
+    try:
+        size_gb = float(text)
+    except ValueError:
+        size_gb = math.nan
+    if not least / 2**30 <= size_gb <= _MOST_GB:
+        raise UsageError(
+            f"{variable} is {text!r}; expected a number of gigabytes from {least / 2**30:g} to {_MOST_GB:,}"
+        )
+    return int(size_gb * 2**30)
 
 
 def now() -> datetime:

@@ -305,6 +305,7 @@ class FrameDesk:
             encoding=encoding,
             cache_root=str(self._place.cache_root) if content_hash else None,
             cache_max_bytes=self._place.cache_max_bytes if content_hash else 0,
+            content_hash=content_hash,
         )
         delivery = await self._workers.run(
             str(path), partial(deliver, job), deadline_s=self._place.deadline_s

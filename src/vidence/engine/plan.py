@@ -82,6 +82,9 @@ class Plan(Record):
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
+    media: Annotated[str | None, _flag("Folder in which the videos lie (default: beside the questions).")] = (
+        None
+    )
     split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
         str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
@@ -221,6 +224,7 @@ class PlanOverrides(TypedDict, total=False):
     They are the typed keywords of `vidence.evaluate`. None leaves a setting as the protocol has it.
     """
 
+    media: str | None
     split: str | None
     protocol: str | None
     selector: str | None

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create, parse_spec
@@ -23,6 +24,8 @@ from vidence.contracts import (
     Strategy,
     View,
 )
+from vidence.engine.environment import cache_root
+from vidence.engine.get import noted
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
@@ -33,18 +36,28 @@ from vidence.media.files import missing, outside
 from vidence.records import Item
 
 
-def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping[str, object]) -> Plan:
+def make_plan(
+    benchmark_name: str,
+    *,
+    data: Path | None,
+    model: str,
+    overrides: Mapping[str, object],
+    cache: Path | None = None,
+) -> Plan:
     """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
 
     Args:
         benchmark_name: a name from the catalog.
-        data: the file or folder of questions.
+        data: the file or folder of questions, or an address ``hf:OWNER/NAME@REVISION``, which is pinned
+            to its commit; None takes what ``vidence get`` fetched.
         model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
             plan's sampling.
         overrides: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
             plan has a seed of its own), as in `PlanOverrides`; None leaves a field as it is.
+        cache: our cache folder; None takes that of the environment.
 
     Raises:
+        DataError: an address that was not fetched; the message has the command that does.
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     check_secrets("model", model)  # before anything of it is shown or stored
@@ -56,6 +69,10 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
+    if data is None:
+        found = noted(cache or cache_root(), benchmark_name)
+        data = Path(found.data)
+        given.setdefault("media", found.media)
     flags = {
         name.removeprefix("model_"): given.pop(name)
         for name in SamplingFlags.__struct_fields__
@@ -73,7 +90,8 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
             fields[name] = str(Path(str(given[name])).resolve())
     fields |= {
         "benchmark": benchmark_name,
-        "data": str(data.resolve()),
+        "data": _whole_place(str(data)),
+        "media": _whole_place(str(given["media"])) if given.get("media") else None,
         "split": given.get("split") or benchmark.splits[0],
         "protocol": protocol,
         "model": spec,
@@ -84,6 +102,36 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
         return with_whole_paths(msgspec.convert(fields, Plan))
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
+
+
+def _whole_place(text: str) -> str:
+    """A path from the root, since a run is taken up from any folder; an address with its commit."""
+    if is_address(text):
+        return str(pinned(HubAddress.parse(text), hub_cache()))
+    return str(Path(text).resolve())
+
+
+def load_questions(plan: Plan) -> Loaded:
+    """The questions of a plan, with the folder in which their media lie.
+
+    Raises:
+        DataError: nothing usable in the data, or an address that was not fetched.
+        UsageError: a split that does not exist.
+    """
+    benchmark: Benchmark = create("benchmark", plan.benchmark)
+    loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
+    if plan.media is None:
+        return loaded
+    return replace(loaded, media_root=_media_root(data_place(plan.media), loaded.items))
+
+
+def _media_root(folder: Path, items: Sequence[Item]) -> Path:
+    """The folder that was named, or the one above where the paths of the media begin with its name."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
+    firsts = {Path(medium.path).parts[0] for item in items for medium in item.media if medium.path}
+    is_inner = firsts == {folder.name} and not (folder / folder.name).is_dir()
+    return folder.parent if is_inner else folder
 
 
 def _check_names(overrides: Mapping[str, object]) -> None:
@@ -184,7 +232,7 @@ def prepare(
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
     )
-    loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
+    loaded = load_questions(plan)
     items, notes = choose_items(
         loaded, plan, model=model, shows_media=plan.layout == "video" or traits.needs_media
     )
@@ -235,6 +283,15 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
         f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
         "thinned evenly; --frames N sets another limit",
     )
+
+
+def narrowed(items: Sequence[Item], *, where: Mapping[str, str], limit: int | None) -> list[Item]:
+    """The first questions that have some tags, as a plan with the same `where` and `limit` asks them.
+
+    Raises:
+        UsageError: no question has such a tag.
+    """
+    return _filtered(items, where)[:limit]
 
 
 def choose_items(
@@ -338,8 +395,8 @@ def _with_media(
     more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
     n = f"{len(absent)} files" if len(absent) > 1 else "1 file"
     found = (
-        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, or a folder where a "
-        "file is needed (or the other way round):"
+        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, out of reach (rights, "
+        "a name that is too long), or a folder where a file is needed (or the other way round):"
         f"\n  {listed}{more}"
     )
     if not allow_missing:

@@ -241,7 +241,7 @@ class Session:
             deadline_s=plan.decode_timeout_s,
             whole_video=plan.layout == "video",
         )
-        async with Workers(environment.n_workers) as workers:
+        async with Workers(environment.n_workers, most_bytes=environment.worker_max_bytes) as workers:
             desk = FrameDesk(
                 self.views,
                 place,

@@ -8,6 +8,7 @@ import pickle
 import signal
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO, Final
 
 from vidence.errors import MediaError, VidenceError
@@ -19,18 +20,33 @@ Job = tuple[str, float, Callable[[], object]]  # the file it is about, the deadl
 Outcome = tuple[bool, object]  # whether it went well; what was made, or the error
 
 
-def serve() -> None:
-    """Answer jobs from standard input on standard output."""
+def serve(most_bytes: int) -> None:
+    """Answer jobs from standard input on standard output.
+
+    Args:
+        most_bytes: how much memory this process may have. Where the system does not hold processes to a
+            limit on their addresses (Windows, macOS), there is none.
+    """
+    _bound_memory(most_bytes)
     jobs, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)  # what a library prints must not get among the outcomes
     while (job := _read(jobs)) is not None:
         _end_at(job[1] + _GRACE_S)
-        content = pickle.dumps(_do(job), protocol=pickle.HIGHEST_PROTOCOL)
+        content = _done(job, most_bytes)
         _end_at(0)
         outcomes.write(HEADER.pack(len(content)) + content)
         outcomes.flush()
+
+
+def _bound_memory(most_bytes: int) -> None:
+    with suppress(ImportError, ValueError, OSError):  # unknown, or refused: macOS
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def _read(jobs: BinaryIO) -> Job | None:
@@ -48,7 +64,19 @@ def _end_at(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _do(job: Job) -> Outcome:
+def _done(job: Job, most_bytes: int) -> bytes:
+    """The outcome of a job as it is sent."""
+    try:
+        return pickle.dumps(_outcome(job), protocol=pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        error = MediaError(
+            f"{job[0]}: reading it takes more than the {most_bytes / 2**30:g} GB of memory that one decoder "
+            "may have; VIDENCE_WORKER_GB sets how much"
+        )
+        return pickle.dumps((False, error), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _outcome(job: Job) -> Outcome:
     try:
         return True, _made(job)
     except VidenceError as error:
@@ -59,7 +87,7 @@ def _made(job: Job) -> object:
     name, _, work = job
     try:
         return work()
-    except VidenceError:
+    except (VidenceError, MemoryError):
         raise
     except Exception as error:
         raise MediaError(

@@ -8,9 +8,10 @@ from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from vidence.errors import MediaError, UsageError
+from vidence.media.accepted import UNREADABLE, open_image
 from vidence.media.pixels import FILTER
 from vidence.records import Record
 
@@ -141,8 +142,10 @@ def decode_image(data: bytes) -> NDArray[np.uint8]:
     Raises:
         MediaError: the bytes are no whole image.
     """
-    try:
-        with Image.open(io.BytesIO(data)) as picture:
+    with open_image(data) as picture:
+        try:
             return np.asarray(picture.convert("RGB"), np.uint8)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        raise MediaError(f"{len(data)} bytes are no image that can be read ({error})") from error
+        except UNREADABLE as error:
+            raise MediaError(
+                f"the data ({len(data)} bytes): the image is damaged or cut off ({error})"
+            ) from error

@@ -24,7 +24,7 @@ from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
-_FACTS_VERSION: Final = 2
+_FACTS_VERSION: Final = 3
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
 _log = logging.getLogger(__name__)
 
@@ -131,7 +131,7 @@ def _state(path: Path, kind: MediaKind) -> str | None:
         with os.scandir(path) as entries:
             facts = sorted((e.name, e.stat().st_size, e.stat().st_mtime_ns) for e in entries)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have is a ValueError
         return None
 
 
@@ -170,7 +170,10 @@ def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str]
 
 
 class Job(Record):
-    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere)."""
+    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere).
+
+    `content_hash` is the hash of the file that is meant; empty for the one that lies there.
+    """
 
     path: str
     kind: str
@@ -179,6 +182,7 @@ class Job(Record):
     cache_root: str | None
     cache_max_bytes: int
     threads: int = 1
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,10 +205,14 @@ def deliver(job: Job) -> Delivery:
     A damaged file gives the frames that are whole, and a problem for each of the others.
 
     Raises:
-        MediaError: the file cannot be read at all.
+        MediaError: the file cannot be read at all, or is another one than is meant.
     """
     root = None if job.cache_root is None else Path(job.cache_root)
-    video, content_hash = known_video(Path(job.path), kind=job.kind, cache_root=root)
+    path, kind = Path(job.path), _kind(job.kind)
+    state = _state(path, kind)
+    video, content_hash = known_video(path, kind=kind, cache_root=root)
+    if job.content_hash not in ("", content_hash):
+        raise MediaError(f"{path}: changed since its frames were selected; start again when it is complete")
     cache = None if root is None else FrameCache(root, max_bytes=job.cache_max_bytes)
     key = job.encoding.key
     frames: dict[int, EncodedFrame] = {}
@@ -221,6 +229,8 @@ def deliver(job: Job) -> Delivery:
 
     problems: dict[int, str] = {}
     made = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
+    if _state(path, kind) != state:
+        raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
     for index, frame in made.items():
         if isinstance(frame, FrameProblem):
             problems[index] = frame.message
@@ -311,7 +321,8 @@ def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     """The files and folders that the items need and that are not there, each once, in their order.
 
     Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
-    for a folder of images.
+    for a folder of images, and where it cannot be reached: its name is too long, or a folder on the way may
+    not be read.
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
     needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)

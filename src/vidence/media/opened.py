@@ -1,12 +1,15 @@
 """Opening a file with libavformat, and saying why it cannot be opened."""
 
+import errno
 import logging
+import re
+import stat
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import av
 from av.container import InputContainer
@@ -17,13 +20,26 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from vidence.errors import MediaError
+from vidence.media.accepted import MOST_EDITS, MOST_PIXELS, VIDEO_FORMATS, too_large
 
 _log = logging.getLogger(__name__)
 
-# A file may name others (playlists do); nothing but local files is ever read.
-_OPTIONS: Final = {"protocol_whitelist": "file"}
-# Demuxers that make pictures of things that are none, such as text files.
-_NO_VIDEOS: Final = {"tty", "bin", "xbin", "adf", "idf"}
+_PIXELS: Final = {"max_pixels": str(MOST_PIXELS)}
+# What is read is the file that is named, and what its hash is of: no format that names other files is known.
+_OPTIONS: Final = {"protocol_whitelist": "file", "format_whitelist": ",".join(VIDEO_FORMATS), **_PIXELS}
+_NOT_ACCEPTED: Final = "Format not on whitelist"
+_TOO_LARGE: Final = re.compile(r"Picture size (\d+x\d+) (?:exceeds|is invalid)")
+# Demuxers that read a file which names others.
+_LISTS: Final = {
+    "hls": "an HLS playlist",
+    "dash": "a DASH manifest",
+    "concat": "a list of files (ffconcat)",
+    "sdp": "a description of a stream (SDP)",
+    "ffmetadata": "a list of metadata",
+    "imf": "an IMF playlist",
+    "webm_dash_manifest": "a DASH manifest",
+}
+_WAY_TO_EDITS: Final = (b"moov", b"trak", b"edts", b"elst")
 _TEXT_SAMPLE_BYTES: Final = 512
 _FIRST_BOXES: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
 
@@ -52,15 +68,19 @@ def check_file(path: Path) -> None:
     Raises:
         MediaError: missing, a folder, empty, or not allowed to be read.
     """
-    if path.is_dir():
-        raise MediaError(f"{path}: is a folder; a folder of images has the kind 'frames'")
     try:
-        size = path.stat().st_size
+        found = path.stat()
     except FileNotFoundError as error:
         raise MediaError(f"{path}: there is no such file") from error
     except OSError as error:
         raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
-    if size == 0:
+    except ValueError as error:
+        raise MediaError(f"{path!s:.200}: is no name that a file can have ({error})") from error
+    if stat.S_ISDIR(found.st_mode):
+        raise MediaError(f"{path}: is a folder; a folder of images has the kind 'frames'")
+    if not stat.S_ISREG(found.st_mode):
+        raise MediaError(f"{path}: is a device or a pipe; expected a file")
+    if found.st_size == 0:
         raise MediaError(f"{path}: is empty (0 bytes)")
 
 
@@ -69,11 +89,13 @@ def open_video_stream(path: Path) -> Iterator[Opened]:
     """Open the first video stream that is not a cover picture.
 
     Raises:
-        MediaError: the file is missing, empty, no video, or holds sound only.
+        MediaError: the file is missing, empty, no video, of a format that is not in `VIDEO_FORMATS`, has more
+            than `MOST_EDITS` edits, or holds sound only.
     """
     check_file(path)
+    _check_edits(path)
     try:
-        container = av.open(str(path.absolute()), metadata_errors="ignore", options=dict(_OPTIONS))
+        container = _container(path)
     except av.FFmpegError as error:
         raise MediaError(f"{path}: {_why(path, error)}") from error
     with container:
@@ -100,16 +122,20 @@ def packets_to_end(opened: Opened) -> "Iterator[Packet[VideoStream] | None]":
 
 
 def decode(codec: VideoCodecContext, packet: "Packet[VideoStream] | None") -> list[VideoFrame] | None:
-    """The frames that come out when this packet goes in; None where the decoder finds it damaged."""
+    """The frames that come out when this packet goes in; None where the decoder finds it damaged.
+
+    Raises:
+        MemoryError: they take more memory than there is; that is no damage.
+    """
     try:
         return codec.decode(packet)
+    except MemoryError:
+        raise
     except av.FFmpegError:
         return None
 
 
 def _pick(path: Path, container: InputContainer) -> VideoStream:
-    if container.format.name in _NO_VIDEOS:
-        raise MediaError(f"{path}: is text, not a video")
     pictures = [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
     if not pictures:
         kinds = sorted({s.type for s in container.streams if s.type != "video"})
@@ -126,33 +152,116 @@ def _pick(path: Path, container: InputContainer) -> VideoStream:
     # Waking threads at every seek costs more than they give; groups of pictures run side by side.
     stream.codec_context.thread_count = 1
     stream.codec_context.thread_type = "NONE"
+    stream.codec_context.options = dict(_PIXELS)
     return stream
+
+
+def _container(path: Path) -> InputContainer:
+    return av.open(str(path.absolute()), metadata_errors="ignore", options=dict(_OPTIONS))
 
 
 def _why(path: Path, error: av.FFmpegError) -> str:
     if isinstance(error, OSError) and not isinstance(error, ValueError):
         return f"cannot be read ({error.strerror})"
+    if isinstance(error, MemoryError):
+        return "opening it takes more memory than there is, or its header is damaged"
+    # libavformat says that it knows no such option, file, format... with the same number.
+    name = _refused_format(path) if error.errno == errno.EINVAL else ""
+    if name in _LISTS:
+        return f"is {_LISTS[name]}, which names other files; expected the video itself"
+    if name == "image2" or name.endswith("_pipe"):
+        return f"is an image ({name.removesuffix('_pipe')}), not a video; an image has the kind 'image'"
     with path.open("rb") as file:
         sample = file.read(_TEXT_SAMPLE_BYTES)
     if sample.isascii() and all(byte >= 32 or byte in b"\t\r\n\f" for byte in sample):
         return "is text, not a video"
+    if name:
+        return (
+            f"its format ({name}) is not opened; expected one of {', '.join(VIDEO_FORMATS)}: convert it, for "
+            "example to MP4"
+        )
     if lacks_moov(path):
         return "its index (moov) is missing: the recording or the download was cut off; get the whole file"
     return f"is no video that can be read, or its beginning is damaged ({error.strerror})"
 
 
+def _refused_format(path: Path) -> str:
+    """The name of the format that is not accepted; empty where that was not what failed."""
+    return next((name for name, said in _complaints(path) if said.startswith(_NOT_ACCEPTED)), "")
+
+
+def oversize(path: Path) -> MediaError | None:
+    """The error for a video whose pictures are too large, after its first one did not come out."""
+    for _, said in _complaints(path):
+        if found := _TOO_LARGE.match(said):
+            return MediaError(f"{path}: {too_large(found[1])}")
+    return None
+
+
+def _complaints(path: Path) -> list[tuple[str, str]]:
+    """What libavformat reports as errors on opening a file, each with the part that reports it.
+
+    Its errors carry no more than a number. The log is switched on for this moment and this thread.
+    """
+    level, skips = av.logging.get_level(), av.logging.get_skip_repeated()
+    av.logging.set_level(av.logging.ERROR)
+    av.logging.set_skip_repeated(False)
+    try:
+        with av.logging.Capture() as logs, suppress(av.FFmpegError), _container(path):
+            pass
+    finally:
+        av.logging.set_skip_repeated(skips)
+        av.logging.set_level(level)
+    return [(name, said) for _, name, said in logs]
+
+
+def _check_edits(path: Path) -> None:
+    """Refuse an MP4 whose edits would fill the memory as soon as it is opened."""
+    with path.open("rb") as file:
+        n_edits = _n_edits(file, 0, path.stat().st_size, inside=_WAY_TO_EDITS)
+    if n_edits > MOST_EDITS:
+        raise MediaError(
+            f"{path}: its edit lists have {n_edits:,} entries; expected at most {MOST_EDITS:,}: encode the "
+            "video anew without edits"
+        )
+
+
+def _n_edits(file: BinaryIO, start: int, end: int, *, inside: tuple[bytes, ...]) -> int:
+    """How many edits the boxes between two places of an MP4 have; `inside` leads to them, box by box."""
+    n_edits = 0
+    for name, first, after in _boxes(file, start, end):
+        if name != inside[0]:
+            continue
+        if len(inside) > 1:
+            n_edits += _n_edits(file, first, after, inside=inside[1:])
+        else:
+            file.seek(first + 4)
+            n_edits += int.from_bytes(file.read(4), "big")
+        if name == _WAY_TO_EDITS[0]:
+            break  # the first index counts
+    return n_edits
+
+
+def _boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """The boxes of an MP4 or MOV between two places: name, and where the content begins and ends."""
+    while start + 8 <= end:
+        file.seek(start)
+        head = file.read(16)
+        if len(head) < 8:
+            return
+        length, name = struct.unpack_from(">I4s", head)
+        header = 8
+        if length == 1 and len(head) == 16:
+            (length,) = struct.unpack_from(">Q", head, 8)
+            header = 16
+        yield name, start + header, min(start + length, end) if length else end
+        if length < header:  # 0: it reaches to the end
+            return
+        start += length
+
+
 def lacks_moov(path: Path) -> bool:
     """Whether this is an MP4 or MOV whose index was never written (a recording that was cut off)."""
-    names = []
     with path.open("rb") as file:
-        position = 0
-        while len(head := file.read(16)) >= 8:
-            length, name = struct.unpack_from(">I4s", head)
-            if length == 1 and len(head) == 16:
-                (length,) = struct.unpack_from(">Q", head, 8)
-            names.append(name)
-            if length < 8:
-                break
-            position += length
-            file.seek(position)
+        names = [name for name, _, _ in _boxes(file, 0, path.stat().st_size)]
     return bool(names) and names[0] in _FIRST_BOXES and b"moov" not in names

@@ -14,7 +14,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
-from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
+from vidence.media.opened import Opened, decode, open_video_stream, oversize, packets_to_end
 from vidence.media.pixels import Turn, turn_of
 from vidence.media.probe import Claimed, Probe, count, seconds
 from vidence.media.table import FrameTable
@@ -74,7 +74,7 @@ def scan_video(path: Path) -> Scan:
     with open_video_stream(path) as opened:
         packets, first = _read_packets(opened)
         if first is None:
-            raise nothing
+            raise oversize(path) or nothing
         table, problem = _table_of_packets(opened, packets), _shortfall(path, opened, packets)
         time_base = _time_base(opened)
         if table is not None:

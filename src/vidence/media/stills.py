@@ -8,9 +8,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, UnidentifiedImageError
+from PIL import ExifTags, Image
 
 from vidence.errors import MediaError
+from vidence.media.accepted import UNREADABLE, open_image
 from vidence.media.encode import Size
 from vidence.media.opened import check_file
 from vidence.media.pixels import Turn, resize
@@ -18,14 +19,6 @@ from vidence.media.probe import Claimed, Probe, count, seconds
 from vidence.media.scan import Scan
 
 _SUFFIXES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
-_UNREADABLE: Final = (
-    UnidentifiedImageError,
-    Image.DecompressionBombError,
-    OSError,
-    SyntaxError,
-    ValueError,
-    EOFError,
-)
 # A folder says nothing about time; one frame per second makes index and time the same number.
 FOLDER_FPS: Final = 1
 
@@ -36,12 +29,16 @@ def images_in(folder: Path) -> tuple[Path, ...]:
     Raises:
         MediaError: it is no folder, or holds no image.
     """
-    if not folder.is_dir():
-        what = (
-            "is a file; the kind 'frames' takes a folder of images" if folder.exists() else "no such folder"
-        )
-        raise MediaError(f"{folder}: {what}")
-    found = [p for p in folder.iterdir() if p.suffix.lower() in _SUFFIXES and not p.name.startswith(".")]
+    try:
+        found = [p for p in folder.iterdir() if p.suffix.lower() in _SUFFIXES and not p.name.startswith(".")]
+    except FileNotFoundError as error:
+        raise MediaError(f"{folder}: no such folder") from error
+    except NotADirectoryError as error:
+        raise MediaError(f"{folder}: is a file; the kind 'frames' takes a folder of images") from error
+    except OSError as error:
+        raise MediaError(f"{folder}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise MediaError(f"{folder!s:.200}: is no name that a folder can have ({error})") from error
     if not found:
         raise MediaError(f"{folder}: holds no image ({', '.join(sorted(_SUFFIXES))})")
     return tuple(sorted(found, key=_natural))
@@ -72,7 +69,7 @@ def scan_folder(folder: Path) -> Scan:
 
 def _scan(images: Sequence[Path], path: Path, *, fps: int | None) -> Scan:
     check_file(images[0])
-    with _opened(images[0]) as picture:
+    with open_image(images[0]) as picture:
         turn = _turn(picture, images[0])
         width_px, height_px = turn.size(picture.width, picture.height)
         codec = (picture.format or "").lower()
@@ -103,21 +100,14 @@ def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
         MediaError: there is no such file, or it is no whole image.
     """
     check_file(path)
-    with _opened(path) as picture:
+    with open_image(path) as picture:
         turn = _turn(picture, path)
         try:
             pixels = _pixels(picture)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise _damaged(path, error) from error
     fitted = turn.size(*size.fit(*turn.size(pixels.shape[1], pixels.shape[0])))
     return turn.apply(resize(pixels, size=fitted))
-
-
-def _opened(path: Path) -> Image.Image:
-    try:
-        return Image.open(path)
-    except _UNREADABLE as error:
-        raise MediaError(f"{path}: is no image that can be read ({error})") from error
 
 
 def _damaged(path: Path, error: Exception) -> MediaError:
@@ -128,7 +118,7 @@ def _turn(picture: Image.Image, path: Path) -> Turn:
     try:
         # For PNG this reads the whole file: the orientation may stand after the pixels.
         orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _damaged(path, error) from error
     return Turn.of_exif(orientation if isinstance(orientation, int) else 1)
 

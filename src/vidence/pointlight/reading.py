@@ -1,6 +1,5 @@
 """Read motion-capture files of any format: plain, gzip, or a member of a zip archive."""
 
-import gzip
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.errors import DataError, VidenceError
+from vidence.media.gzipped import GZIP, unpacked
 from vidence.pointlight.motion import Motion
 
 # A file of motion is some megabytes; what unpacks to more than this is taken for damage.
-MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,20 +169,9 @@ def _opened(path: Path, *, label: str, name: str, read: Callable[[], bytes]) -> 
         raise DataError(f"{label}: there is no such file") from error
     except OSError as error:
         raise DataError(f"{label} cannot be read: {error.strerror or error}") from error
-    if data.startswith(b"\x1f\x8b"):
-        data = _unpacked(data, label)
+    if data.startswith(GZIP):
+        data = unpacked(data, label, most_bytes=MOST_BYTES)
     return Opened(path=path, label=label, name=bare_name(name), data=data)
-
-
-def _unpacked(data: bytes, label: str) -> bytes:
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        plain = unpacker.decompress(data, MOST_BYTES)
-        if unpacker.unconsumed_tail:
-            raise DataError(f"{label} unpacks to more than {MOST_BYTES} bytes; too many")
-        return plain if unpacker.eof and not unpacker.unused_data else gzip.decompress(data)
-    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise DataError(f"{label}: the gzip file is damaged or cut off: {error}") from error
 
 
 _HEAD_BYTES = 4096

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
@@ -156,6 +157,9 @@ def _check_data(
             wrong.append(f"  {what}: {_each(names, found)}")
     wrong += [f"  {line}" for line in _changed(own)]
     if wrong:
+        places = [run.plan.data for run in runs]
+        if any(map(is_address, places)) and len(set(places)) > 1:
+            wrong.append(f"  fetched from: {_each(names, places)}")
         wrong += [f"  {line}" for line in _missing(names, own)]
         raise UsageError(
             f"{_all(names)} were not asked about the same data:\n" + "\n".join(wrong) + "\n"

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
+from vidence.media.accepted import open_image
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import Job, deliver, resolve
 from vidence.records import (
@@ -152,7 +153,7 @@ class ContactSheets:
 
 
 def _small(data: bytes, thumb_px: int) -> Image.Image:
-    with Image.open(io.BytesIO(data)) as image:
+    with open_image(data) as image:
         image.draft("RGB", (thumb_px, thumb_px))
         small = image.convert("RGB")
     small.thumbnail((thumb_px, thumb_px))

@@ -40,6 +40,38 @@ def test_a_file_that_holds_nothing_to_read_is_refused(tmp_path: Path, content: b
         files.read(tmp_path / "a", what="replies")
 
 
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(bytes(2**26)) * 9)
+    with pytest.raises(DataError, match=r"a\.jsonl\.gz unpacks to more than 512 MB; .* give the plain file"):
+        files.read(tmp_path / "a.jsonl.gz")
+
+
+def test_brackets_that_are_nested_too_deeply_are_a_bad_file_or_a_bad_row() -> None:
+    deep = b"[" * 100_000
+    with pytest.raises(DataError, match=r"a\.json: brackets are nested in brackets too deeply"):
+        list(files.elements(DataFile(Path("a.json"), deep)))
+    decoder = msgspec.json.Decoder(dict[str, int])
+    with pytest.raises(FieldError, match="JSON: brackets are nested in brackets too deeply"):
+        files.decoded(b'{"a": ' + deep, msgspec.json.Decoder())
+    assert files.text_of(b'{"a": ' + deep, "a") == ""
+    assert files.decoded(b'{"a": 1}', decoder) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        (b', "answer": "A"', "JSON: Input data was truncated; expected one JSON object"),
+        (b'} {"item_id": "2"', "JSON: JSON is malformed"),
+        (b', "\xff": 1}', "encoding: not UTF-8"),
+    ],
+)
+def test_what_is_wrong_behind_a_choice_that_is_a_number_is_said_too(behind: bytes, said: str) -> None:
+    """It ended the command with msgspec's own error."""
+    row = b'{"item_id": "1", "question": "?", "choices": [1, 2]' + behind
+    with pytest.raises(FieldError, match=said):
+        files.decoded(row, msgspec.json.Decoder(Item))
+
+
 def test_blanks_around_a_cell_are_taken_away_unless_they_are_wanted() -> None:
     text = " id , text \n1, A \n,\n2,B\n"
     assert files.csv_rows(table(text)) == [

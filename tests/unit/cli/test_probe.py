@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from vidence.cli.probe import probe
+from vidence.errors import UsageError
 from videos.stamped import write
 
 
@@ -37,6 +38,18 @@ def test_one_that_cannot_be_read_does_not_hide_the_others(film, tmp_path):
     assert done.return_value == 1
     assert "bad.mp4" in done.stderr
     assert json.loads(done.stdout)["path"].endswith("a.mp4")
+
+
+def test_one_that_takes_too_long_is_stopped(film):
+    done = probed("--decode-timeout", "0.001", str(film))
+    assert done.return_value == 1
+    assert "a.mp4: the decoder did not finish within 0.001 s" in done.stderr
+
+
+def test_one_that_takes_too_much_memory_is_stopped(film, monkeypatch):
+    monkeypatch.setenv("VIDENCE_WORKER_GB", "much")
+    with pytest.raises(UsageError, match="VIDENCE_WORKER_GB is 'much'"):
+        probed(str(film))
 
 
 def test_a_folder_of_images_is_frames(tmp_path):

@@ -7,7 +7,14 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from vidence.engine.environment import CACHE_SIZE_VARIABLE, CACHE_VARIABLE, cache_root, environment, now
+from vidence.engine.environment import (
+    CACHE_SIZE_VARIABLE,
+    CACHE_VARIABLE,
+    WORKER_SIZE_VARIABLE,
+    cache_root,
+    environment,
+    now,
+)
 from vidence.errors import UsageError
 
 
@@ -26,10 +33,24 @@ def test_the_size_of_the_cache_is_in_gigabytes(monkeypatch, text, n_bytes):
     assert environment().cache_max_bytes == n_bytes
 
 
-def test_a_size_that_is_no_number_is_refused(monkeypatch):
-    monkeypatch.setenv(CACHE_SIZE_VARIABLE, "20 GB")
-    with pytest.raises(UsageError, match=r"VIDENCE_CACHE_GB is '20 GB'; expected a number of gigabytes"):
+@pytest.mark.parametrize("text", ["20 GB", "", "nan", "inf", "-1", "1e300"])
+def test_a_size_that_is_no_number_is_refused(monkeypatch, text):
+    monkeypatch.setenv(CACHE_SIZE_VARIABLE, text)
+    with pytest.raises(
+        UsageError, match=rf"VIDENCE_CACHE_GB is '{text}'; expected a number of gigabytes from 0 to"
+    ):
         environment()
+
+
+def test_the_memory_of_a_worker_is_in_gigabytes_and_enough_to_begin(monkeypatch):
+    monkeypatch.delenv(WORKER_SIZE_VARIABLE, raising=False)
+    assert environment().worker_max_bytes == 4 * 2**30
+    monkeypatch.setenv(WORKER_SIZE_VARIABLE, "0.5")
+    assert environment().worker_max_bytes == 2**29
+    for text in ("0.4", "0", "nan"):
+        monkeypatch.setenv(WORKER_SIZE_VARIABLE, text)
+        with pytest.raises(UsageError, match=rf"VIDENCE_WORKER_GB is '{text}'; .* gigabytes from 0\.5 to"):
+            environment()
 
 
 def test_there_is_a_worker_for_each_core_that_may_be_used(monkeypatch):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -70,6 +71,88 @@ def test_one_that_died_while_it_was_idle_is_replaced():
                 while idle.returncode is None:
                     await anyio.sleep(0.01)
             assert await workers.run("film.mp4", os.getpid, deadline_s=30) != pid
+
+    anyio.run(go)
+
+
+def start_a_child(log: Path) -> None:
+    child = subprocess.Popen(["sleep", "300"])
+    log.write_text(str(child.pid))
+
+
+def start_a_child_and(log: Path, end: Callable[[], object]) -> None:
+    start_a_child(log)
+    end()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs the process groups of Unix")
+@pytest.mark.parametrize(
+    ("end", "deadline_s"), [(partial(time.sleep, 300), 2.0), (os.abort, 60.0), (os.getpid, 60.0)]
+)
+def test_what_a_worker_started_ends_with_it(end, deadline_s: float, tmp_path: Path):
+    """Ghostscript went on at full load after its worker was killed."""
+
+    async def go() -> None:
+        async with Workers(1) as workers:
+            with suppress(MediaError):
+                await workers.run(
+                    "film.mp4", partial(start_a_child_and, tmp_path / "pid", end), deadline_s=deadline_s
+                )
+
+    anyio.run(go)
+    pid = int((tmp_path / "pid").read_text())
+    with suppress(psutil.NoSuchProcess):
+        child = psutil.Process(pid)
+        assert child.status() == psutil.STATUS_ZOMBIE or psutil.wait_procs([child], timeout=60)[0]
+
+
+def count_and_die(log: Path, signal_number: int, n_times: int) -> int:
+    """Be killed the first `n_times` times that this is called."""
+    with log.open("a") as file:
+        file.write("x")
+    if log.stat().st_size <= n_times:
+        os.kill(os.getpid(), signal_number)
+        time.sleep(60)
+    return log.stat().st_size
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_one_that_is_killed_from_outside_gets_one_more_try(number: int, tmp_path: Path):
+    async def go() -> None:
+        async with Workers(1) as workers:
+            once = partial(count_and_die, tmp_path / "once", number, 1)
+            assert await workers.run("film.mp4", once, deadline_s=60) == 2
+            twice = partial(count_and_die, tmp_path / "twice", number, 2)
+            said = rf"film\.mp4: its decoder was killed from outside twice \({signal.Signals(number).name}\)"
+            with pytest.raises(MediaError, match=said):
+                await workers.run("film.mp4", twice, deadline_s=60)
+            assert (tmp_path / "twice").stat().st_size == 2
+
+    anyio.run(go)
+    assert children() == []
+
+
+def test_one_that_crashes_by_itself_gets_no_other_try(tmp_path: Path):
+    async def go() -> None:
+        async with Workers(1) as workers:
+            crash = partial(count_and_die, tmp_path / "log", signal.SIGSEGV, 1)
+            with pytest.raises(MediaError, match=r"the decoder crashed on this file \(SIGSEGV\)"):
+                await workers.run("film.mp4", crash, deadline_s=60)
+
+    anyio.run(go)
+    assert (tmp_path / "log").stat().st_size == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold processes to the limit")
+def test_memory_is_bound():
+    async def go() -> None:
+        async with Workers(1, most_bytes=2**29) as workers:
+            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+            said = r"film\.mp4: reading it takes more than the 0\.5 GB .*; VIDENCE_WORKER_GB sets how much"
+            for work in (partial(bytes, 2**30), partial(bytes, 2**28)):  # the second does not fit when sent
+                with pytest.raises(MediaError, match=said):
+                    await workers.run("film.mp4", work, deadline_s=30)
+            assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
 
     anyio.run(go)
 

@@ -25,6 +25,7 @@ from vidence.media.files import (
     read_facts,
     resolve,
 )
+from vidence.media.video import Video
 from vidence.records import Item, Media
 from videos.special import MAKERS, truncated
 from videos.stamped import damage, packet_places, read_number, write
@@ -367,6 +368,36 @@ def test_a_folder_is_no_video_and_a_file_no_folder_of_images(tmp_path: Path) -> 
     right = [asking("1", Media(path="folder", kind="frames")), asking("2", Media(path="file.mp4"))]
     assert missing(tmp_path, wrong) == (tmp_path / "folder", tmp_path / "file.mp4")
     assert missing(tmp_path, right) == ()
+
+
+def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path: Path, monkeypatch) -> None:
+    """What is decoded is what the hash was checked of."""
+    path = tmp_path / "a.mp4"
+    shutil.copy(plain, path)
+    meant = read_facts(path, kind="video", cache_root=None).content_hash
+    first = job(path, (3,), cache=tmp_path / "cache", content_hash=meant)
+    assert list(deliver(first).frames) == [3]
+    shutil.copy(MAKERS["mpeg4"](tmp_path).path, path)
+    with pytest.raises(MediaError, match=r"a\.mp4: changed since its frames were selected"):
+        deliver(first)
+    shutil.copy(plain, path)
+    read = Video.read
+
+    def exchange(self: Video, *more: object, **named: object) -> object:
+        made = read(self, *more, **named)
+        path.write_bytes(b"another")
+        return made
+
+    monkeypatch.setattr(Video, "read", exchange)
+    with pytest.raises(MediaError, match=r"a\.mp4: changed while it was being read"):
+        deliver(job(path, (5,), cache=tmp_path / "cache"))
+
+
+def test_what_cannot_be_reached_is_missing(tmp_path: Path) -> None:
+    """It ended the command with OSError: File name too long."""
+    names = ["a" * 300, "b\0", "closed/a.mp4"]
+    items = [Item(item_id=n, question="?", answer="A", media=(Media(path=n),)) for n in names]
+    assert missing(tmp_path, items) == tuple(tmp_path / n for n in names)
 
 
 def test_media_known_by_url_alone_are_missing_until_they_are_downloaded(tmp_path: Path) -> None:

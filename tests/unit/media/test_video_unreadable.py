@@ -1,17 +1,21 @@
 """What cannot be read at all is an error that names the file and what is wrong."""
 
 import pickle
+import re
+import wave
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from vidence.errors import MediaError, UsageError
 from vidence.media.files import read_facts
 from vidence.media.video import open_video
+from videos.hostile import huge_png, playlists, video_of_png, with_edits
 from videos.soundtrack import sound
-from videos.stamped import cut_off, write
+from videos.stamped import copy, cut_off, write
 
 
 def broken(folder: Path, name: str) -> Path:
@@ -77,11 +81,81 @@ def test_sound_beside_a_video_is_noticed(plain, tmp_path: Path) -> None:
     assert video.n_frames == 120
 
 
-def test_a_playlist_cannot_reach_the_network(tmp_path: Path) -> None:
-    path = tmp_path / "list.m3u8"
-    path.write_text("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1:9/x.ts\n#EXT-X-ENDLIST\n")
-    with pytest.raises(MediaError, match=r"list\.m3u8"):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("list.m3u8", "is an HLS playlist, which names other files"),
+        ("files.mp4", r"is a list of files \(ffconcat\), which names other files"),
+        ("stream.sdp", r"is a description of a stream \(SDP\)"),
+        ("dash.mpd", "is text, not a video"),
+        ("say.srt", "is text, not a video"),
+        ("a-%03d.png", "is an image .*; an image has the kind 'image'"),
+        ("a-001.png", r"is an image \(png\), not a video; an image has the kind 'image'"),
+        ("tone.wav", r"its format \(wav\) is not opened; expected one of mov, matroska, .*convert it"),
+    ],
+)
+def test_a_format_that_is_not_opened_is_named(name: str, reason: str, plain, tmp_path: Path) -> None:
+    """A playlist was read through: its hash was not that of what was decoded."""
+    copy(plain, tmp_path / "a.ts")
+    (tmp_path / "a.mp4").write_bytes(plain.read_bytes())
+    for picture in ("a-001.png", "a-%03d.png"):
+        Image.new("RGB", (64, 48)).save(tmp_path / picture)
+    with wave.open(str(tmp_path / "tone.wav"), "wb") as tone:
+        tone.setparams((1, 2, 8000, 0, "NONE", ""))
+        tone.writeframes(bytes(8000))
+    for listed, text in playlists("a.mp4", "a.ts").items():
+        (tmp_path / listed).write_text(text)
+    for _ in range(2):  # libavformat does not repeat what it has just said
+        with pytest.raises(MediaError, match=f"{re.escape(name)}: {reason}"):
+            open_video(tmp_path / name)
+    assert av.logging.get_level() is None
+
+
+def test_the_file_that_is_named_has_no_part_in_another_format(plain, tmp_path: Path) -> None:
+    path = tmp_path / "film.jpg"
+    path.write_bytes(plain.read_bytes())
+    assert open_video(path).n_frames == 120
+
+
+@pytest.mark.parametrize("claimed_px", [16, 14_000])
+def test_a_picture_that_is_too_large_is_not_decoded(claimed_px: int, tmp_path: Path) -> None:
+    path = video_of_png(tmp_path / "huge.mov", huge_png(14_000), claimed_px=claimed_px)
+    with pytest.raises(MediaError, match=r"too large \(14000x14000\); expected at most 178,956,970 pixels"):
         open_video(path)
+
+
+def test_edits_have_a_bound(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", numbers=range(8))
+    whole = path.read_bytes()
+    path.write_bytes(with_edits(whole, 1_001))
+    with pytest.raises(
+        MediaError, match=r"a\.mp4: its edit lists have 1,001 entries; expected at most 1,000"
+    ):
+        open_video(path)
+    path.write_bytes(with_edits(whole, 3, ticks=500))
+    assert open_video(path).n_frames > 0
+    # The index with a length of 64 bits, and behind boxes that are none.
+    start = whole.index(b"moov") - 4
+    index = with_edits(whole, 1_001)[start:]
+    long = (1).to_bytes(4, "big") + b"moov" + (len(index) + 8).to_bytes(8, "big") + index[8:]
+    path.write_bytes(whole[:start] + long)
+    with pytest.raises(MediaError, match="have 1,001 entries"):
+        open_video(path)
+
+
+def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(plain.read_bytes().replace(b"avc1", b"zzzz"))
+    with pytest.raises(MediaError, match=r"a\.mp4: no decoder is known for its video stream"):
+        open_video(path)
+
+
+@pytest.mark.parametrize("kind", ["video", "image", "frames"])
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "/dev/null", "a.mp4/b"])
+def test_a_name_that_no_file_can_have_is_an_error(kind: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.mp4").write_bytes(b"x")
+    with pytest.raises(MediaError):
+        read_facts(tmp_path / name, kind=kind, cache_root=tmp_path / "cache")
 
 
 def test_an_unknown_kind_is_refused(plain) -> None:

@@ -17,7 +17,7 @@ from vidence.ask import files
 from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, locate
 from vidence.ask.files import DataFile, FieldError, explained, usable
 from vidence.ask.scoring.label_words import LabelWords
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import DataError
 from vidence.records import Item, Media, Provenance, Record, Sampling
 
@@ -200,6 +200,12 @@ class Actpld:
         }
     )
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        absent=(
+            "neither clips nor labels were released: make clips with `vidence make actpld`, "
+            "or write your own in the format of docs/benchmarks/actpld.md"
+        )
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``clips.csv``, or find it in the folder `data`; ``labels.csv`` lies beside it.

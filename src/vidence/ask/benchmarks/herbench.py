@@ -13,6 +13,7 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import (
     Gathering,
     KnownNames,
@@ -24,7 +25,7 @@ from vidence.ask.benchmarks.question_files import (
     with_videos,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
 
@@ -69,7 +70,36 @@ _STAMP = r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)"
 _SPAN = re.compile(rf"\s*{_STAMP}\s*(?:[-\N{{EN DASH}}]\s*{_STAMP}\s*)?")
 _RESOLUTION_S = 0.1
 _EXPECTED = (
-    "the folder data of HERBench (tasks/*.json beside videos/), the folder tasks itself, or one task file"
+    "the folder data of HERBench (tasks/*.json beside videos/), the folder tasks itself, one task file, or "
+    "the Parquet files of one configuration"
+)
+_TABLE = ".parquet"
+# The later releases are tables, whose columns are named as the fields were, or as other data sets name them.
+_COLUMNS = parquet_rows.Columns(
+    names={
+        "question_id": ("question_id", "id", "qid"),
+        "video_path": ("video_path", "video", "path"),
+        "video_id": ("video_id",),
+        "question": ("question",),
+        "candidates": ("candidates", "choices", "options"),
+        "answer_choice": ("answer_choice", "answer_letter", "answer"),
+        "answer_index": ("answer_index", "answer_idx", "correct_idx"),
+        "answer_text": ("answer_text",),
+        "task_type": ("task_type", "task", "task_name"),
+        "metadata": ("metadata",),
+        "timestamps": ("timestamps",),
+        "source_dataset": ("source_dataset", "source"),
+        "source_id": ("source_id",),
+    },
+    needed=(
+        ("question_id",),
+        ("video_path",),
+        ("question",),
+        ("candidates",),
+        ("answer_choice", "answer_index"),
+        ("task_type",),
+    ),
+    nested=frozenset({"candidates", "metadata", "timestamps"}),
 )
 
 
@@ -92,6 +122,9 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     answer_text: str | None = None
     task_type: str | None = None
     metadata: _Metadata | None = None
+    timestamps: object = None
+    source_dataset: str | None = None
+    source_id: str | None = None
 
 
 _PAPER = AskingRules(
@@ -144,6 +177,11 @@ class Herbench:
     splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        hub="DanBenAmi/HERBench",
+        questions=("*tasks/*.json", "*tasks/*.json.gz", "*.parquet"),
+        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read every task file in the folder `data`, in the order of their names, or the file `data`.
@@ -156,8 +194,9 @@ class Herbench:
         """
         check_split(self.name, split, self.splits)
         paths = _task_files(data)
-        task_files = [files.read(path) for path in paths]
-        raw = [(file, line, text) for file in task_files for line, text in files.elements(file)]
+        read = [_read(path) for path in paths]
+        task_files = [file for file, _ in read]
+        raw = [(file, line, text) for file, lines in read for line, text in lines]
         revision = _revision(len(raw), data, paths[0].parent)
         gathering = Gathering(
             *task_files,
@@ -169,9 +208,9 @@ class Herbench:
         rows: list[tuple[str, _Row]] = []
         for file, line, text in raw:
             with gathering.row(line, text, file=file):
-                rows.append((_stem(file), decoded(text, decoder)))
+                rows.append((_stem(file), _row(decoded(text, decoder), file)))
                 gathering.keep(_item(*rows[-1], revision))
-        stems = dict.fromkeys(_stem(file) for file, *_ in raw)
+        stems = dict.fromkeys(_stem(file) for file, *_ in raw if file.ending != _TABLE)
         gathering.notes.extend(_notes(rows, gathering.items, stems=stems, revision=revision))
         return gathering.loaded(media_root=_media_root(data, paths[0].parent), revision=revision)
 
@@ -191,11 +230,11 @@ def _task_files(data: Path) -> list[Path]:
         found = sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
         if found := [path for path in found if not path.name.startswith(".")]:
             return found
-    if next(data.rglob("*.parquet"), None) is not None:
-        raise DataError(
-            f"the folder {data} holds parquet files, which are not read; expected {_EXPECTED}: write each "
-            "task of the data set as one JSON list with the fields of docs/benchmarks/herbench.md"
-        )
+    if tables := sorted(path for path in data.rglob(f"*{_TABLE}") if not path.name.startswith(".")):
+        if len(folders := sorted({path.parent for path in tables})) > 1:
+            names = ", ".join(str(folder) for folder in folders)
+            raise DataError(f"the folder {data} holds several configurations; name one of {names}")
+        return tables
     raise DataError(f"the folder {data} holds no tasks/*.json; expected {_EXPECTED}")
 
 
@@ -210,13 +249,35 @@ def _revision(n_questions: int, data: Path, tasks: Path) -> str:
     """Which configuration it is, by its size or by the name of a folder, and how many questions it has."""
     names = [
         folder.name.lower().replace("-", "_").removeprefix("herbench_")
-        for folder in (data.absolute(), *tasks.absolute().parents[:2])
+        for folder in (data.absolute(), tasks.absolute(), *tasks.absolute().parents[:2])
     ]
     named = next((name for name in names if name in _CONFIG_FOLDERS), "unknown")
     return f"{_CONFIGS.get(n_questions, named)} ({n_questions:,} questions)"
 
 
 # --------------------------------------------------------------------------- one question
+
+
+def _read(path: Path) -> tuple[DataFile, Iterable[tuple[str, bytes]]]:
+    """A file and its rows, each with its place."""
+    if path.suffix == _TABLE:
+        return parquet_rows.read(path, _COLUMNS)
+    file = files.read(path)
+    return file, files.elements(file)
+
+
+def _row(row: _Row, file: DataFile) -> _Row:
+    """The row of a table as a task file has it: a letter for an index, and metadata together."""
+    if file.ending != _TABLE:
+        return row
+    if row.metadata is None and (row.timestamps is not None or row.source_dataset or row.source_id):
+        metadata = _Metadata(row.timestamps, row.source_dataset, row.source_id)
+        row = msgspec.structs.replace(row, metadata=metadata)
+    letters = [_letter(i) for i in range(len(row.candidates))]
+    is_letter = (row.answer_choice or "").strip() in letters
+    if not is_letter and row.answer_index is not None and 0 <= row.answer_index < len(letters):
+        return msgspec.structs.replace(row, answer_choice=letters[row.answer_index])
+    return row
 
 
 def _stem(file: DataFile) -> str:

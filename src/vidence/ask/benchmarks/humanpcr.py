@@ -22,7 +22,7 @@ from vidence.ask.benchmarks.question_files import (
     several,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
 
@@ -177,6 +177,13 @@ class Humanpcr:
     splits: tuple[str, ...] = tuple(_SPLITS)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        absent=(
+            "the paper announces annotations and metadata, without media, under a data use "
+            "agreement: ask its authors, and write what you have in the format of "
+            "docs/benchmarks/humanpcr.md"
+        )
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the files of the split in the folder `data`, or the questions of the split in the file `data`.

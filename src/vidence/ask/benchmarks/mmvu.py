@@ -22,7 +22,7 @@ from vidence.ask.benchmarks.question_files import (
     with_videos,
 )
 from vidence.ask.files import FieldError, decoded, text_of
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance, Sampling
 
@@ -158,6 +158,11 @@ class Mmvu:
     splits: tuple[str, ...] = ("validation",)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        hub="yale-nlp/MMVU",
+        questions=("validation.json", "data/validation.json"),
+        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz"),
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json``, or find it in the folder `data`.

@@ -24,7 +24,7 @@ from vidence.ask.benchmarks.question_files import (
     twins,
 )
 from vidence.ask.files import FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.records import Item, Media, Sampling
 
 _N_CHOICES = 5
@@ -186,6 +186,11 @@ class PerceptionComp:
     splits: tuple[str, ...] = ("all", "seed500")
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        hub="hrinnnn/PerceptionComp",
+        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz"),
+        github="hrinnnn/PerceptionComp/main/benchmark/annotations/1-1114.json",
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.

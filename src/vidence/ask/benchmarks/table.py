@@ -119,7 +119,7 @@ def _of_row(cells: Row) -> Item:
 def _json(name: str, cell: str) -> object:
     try:
         return msgspec.json.decode(cell)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise FieldError(name, f"{error}; a cell that starts with [ or {{ is read as JSON") from error
 
 

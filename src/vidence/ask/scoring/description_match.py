@@ -37,7 +37,7 @@ def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
     for entry in item.knowledge:
         try:
             words = msgspec.json.decode(entry, type=LabelWords)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             continue  # a page or a note, meant for parsers
         known[words.text] = words
     if item.answer_kind == "choice":

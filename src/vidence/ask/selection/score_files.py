@@ -125,7 +125,7 @@ def _entry(content: Mapping[str, Any], where: str) -> _Entry:
 def _loaded(text: str, where: str) -> object:
     try:
         found: object = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"{where} is no JSON: {error}") from error
     return found
 

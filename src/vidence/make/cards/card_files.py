@@ -206,5 +206,5 @@ def _made(read: Callable[[], RowT]) -> RowT | str:
     """The row, or what is wrong with it."""
     try:
         return read()
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return str(error)

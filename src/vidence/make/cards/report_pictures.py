@@ -1,6 +1,5 @@
 """Pictures for the page of a making: tracks on frames, ways through the frame, crops, shots, evidence."""
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
@@ -11,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
+from vidence.media.accepted import open_image
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.report.questions import Sheet, compose
@@ -177,5 +177,5 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px
 
 def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str], thumb_px: int = 120) -> Sheet:
     """Crops of one track beside each other."""
-    opened = [Image.open(io.BytesIO(data)) for data in pictures]
+    opened = [open_image(data) for data in pictures]
     return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=thumb_px)

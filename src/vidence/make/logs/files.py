@@ -1,15 +1,14 @@
 """Find the files of event logs, and read tables row by row with the line on which each row starts."""
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from vidence.errors import DataError
+from vidence.media.gzipped import unpacked
 
 Row: TypeAlias = Mapping[str, str]
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -35,12 +34,10 @@ def text_of(path: Path) -> str:
     """
     try:
         content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be unpacked ({error}); expected a complete gzip file") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+    if path.suffix == ".gz":
+        content = unpacked(content, str(path))
     if content.startswith(_UTF_16):
         raise DataError(f"{path} is written in UTF-16; expected UTF-8: save it again with that encoding")
     return content.decode("utf-8-sig", errors="replace")

@@ -110,7 +110,7 @@ def _json_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | 
         where = f"{path}:{number}"
         try:
             row = msgspec.json.decode(line.encode(), type=dict[str, object])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             yield where, Fault(field="JSON", reason=f"{error}; expected one JSON object on each line")
             continue
         yield where, _complete(row, needs)

@@ -18,6 +18,7 @@ from vidence.pointlight.units import CMU_LENGTH, CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
 _ROOT = "root"
+_MOST_BONES = 1_000  # a body has some dozen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +196,8 @@ def _dofs(words: list[str]) -> tuple[str, ...]:
 
 
 def _finished(opened: Opened, draft: _Draft) -> AsfSkeleton:
+    if len(draft.bones) > _MOST_BONES:
+        raise DataError(f"{opened.label}: {len(draft.bones):,} bones; expected at most {_MOST_BONES:,}")
     names, parents = [_ROOT], [-1]
     for parent, children, number in draft.children:
         if parent not in names:

@@ -18,6 +18,9 @@ from vidence.pointlight.reading import Opened, open_file
 from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
+# A joint without channels takes a line of the file, and a place in every frame.
+_MOST_POINTS = 1_000
+_MOST_PLACES = 50_000_000
 _CHANNELS = {
     f"{a}{kind}": (k, a.lower()) for a in "XYZ" for kind, k in (("position", "t"), ("rotation", "r"))
 }
@@ -149,6 +152,8 @@ def _new_point(draft: _Draft, key: str, name: str) -> None:
     parent = draft.open[-1] if draft.open else -1
     if key == "END":
         name = f"{draft.names[parent]} end"
+    if len(draft.names) == _MOST_POINTS:
+        raise ValueError(f"more than {_MOST_POINTS:,} joints; a body has some dozen")
     if not name or name in draft.names:
         raise ValueError(f"the name {name!r} is empty or stands there twice")
     draft.names.append(name)
@@ -370,6 +375,12 @@ class Bvh:
         """
         opened = open_file(path)
         file = read_bvh(opened)
+        n_places = len(file.skeleton.names) * len(file.values)
+        if n_places > _MOST_PLACES:
+            raise DataError(
+                f"{opened.label}: {len(file.skeleton.names)} joints in {len(file.values)} frames are "
+                f"{n_places:,} places; expected at most {_MOST_PLACES:,}: split the recording"
+            )
         flavour = recognise(file.skeleton.names)
         asf = read_asf(open_file(Path(self.settings.skeleton))) if self.settings.skeleton else None
         fitted = flavour.is_cmu and is_fitted(file.skeleton, cmu_subject(opened.name))
@@ -405,13 +416,11 @@ class Bvh:
         for lost in flavour.lost:
             if not missing_bone(skeleton, lost.children):
                 continue
-            if self.settings.bones == "leave":
-                notes.append(f"the bone {lost.bone} is missing: what hangs on it sits in the wrong place")
+            found = self._like(lost, skeleton, asf, unit=unit)
+            if isinstance(found, str):
+                notes.append(f"{found}: what hangs on it sits in the wrong place")
                 continue
-            bone = lost.share * skeleton.offsets[skeleton.names.index(lost.like)]
-            source = "like its neighbour"
-            if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
-                bone, source = asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
+            bone, source = found
             skeleton = insert_bone(skeleton, lost.children, bone)
             length = float(np.linalg.norm(bone)) * unit
             notes.append(f"the bone {lost.bone} was missing; {length:.3f} m put in, {source}")
@@ -422,9 +431,27 @@ class Bvh:
                 f"skeleton={asf.label}: the joints of a BVH {flavour.name or 'of no known release'} cannot "
                 "be given the bones of an ASF; leave the option out"
             )
+        if lacking := sorted({*flavour.bones} - {*skeleton.names}):
+            raise DataError(
+                f"the skeleton of this BVH has no joint {', '.join(lacking)}; leave skeleton= out"
+            )
+        if lacking := sorted({*flavour.bones.values()} - {*asf.skeleton.names}):
+            raise DataError(f"{asf.label} has no bone {', '.join(lacking)}; leave skeleton= out")
         for joint, name in flavour.bones.items():
             skeleton = insert_bone(skeleton, (joint,), asf.bone(name) * asf.metres_per_unit / unit)
         return skeleton, (*notes, f"the bones are those of {asf.label}")
+
+    def _like(
+        self, lost: LostBone, skeleton: Skeleton, asf: AsfSkeleton | None, *, unit: float
+    ) -> tuple[Floats, str] | str:
+        """The bone to put in for a lost one and where it is from, or what there is to say where none is."""
+        if self.settings.bones == "leave":
+            return f"the bone {lost.bone} is missing"
+        if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
+            return asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
+        if lost.like not in skeleton.names:
+            return f"the bone {lost.bone} is missing, and so is {lost.like}, which it would be like"
+        return lost.share * skeleton.offsets[skeleton.names.index(lost.like)], "like its neighbour"
 
     def _without_t_pose(self, motion: Motion, file: BvhFile) -> Motion:
         angles = [v for c, v in file.columns(0).items() if c.startswith("r")]

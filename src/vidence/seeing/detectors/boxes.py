@@ -167,7 +167,7 @@ def _read_coco(path: Path, data: bytes, *, images: Path | None, content_hash: st
     try:
         named = msgspec.json.decode(data if images is None else images.read_bytes(), type=_Coco)
         boxes = msgspec.json.decode(data, type=list[_Box]) if is_list else named.annotations
-    except (msgspec.DecodeError, OSError) as error:
+    except (msgspec.DecodeError, OSError, RecursionError) as error:
         raise DataError(f"{path}: {error}; expected COCO results or a COCO file with images") from error
     ordered = sorted(named.images, key=lambda image: _natural(image.file_name or str(image.id)))
     frames = {

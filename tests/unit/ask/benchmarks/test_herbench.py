@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from vidence.ask.benchmarks import herbench
@@ -194,10 +195,69 @@ def test_a_task_file_that_is_no_list_is_refused(folder: Path) -> None:
         load(folder)
 
 
-def test_parquet_is_not_read_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "lite").mkdir()
-    (tmp_path / "lite" / "test-00000-of-00001.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match=r"parquet files, which are not read; expected .*tasks"):
+def table(folder: Path, rows: list[Entry], name: str = "lite/test-00000-of-00001.parquet") -> Path:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
+    return path
+
+
+def every_entry() -> list[Entry]:
+    return [row for path in sorted((SAMPLE / "tasks").glob("*.json")) for row in entries(path.name)]
+
+
+def test_a_table_gives_the_questions_of_the_task_files(tmp_path: Path) -> None:
+    table(tmp_path, every_entry())
+    found, expected = load(tmp_path), load(SAMPLE)
+    plain = [msgspec.structs.replace(item, provenance=None) for item in found.items]
+    assert plain == [msgspec.structs.replace(item, provenance=None) for item in expected.items]
+    assert found.revision.startswith("lite (")
+    assert load(tmp_path / "lite").content_hash == found.content_hash
+
+
+def test_a_table_may_have_other_names_texts_and_an_index(tmp_path: Path) -> None:
+    rows: list[Entry] = []
+    for row in every_entry():
+        metadata = cast("Entry", row.get("metadata") or {})
+        letter = str(row.get("answer_choice") or "")
+        rows.append(
+            {
+                "id": row["question_id"],
+                "video": row["video_path"],
+                "video_id": row.get("video_id"),
+                "question": row["question"],
+                "choices": json.dumps(row["candidates"]),
+                "answer_idx": "ABCDE".index(letter) if letter else None,
+                "task": row.get("task_type"),
+                "timestamps": metadata.get("timestamps"),
+                "source": metadata.get("source_dataset"),
+                "frames": b"not read",
+            }
+        )
+    table(tmp_path, rows)
+    by_id = {item.item_id: item for item in load(SAMPLE).items}
+    for item in load(tmp_path).items:
+        expected = by_id[item.item_id]
+        assert (item.answer, item.choices, item.evidence) == (
+            expected.answer,
+            expected.choices,
+            expected.evidence,
+        )
+
+
+def test_a_table_without_a_needed_column_says_what_it_has(tmp_path: Path) -> None:
+    table(tmp_path, [{"question_id": "1", "question": "?", "clip": "x.mp4"}])
+    expected = r"these columns were found: question_id, question, clip; these are needed, too: video_path or"
+    with pytest.raises(DataError, match=expected):
+        load(tmp_path)
+
+
+def test_several_configurations_are_not_mixed(tmp_path: Path) -> None:
+    for name in ("full/a.parquet", "lite/b.parquet"):
+        table(tmp_path, every_entry(), name)
+    with pytest.raises(DataError, match=r"several configurations; name one of .*full, .*lite"):
         load(tmp_path)
 
 

@@ -4,6 +4,7 @@ import pytest
 from subjects.mocap_files import AMC, ASF, write
 from vidence.errors import DataError, UsageError
 from vidence.pointlight import checks
+from vidence.pointlight.formats import asf_amc
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.units import CMU_UNIT_M
 
@@ -153,3 +154,10 @@ def test_a_damaged_skeleton(tmp_path, change, words):
     with pytest.raises(DataError, match=words) as caught:
         read_motion(write(tmp_path, "07_01.amc", AMC))
     assert "07.asf" in str(caught.value)
+
+
+def test_a_skeleton_has_not_thousands_of_bones(tmp_path, monkeypatch):
+    monkeypatch.setattr(asf_amc, "_MOST_BONES", 1)
+    write(tmp_path, "07.asf", ASF.format(length="0.45"))
+    with pytest.raises(DataError, match=r"07\.asf: 2 bones; expected at most 1"):
+        read_motion(write(tmp_path, "07_01.amc", AMC))

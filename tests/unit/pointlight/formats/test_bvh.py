@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from subjects.mocap_files import ASF, BVH, cmu_bvh, write
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import limbs
+from vidence.pointlight.formats import bvh
 from vidence.pointlight.reading import read_motion
 
 UNIT = 25.4 / 0.45 / 1000
@@ -160,6 +163,35 @@ def test_a_skeleton_for_joints_without_one(tmp_path):
     asf = write(tmp_path, "leg.asf", ASF.format(length="0.45"))
     with pytest.raises(UsageError, match="no known release"):
         read_motion(write(tmp_path, "leg.bvh", BVH), options={"units": "cm", "skeleton": str(asf)})
+
+
+def test_a_body_has_not_thousands_of_joints(tmp_path, monkeypatch):
+    """20,000 joints took 40 s, and a frame of three numbers 0.5 MB."""
+    joint = "  JOINT j{} {{ OFFSET 0 0 0 CHANNELS 0 }}\n".replace(" {{ ", "\n{{\n").replace(" }}", "\n}}")
+    joints = "".join(joint.replace("0 CHANNELS", "0\nCHANNELS").format(i) for i in range(1_000))
+    with pytest.raises(DataError, match=r"leg\.bvh:\d+: .*more than 1,000 joints; a body has some dozen"):
+        read_motion(write(tmp_path, "leg.bvh", BVH.replace("  JOINT knee", joints + "  JOINT knee")))
+    monkeypatch.setattr(bvh, "_MOST_PLACES", 5)
+    with pytest.raises(DataError, match=r"3 joints in 2 frames are 6 places; expected at most 5"):
+        read_motion(write(tmp_path, "leg.bvh", BVH), options={"units": "cm"})
+
+
+def test_a_lost_bone_without_its_like_is_noted(tmp_path):
+    """It ended the command with a ValueError."""
+    text = cmu_bvh(WALK).replace("JOINT LeftHand\n", "JOINT LeftPalm\n")
+    motion = read_motion(write(tmp_path, "30_01.bvh", text))
+    assert "the bone lwrist is missing, and so is LeftHand" in " ".join(motion.source.notes)
+
+
+def test_a_skeleton_that_lacks_bones_and_joints_is_refused(tmp_path):
+    asf = write(tmp_path, "leg.asf", ASF.format(length="0.45"))
+    options = {"skeleton": str(asf)}
+    with pytest.raises(DataError, match="the skeleton of this BVH has no joint LeftToeBase, RightToeBase"):
+        read_motion(write(tmp_path, "30_01.bvh", cmu_bvh(WALK)), options=options)
+    toe = r"JOINT \1ToeBase\n{\nOFFSET 0 0 1\nCHANNELS 0\nEnd Site\n{\nOFFSET 0 0 1\n}\n}\n"
+    whole = re.sub(r"(?<=JOINT )(Left|Right)(Foot\n.*\n.*\n.*\n)", r"\1\2" + toe, cmu_bvh(WALK))
+    with pytest.raises(DataError, match=r"leg\.asf has no bone head, lclavicle"):
+        read_motion(write(tmp_path, "30_02.bvh", whole), options=options)
 
 
 def test_a_body_can_be_scaled_to_a_stature(tmp_path):

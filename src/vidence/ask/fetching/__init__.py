@@ -1,0 +1,1 @@
+"""Releases of benchmarks: fetched from a hub, unpacked, and found again."""

@@ -1,0 +1,126 @@
+"""Addresses of data on a hub, ``hf:OWNER/NAME@REVISION/FOLDER``, and the folders where their files lie."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vidence.errors import DataError, UsageError
+
+_SCHEME = "hf:"
+_ADDRESS = re.compile(
+    r"hf:(?P<owner>\w[\w.-]*)/(?P<name>\w[\w.-]*)(?:@(?P<revision>\w[^/@\s]*)(?:/(?P<folder>[^\s].*))?)?"
+)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_CACHE_FOLDER = "datasets--"
+
+
+@dataclass(frozen=True)
+class HubAddress:
+    """A data set of a hub at a revision, or a folder of it."""
+
+    repo: str
+    revision: str = "main"
+    folder: str = ""
+
+    def __str__(self) -> str:
+        return f"{_SCHEME}{self.repo}@{self.revision}" + (f"/{self.folder}" if self.folder else "")
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the revision is a commit, which never changes."""
+        return _COMMIT.fullmatch(self.revision) is not None
+
+    @classmethod
+    def parse(cls, text: str) -> "HubAddress":
+        """Read an address.
+
+        Raises:
+            UsageError: it is none.
+
+        >>> HubAddress.parse("hf:yale-nlp/MMVU@main/videos")
+        HubAddress(repo='yale-nlp/MMVU', revision='main', folder='videos')
+        """
+        found = _ADDRESS.fullmatch(text)
+        if found is None or ".." in text.split("/"):
+            raise UsageError(f"{text!r} is no address; expected hf:OWNER/NAME@REVISION")
+        folder = (found["folder"] or "").strip("/")
+        return cls(f"{found['owner']}/{found['name']}", found["revision"] or "main", folder)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text names data on a hub, and no file."""
+    return text.startswith(_SCHEME)
+
+
+def hub_cache() -> Path:
+    """The folder in which the hub's library keeps what it fetched."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def pinned(address: HubAddress, cache: Path) -> HubAddress:
+    """The address with the commit that its branch or tag had when it was fetched.
+
+    Raises:
+        DataError: it was not fetched; the message has the command that does.
+    """
+    if address.is_pinned:
+        return address
+    ref = _folder(address, cache) / "refs" / address.revision
+    if not ref.is_file():
+        raise _not_fetched(address, cache)
+    return replace(address, revision=ref.read_text(encoding="utf-8").strip())
+
+
+def fetched(address: HubAddress, cache: Path) -> Path:
+    """The folder in which the files of an address lie, as far as they were fetched.
+
+    Raises:
+        DataError: nothing of it was fetched; the message has the command that does.
+    """
+    place = _folder(address, cache) / "snapshots" / pinned(address, cache).revision / address.folder
+    if not place.exists():
+        raise _not_fetched(address, cache)
+    return place
+
+
+def data_place(text: str, cache: Path | None = None) -> Path:
+    """The file or folder that a text names: a path, a folder of the hub's cache, or an address.
+
+    A folder ``datasets--OWNER--NAME`` stands for its revision ``main``, or for the only one that it has.
+
+    Args:
+        text: what names it.
+        cache: the folder of the hub's library; None takes the one of the environment.
+
+    Raises:
+        DataError: an address that was not fetched, or a cache folder with several revisions and no main one.
+    """
+    if is_address(text):
+        return fetched(HubAddress.parse(text), cache or hub_cache())
+    path = Path(text)
+    snapshots = path / "snapshots"
+    if not path.name.startswith(_CACHE_FOLDER) or not snapshots.is_dir():
+        return path
+    main = path / "refs" / "main"
+    there = sorted(folder for folder in snapshots.iterdir() if folder.is_dir())
+    if main.is_file() and (named := snapshots / main.read_text(encoding="utf-8").strip()) in there:
+        return named
+    if len(there) == 1:
+        return there[0]
+    names = ", ".join(folder.name for folder in there) or "none"
+    raise DataError(
+        f"{path} is a cache folder of the hub with these revisions: {names}; name one: "
+        f"{snapshots / 'REVISION'}"
+    )
+
+
+def _folder(address: HubAddress, cache: Path) -> Path:
+    return cache / f"{_CACHE_FOLDER}{address.repo.replace('/', '--')}"
+
+
+def _not_fetched(address: HubAddress, cache: Path) -> DataError:
+    return DataError(
+        f"{address} is not in {cache}; fetch it with: vidence get '{replace(address, folder='')}'"
+    )

@@ -1,0 +1,226 @@
+"""Videos out of archives (zip, tar, Parquet), without trusting a name or a size that stands in them."""
+
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from vidence.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".parquet")
+_BLOCK = 1 << 20
+_FREE_BYTES = 1 << 30
+_RATIO = 4
+_ROWS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unpacked:
+    """What came out of an archive: the wanted paths that are there now, and members that were refused."""
+
+    paths: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file is one that can be unpacked, by its name."""
+    return name.lower().endswith(ENDINGS)
+
+
+def matched(available: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
+    """Which available path each needed one is: the one that ends as it does, for the most folders.
+
+    Paths must agree in their last name; one that two available paths fit equally well is left out.
+
+    >>> matched(["data/a/1.mp4", "data/b/1.mp4", "x/2.mp4"], ["videos/b/1.mp4", "2.mp4", "3.mp4"])
+    {'videos/b/1.mp4': 'data/b/1.mp4', '2.mp4': 'x/2.mp4'}
+    """
+    by_name: dict[str, list[str]] = {}
+    for path in available:
+        by_name.setdefault(PurePosixPath(path).name, []).append(path)
+    found = {}
+    for path in needed:
+        fits = by_name.get(PurePosixPath(path).name, [])
+        lengths = [_n_common(path, one) for one in fits]
+        if fits and lengths.count(max(lengths)) == 1:
+            found[path] = fits[lengths.index(max(lengths))]
+    return found
+
+
+def _n_common(one: str, other: str) -> int:
+    """How many of the last names of two paths are the same."""
+    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
+    n = 0
+    for a, b in pairs:
+        if a != b:
+            break
+        n += 1
+    return n
+
+
+def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str]) -> Unpacked:
+    """Take the needed files out of an archive.
+
+    Members that are no plain files (links, devices), or whose names leave the folder, are refused. What comes
+    out is counted, and may be four times the archive and one gigabyte more: videos are compressed already.
+
+    Args:
+        archive: the file.
+        name: its path in the data set; members are taken for files below it.
+        into: the folder to write to, at the needed paths.
+        needed: the paths that are wanted; others stay in the archive.
+
+    Raises:
+        DataError: it cannot be read, or holds more than may come out.
+        UsageError: a Parquet file, and pyarrow is not installed.
+    """
+    stem = next((name[: -len(end)] for end in ENDINGS if name.lower().endswith(end)), name)
+    with _opened(archive) as members:
+        fine = [one for one in members if is_inside(one.name) and one.is_plain]
+        refused = tuple(one.name for one in members if not (is_inside(one.name) and one.is_plain))
+        places = {f"{stem}/{one.name}": one for one in fine}
+        left = _RATIO * archive.stat().st_size + _FREE_BYTES
+        pairs = matched(list(places), needed)
+        order = {id(member): k for k, member in enumerate(fine)}
+        for path, place in sorted(pairs.items(), key=lambda pair: order[id(places[pair[1]])]):
+            left -= _write(places[place].open(), into / path, most=left, archive=name)
+    return Unpacked(paths=tuple(pairs), refused=refused)
+
+
+def is_inside(name: str) -> bool:
+    r"""Whether a member's name stays below the folder that it is unpacked into, on every system.
+
+    >>> is_inside("a/b.mp4"), is_inside("../b.mp4"), is_inside("/b.mp4"), is_inside("C:b"), is_inside("a\\..")
+    (True, False, False, False, False)
+    """
+    parts = name.split("/")
+    return bool(name) and not any(part in ("", ".", "..") for part in parts) and not set(name) & set("\\:\0")
+
+
+# --------------------------------------------------------------------------- members
+
+
+@dataclass(frozen=True)
+class _Member:
+    """One thing in an archive, and how to read it."""
+
+    name: str
+    is_plain: bool
+    open: Callable[[], IO[bytes]]
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[list[_Member]]:
+    """The members of an archive, which can be read inside."""
+    try:
+        if archive.name.lower().endswith(".zip"):
+            with zipfile.ZipFile(archive) as packed:
+                yield [_zip_member(packed, info) for info in packed.infolist() if not info.is_dir()]
+        elif archive.name.lower().endswith(".parquet"):
+            yield _parquet_members(archive)
+        else:
+            with tarfile.open(archive) as tar:
+                yield [_tar_member(tar, info) for info in tar if not info.isdir()]
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
+        raise DataError(f"{archive.name} cannot be unpacked ({error}); fetch it again") from error
+
+
+def _zip_member(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
+    kind = info.external_attr >> 28  # the upper bits of the mode on Unix: 8 is a file, 10 a link
+    return _Member(info.filename.removeprefix("./"), kind in (0, 8), lambda: packed.open(info))
+
+
+def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:
+    def opened() -> IO[bytes]:
+        file = tar.extractfile(info)
+        if file is None:
+            raise DataError(f"{info.name} holds no bytes")
+        return file
+
+    return _Member(info.name.removeprefix("./"), info.isreg(), opened)
+
+
+def _parquet_members(archive: Path) -> list[_Member]:
+    """The files in the columns of a Parquet table that hold bytes beside a path."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise UsageError(f"{archive.name} is a Parquet file; run: pip install 'vidence[parquet]'") from error
+    import io
+
+    try:
+        table = pq.ParquetFile(archive, memory_map=True)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{archive.name} cannot be unpacked ({error}); fetch it again") from error
+    columns = [
+        field.name
+        for field in table.schema_arrow
+        if pa.types.is_struct(field.type) and {"bytes", "path"} <= {one.name for one in field.type}
+    ]
+
+    def opened(column: str, row: int) -> Callable[[], IO[bytes]]:
+        return lambda: io.BytesIO(_cell(table, column, row)["bytes"] or b"")
+
+    members, row = [], 0
+    for batch in (
+        table.iter_batches(batch_size=_ROWS, columns=[f"{name}.path" for name in columns]) if columns else ()
+    ):
+        for values in batch.to_pylist():
+            members += [
+                _Member(str(cell["path"]), is_plain=True, open=opened(column, row))
+                for column, cell in values.items()
+                if cell and cell["path"]
+            ]
+            row += 1
+    return members
+
+
+def _cell(table: "pq.ParquetFile", column: str, row: int) -> Mapping[str, bytes | None]:
+    """One cell of a Parquet file; only its row group is read."""
+    for group in range(table.num_row_groups):
+        n_rows = table.metadata.row_group(group).num_rows
+        if row < n_rows:
+            found: Mapping[str, bytes | None] = (
+                table.read_row_group(group, columns=[column]).column(column)[row].as_py()
+            )
+            return found
+        row -= n_rows
+    return {"bytes": None}
+
+
+def _write(source: IO[bytes], target: Path, *, most: int, archive: str) -> int:
+    """Write a member whole or not at all; how many bytes it has."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    part.unlink(missing_ok=True)
+    n_bytes = 0
+    try:
+        with source, os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644), "wb") as file:
+            while block := source.read(_BLOCK):
+                n_bytes += len(block)
+                if n_bytes > most:
+                    raise DataError(
+                        f"{archive} holds more than {_RATIO} times its size and 1 GB, as no videos do; "
+                        "it is not unpacked further"
+                    )
+                file.write(block)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return n_bytes

@@ -1,0 +1,232 @@
+"""Data sets of the Hugging Face hub: what is in one, and its files, checked against the listed hashes."""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from vidence.ask.fetching.address import HubAddress
+from vidence.ask.fetching.archives import is_inside
+from vidence.errors import DataError
+
+T = TypeVar("T")
+_AT_ONCE = 8
+_TRIES = 4
+_BLOCK = 1 << 20
+_LONGEST_WAIT_S = 120.0
+_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubFile:
+    """A file as the hub lists it; `sha256` is empty for small files, which have git's hash alone."""
+
+    path: str
+    n_bytes: int
+    git_sha1: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """A data set at one commit; `address` is pinned to it."""
+
+    address: HubAddress
+    licence: str
+    is_gated: bool
+    files: tuple[HubFile, ...]
+
+
+class Hub:
+    """The hub that ``HF_ENDPOINT`` names, with the token of ``HF_TOKEN`` or of a login.
+
+    Args:
+        cache: the folder in which the hub's library keeps files.
+        endpoint: another hub; None takes that of the environment.
+        wait: how to wait for some seconds.
+    """
+
+    def __init__(
+        self, cache: Path, *, endpoint: str | None = None, wait: Callable[[float], None] = time.sleep
+    ) -> None:
+        from huggingface_hub import HfApi, constants
+
+        self._cache = cache
+        self._api = HfApi(endpoint=endpoint)
+        self._wait = wait
+        self._is_offline = bool(constants.HF_HUB_OFFLINE)
+
+    def listing(self, address: HubAddress) -> Listing:
+        """What is in a data set.
+
+        Raises:
+            DataError: there is no such data set or revision, it is not open to this user, or the hub
+                cannot be reached.
+        """
+        from huggingface_hub.hf_api import RepoFile
+
+        with _explained(address, is_offline=self._is_offline):
+            info = self._again(lambda: self._api.dataset_info(address.repo, revision=address.revision))
+            commit = str(info.sha)
+            entries = self._again(
+                lambda: list(
+                    self._api.list_repo_tree(
+                        address.repo, recursive=True, revision=commit, repo_type="dataset"
+                    )
+                )
+            )
+        if odd := [one.path for one in entries if not is_inside(one.path)]:
+            raise DataError(
+                f"{address} lists {odd[0]!r}, which leaves its folder; nothing is fetched from it"
+            )
+        card = info.card_data.to_dict() if info.card_data else {}
+        licence = card.get("license_name") or card.get("license") or ""
+        return Listing(
+            address=HubAddress(address.repo, commit, address.folder),
+            licence=", ".join(map(str, licence)) if isinstance(licence, list) else str(licence),
+            is_gated=bool(info.gated),
+            files=tuple(
+                HubFile(
+                    path=one.path,
+                    n_bytes=one.size,
+                    git_sha1=one.blob_id,
+                    sha256=one.lfs.sha256 if one.lfs else "",
+                )
+                for one in entries
+                if isinstance(one, RepoFile)
+            ),
+        )
+
+    def fetch(
+        self, listing: Listing, files: Sequence[HubFile], *, named: str, on_file: Callable[[HubFile], None]
+    ) -> Path:
+        """Fetch some files of a data set, several at once; those that are there already are only checked.
+
+        What was fetched of a file before an interruption is kept, and the rest asked for.
+
+        Args:
+            listing: the data set.
+            files: those to fetch.
+            named: the branch or tag by which it was asked for, noted in the cache.
+            on_file: told of each file that is there.
+
+        Returns:
+            The folder of the data set at its commit.
+
+        Raises:
+            DataError: a file cannot be had, or is not the one that is listed.
+        """
+        address = listing.address
+        folder = self._cache / f"datasets--{address.repo.replace('/', '--')}"
+        with _explained(address, is_offline=self._is_offline), ThreadPoolExecutor(_AT_ONCE) as pool:
+            futures = [pool.submit(self._fetch_one, address, one) for one in files]
+            try:
+                for one, future in zip(files, futures, strict=True):
+                    future.result()
+                    on_file(one)
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        if named != address.revision:
+            ref = folder / "refs" / named
+            ref.parent.mkdir(parents=True, exist_ok=True)
+            ref.write_text(address.revision, encoding="utf-8")
+        return folder / "snapshots" / address.revision
+
+    def _fetch_one(self, address: HubAddress, file: HubFile) -> None:
+        path = self._download(address, file, is_forced=False)
+        if _is_as_listed(path, file):
+            return
+        path = self._download(address, file, is_forced=True)  # a damaged copy in the cache is replaced once
+        if not _is_as_listed(path, file):
+            path.resolve().unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            raise DataError(
+                f"{file.path} of {address} is not what the hub lists (size or hash differ) and was removed; "
+                "try again, or tell who runs the hub"
+            )
+
+    def _download(self, address: HubAddress, file: HubFile, *, is_forced: bool) -> Path:
+        return Path(
+            self._again(
+                lambda: self._api.hf_hub_download(
+                    address.repo,
+                    file.path,
+                    repo_type="dataset",
+                    revision=address.revision,
+                    cache_dir=self._cache,
+                    force_download=is_forced,
+                )
+            )
+        )
+
+    def _again(self, ask: Callable[[], T]) -> T:
+        """Ask until it is answered, at most a few times; waits as long as the hub says."""
+        from huggingface_hub.errors import HfHubHTTPError
+
+        for k in range(_TRIES - 1):
+            try:
+                return ask()
+            except HfHubHTTPError as error:
+                response = error.response
+                if response is None or response.status_code not in _AGAIN:
+                    raise
+                said = response.headers.get("retry-after", "")
+                self._wait(min(float(said) if said.isdecimal() else 2.0**k, _LONGEST_WAIT_S))
+        return ask()
+
+
+def _is_as_listed(path: Path, file: HubFile) -> bool:
+    """Whether a file has the size and the hash of its listing."""
+    if path.stat().st_size != file.n_bytes:
+        return False
+    digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % file.n_bytes)  # noqa: S324
+    with path.open("rb") as opened:
+        while block := opened.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest() == (file.sha256 or file.git_sha1)
+
+
+@contextmanager
+def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
+    """Say what the errors of the hub's library mean, and what to do."""
+    import httpx2
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.OfflineModeIsEnabled as error:
+        raise DataError(f"HF_HUB_OFFLINE is set, so that {address} cannot be fetched; unset it") from error
+    except errors.GatedRepoError as error:
+        raise DataError(
+            f"{address.repo} is gated: accept its terms on its page at the hub, make a token there, "
+            "and set HF_TOKEN to it"
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise DataError(f"{address.repo} has no revision {address.revision!r}") from error
+    except errors.RepositoryNotFoundError as error:
+        raise DataError(
+            f"there is no data set {address.repo} at the hub that this user may see; where it is private, "
+            "set HF_TOKEN"
+        ) from error
+    except errors.RemoteEntryNotFoundError as error:
+        raise DataError(f"{address}: {_first_line(error)}") from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else 0
+        hint = "; with HF_TOKEN more is allowed" if status == 429 else ""
+        raise DataError(
+            f"the hub answered {status} for {address}, several times; try again later{hint}"
+        ) from error
+    except (errors.LocalEntryNotFoundError, httpx2.HTTPError, OSError) as error:
+        why = "HF_HUB_OFFLINE is set" if is_offline else _first_line(error)
+        raise DataError(
+            f"{address} cannot be fetched ({why}); what was fetched is kept: the same command goes on"
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,50 @@
+"""One file from a plain web address, with a bound on its size."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from vidence.errors import DataError
+
+GITHUB_VARIABLE = "VIDENCE_GITHUB_RAW"
+MOST_BYTES = 64 << 20
+_TIMEOUT_S = 60.0
+
+
+def github_base(variables: Mapping[str, str]) -> str:
+    """The address below which GitHub has the files of repositories, or the mirror that is named."""
+    return variables.get(GITHUB_VARIABLE, "https://raw.githubusercontent.com").rstrip("/")
+
+
+def read_web(url: str, *, most: int = MOST_BYTES) -> bytes:
+    """The bytes at an address.
+
+    Raises:
+        DataError: it cannot be read, or has more bytes than `most`.
+    """
+    import httpx2
+
+    found = bytearray()
+    try:
+        with httpx2.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_S) as answer:
+            answer.raise_for_status()
+            for block in answer.iter_bytes():
+                found += block
+                if len(found) > most:
+                    raise DataError(f"{url} has more than {most >> 20} MB; expected a file of questions")
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise DataError(
+            f"{url} cannot be fetched ({error or type(error).__name__}); fetch it by other means, and name "
+            "it with --questions FILE"
+        ) from error
+    return bytes(found)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    with part.open("xb") as file:
+        file.write(content)
+    part.replace(path)

@@ -1,0 +1,331 @@
+"""Benchmarks fetched by their names: what a release has, what of it is taken, and where it lies then.
+
+Files of a hub stay in the cache of its library; what was unpacked, or came from elsewhere, lies in our cache
+folder, below ``got``, with a note of the last revision of each benchmark that was fetched.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from vidence.ask.fetching.address import HubAddress, is_address
+from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
+from vidence.ask.fetching.hub import Hub, HubFile, Listing
+from vidence.ask.fetching.plain import read_web, write_whole
+from vidence.catalog import create, names
+from vidence.contracts import Benchmark, Release
+from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
+from vidence.records import Item, Record
+
+FOLDER = "got"
+_VIDEOS = ("*.mp4", "*.mkv", "*.webm", "*.avi", "*.mov")
+_ANYTHING = Release(
+    questions=("*.json", "*.jsonl", "*.csv", "*.tsv", "*.parquet"),
+    media=(*_VIDEOS, "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
+)
+OnFile = Callable[[HubFile], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What can be fetched: `questions` and `media` are files of the hub; `benchmark` is empty for others."""
+
+    benchmark: str
+    release: Release
+    named: HubAddress
+    listing: Listing
+    questions: tuple[HubFile, ...]
+    media: tuple[HubFile, ...]
+
+    @property
+    def folder(self) -> str:
+        """The folder of the questions in the data set, where they are tables of one configuration."""
+        parents = {str(PurePosixPath(one.path).parent) for one in self.questions}
+        is_table = all(one.path.endswith(".parquet") for one in self.questions)
+        return parents.pop().removeprefix(".") if len(parents) == 1 and is_table else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The media that some questions need: files as they are by the path that names them, and archives."""
+
+    plain: dict[str, HubFile]
+    packed: tuple[HubFile, ...]
+    left: tuple[str, ...]
+    """Paths that no file is; they may be in the archives."""
+
+    @property
+    def files(self) -> tuple[HubFile, ...]:
+        """All that is fetched, each once."""
+        return tuple(dict.fromkeys((*self.plain.values(), *self.packed)))
+
+
+class Got(Record):
+    """What was fetched last of a benchmark, as the plan of a run names it."""
+
+    data: str
+    media: str | None = None
+    release: str
+    licence: str = ""
+    hashes: dict[str, str] = msgspec.field(default_factory=dict)
+    fetched_at: str = ""
+
+
+# --------------------------------------------------------------------------- what there is
+
+
+def offer(name: str, *, hub: Hub, revision: str | None = None, config: str | None = None) -> Offer:
+    """What a benchmark's release has, or a data set of the hub.
+
+    Args:
+        name: a benchmark, or ``hf:OWNER/NAME@REVISION``.
+        hub: where it is looked for.
+        revision: another revision than the benchmark's own.
+        config: the configuration, where there are several.
+
+    Raises:
+        DataError: it is not there, or not open to this user.
+        UsageError: an unknown name, a benchmark that has no release, or a configuration that is not named.
+    """
+    if is_address(name):
+        benchmark, release, address = "", _ANYTHING, HubAddress.parse(name)
+        if revision is not None:
+            raise UsageError(f"{name} and --revision name two revisions; give one")
+    else:
+        benchmark, release = name, release_of(name)
+        if release.absent:
+            raise UsageError(f"{name} cannot be fetched: {release.absent}")
+        address = HubAddress(release.hub, revision or release.revision)
+    listing = hub.listing(address)
+    questions = _first_fitting(listing.files, release.questions, every=not benchmark)
+    if benchmark and release.questions and not questions:
+        raise DataError(
+            f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
+            f"it holds {_some(one.path for one in listing.files)}"
+        )
+    return Offer(
+        benchmark=benchmark,
+        release=release,
+        named=address,
+        listing=listing,
+        questions=_of_config(questions, config) if benchmark else questions,
+        media=tuple(one for one in listing.files if any(fnmatchcase(one.path, p) for p in release.media)),
+    )
+
+
+def release_of(name: str) -> Release:
+    """Where a benchmark was released.
+
+    Raises:
+        UsageError: there is no such benchmark, or it says nothing of a release.
+    """
+    if name not in names("benchmark"):
+        known = [one for one in names("benchmark") if _release(one) is not None]
+        raise UnknownNameError("release", name, known)
+    found = _release(name)
+    if found is None:
+        raise UsageError(f"{name} has no release: its questions are your own; name them with --data")
+    return found
+
+
+def _release(name: str) -> Release | None:
+    benchmark: Benchmark = create("benchmark", name)
+    found = getattr(benchmark, "release", None)
+    return found if isinstance(found, Release) else None
+
+
+def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: bool) -> tuple[HubFile, ...]:
+    """The files that fit the first pattern which any fits; with `every` those that fit one of them."""
+    found = [tuple(one for one in files if fnmatchcase(one.path, pattern)) for pattern in patterns]
+    if every:
+        return tuple(dict.fromkeys(one for fits in found for one in fits))
+    return next((fits for fits in found if fits), ())
+
+
+def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile, ...]:
+    """The files of one configuration: those in the folder of its name, or whose names begin with it."""
+    tables = [PurePosixPath(one.path) for one in files if one.path.endswith(".parquet")]
+    known = sorted({path.parent.name for path in tables if path.parent.name})
+    if config is None:
+        if len(known) > 1:
+            raise UsageError(
+                f"the release has several configurations; say --config with one of {', '.join(known)}"
+            )
+        return files
+    found = tuple(
+        one
+        for one in files
+        if config in PurePosixPath(one.path).parts[:-1] or PurePosixPath(one.path).name.startswith(config)
+    )
+    if not found:
+        raise UnknownNameError("configuration", config, known)
+    return found
+
+
+def _some(paths: Iterable[str], *, most: int = 6) -> str:
+    listed = list(paths)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
+
+
+# --------------------------------------------------------------------------- fetching
+
+
+def get_questions(
+    offered: Offer, *, hub: Hub, cache_root: Path, github: str, own: Path | None, on_file: OnFile
+) -> str:
+    """Fetch the questions; what a plan names as its data.
+
+    Args:
+        offered: the release.
+        hub: where it is.
+        cache_root: our cache folder.
+        github: the address below which files of GitHub are.
+        own: a file of questions that was fetched by other means.
+        on_file: told of each file that is there.
+
+    Raises:
+        DataError: a file cannot be had, or is not the one that is listed.
+    """
+    listing = offered.listing
+    hub.fetch(listing, offered.questions, named=offered.named.revision, on_file=on_file)
+    if own is None and not offered.release.github:
+        return str(HubAddress(listing.address.repo, listing.address.revision, offered.folder))
+    if own is not None:
+        try:
+            content, file_name = own.read_bytes(), own.name
+        except OSError as error:
+            raise DataError(
+                f"{own} cannot be read ({error.strerror}); expected a file of questions"
+            ) from error
+    else:
+        content = read_web(f"{github}/{offered.release.github}")
+        file_name = PurePosixPath(offered.release.github).name
+    digest = hashlib.sha256(content).hexdigest()
+    path = cache_root / FOLDER / offered.benchmark / digest[:16] / file_name
+    write_whole(path, content)
+    return str(path)
+
+
+def wanted_media(offered: Offer, items: Sequence[Item]) -> Wanted:
+    """Which files hold the media that some questions need.
+
+    Archives whose names are a folder of what is needed are taken; where none is, all are.
+    """
+    paths = dict.fromkeys(medium.path for item in items for medium in item.media if medium.path)
+    needed = [path for path in paths if is_inside(path)]
+    plain = {one.path: one for one in offered.media if not is_archive(one.path)}
+    found = matched(list(plain), needed)
+    left = tuple(path for path in paths if path not in found)
+    archives = [one for one in offered.media if is_archive(one.path)]
+    folders = {part for path in left for part in PurePosixPath(path).parts[:-1]}
+    named = [one for one in archives if _stem(one.path) in folders]
+    tables = [one for one in offered.questions if one.path.endswith(".parquet")]
+    return Wanted(
+        plain={path: plain[place] for path, place in found.items()},
+        packed=tuple((named or archives or tables) if left else ()),
+        left=left,
+    )
+
+
+def get_media(
+    offered: Offer, wanted: Wanted, *, hub: Hub, cache_root: Path, on_file: OnFile
+) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+    """Fetch media and unpack them.
+
+    Returns:
+        Where they lie, as a plan names it, or None where that is beside the questions; the paths that could
+        not be had; and the members of archives that were refused.
+
+    Raises:
+        DataError: a file cannot be had, or an archive cannot be unpacked.
+    """
+    address = offered.listing.address
+    folder = hub.fetch(offered.listing, wanted.files, named=offered.named.revision, on_file=on_file)
+    left = list(wanted.left)
+    refused: list[str] = []
+    into = cache_root / FOLDER / address.repo.replace("/", "--") / address.revision
+    left = [path for path in left if not (is_inside(path) and (into / path).is_file())]
+    for archive in wanted.packed:
+        if not left:
+            break
+        out = unpack(folder / archive.path, archive.path, into, needed=list(filter(is_inside, left)))
+        refused += out.refused
+        left = [path for path in left if path not in out.paths]
+    roots = {one.path.removesuffix(path).rstrip("/") for path, one in wanted.plain.items()}
+    is_apart = len(left) < len(wanted.left) or len(roots) > 1
+    if is_apart:  # some come out of archives: all lie together
+        for path, one in wanted.plain.items():
+            _place(folder / one.path, into / path)
+        return str(into), tuple(left), tuple(refused)
+    if not roots:
+        return None, tuple(left), tuple(refused)
+    return str(HubAddress(address.repo, address.revision, roots.pop())), tuple(left), tuple(refused)
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).name.partition(".")[0]
+
+
+def _place(source: Path, target: Path) -> None:
+    """A second name for a file where the disk allows it, else a copy."""
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+# --------------------------------------------------------------------------- what was fetched
+
+
+def note(cache_root: Path, benchmark: str, got: Got) -> None:
+    """Write down what was fetched of a benchmark."""
+    write_whole(_note(cache_root, benchmark), msgspec.json.encode(got))
+
+
+def noted(cache_root: Path, benchmark: str) -> Got:
+    """What was fetched last of a benchmark.
+
+    Raises:
+        UsageError: nothing was; the message has the command that does, or says why there is none.
+    """
+    path = _note(cache_root, benchmark)
+    if path.is_file():
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Got)
+        except (msgspec.DecodeError, OSError) as error:
+            raise StoreError(
+                f"{path} is damaged ({error}); fetch it again: vidence get {benchmark}"
+            ) from error
+    release = _release(benchmark)
+    if release is None:
+        raise UsageError(f"say where the questions of {benchmark} are with --data")
+    if release.absent:
+        raise UsageError(f"say where the questions of {benchmark} are with --data; {release.absent}")
+    raise UsageError(
+        f"{benchmark} was not fetched: say vidence get {benchmark} --media, or say where its questions are "
+        "with --data"
+    )
+
+
+def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:
+    """The hashes of files as the hub lists them: SHA-256, or git's for small ones."""
+    return {one.path: one.sha256 or f"git:{one.git_sha1}" for one in files}
+
+
+def when(now: datetime) -> str:
+    """A time as notes have it."""
+    return now.isoformat(timespec="seconds")
+
+
+def _note(cache_root: Path, benchmark: str) -> Path:
+    return cache_root / FOLDER / f"{benchmark}.json"

@@ -1,0 +1,241 @@
+"""From a name to a number: a benchmark is fetched from a hub on loopback, and run by its name alone."""
+
+import gzip
+import io
+import json
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from huggingface_hub import constants
+
+from servers.hub import Hub
+
+from .conftest import write_clip
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+MMVU = (GOLDEN / "mmvu" / "validation.json").read_bytes()
+MODEL = "scripted:A"
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hf"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", "/nonexistent")
+    with Hub() as server:
+        yield server
+
+
+@pytest.fixture
+def vidence(hub, vidence):
+    vidence.env.update({"HF_ENDPOINT": hub.url, "VIDENCE_GITHUB_RAW": f"{hub.url}/raw"})
+    return vidence
+
+
+@pytest.fixture(scope="session")
+def clip(tmp_path_factory):
+    path = tmp_path_factory.mktemp("clip") / "clip.mp4"
+    write_clip(path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def mmvu(hub, clip):
+    """MMVU as its data set has it; the last video of the sample is not there."""
+    places = [row["video"].partition("/videos/")[2] for row in json.loads(MMVU)]
+    videos = {f"videos/{place}": clip + place.encode() for place in places[:-1]}
+    return hub.add(
+        "yale-nlp/MMVU", {"validation.json": MMVU, "README.md": b"#", **videos}, licence="cc-by-4.0"
+    )
+
+
+@pytest.fixture
+def real(checks_dir):
+    """The content of a real file of questions, where it is at hand."""
+
+    def read(place):
+        path = checks_dir / place
+        if not path.exists():
+            pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to a folder that has it")
+        return path.read_bytes()
+
+    return read
+
+
+def plan_of(folder):
+    return tomllib.loads((folder / "plan.toml").read_text())
+
+
+def test_fetched_and_run_in_two_commands(vidence, hub, mmvu) -> None:
+    done = vidence("get", "mmvu", "--media", "--limit", "1", "--yes")
+    assert done.code == 0, done.err
+    assert f"hf:yale-nlp/MMVU@{mmvu}" in done.err.replace("\n", "")
+    assert "licence on the hub: cc-by-4.0" in done.err
+    assert "questions: 1 file" in done.err
+    assert "media of these questions: 1 file" in done.err
+    done = vidence("run", "mmvu", "--model", MODEL, "--limit", "1", "--out", "r", "--no-page")
+    assert done.code == 0, done.err
+    stored = plan_of(vidence.folder / "r")
+    assert stored["plan"]["data"] == f"hf:yale-nlp/MMVU@{mmvu}"
+    assert len(stored["facts"]["content_hash"]) == 64
+    [trial] = vidence.trials("r").values()
+    assert trial.selection.frames
+    assert not [path for _, path, _ in hub.requests if path.endswith(".md")]
+
+
+def test_only_the_videos_that_are_needed_are_fetched(vidence, hub, mmvu) -> None:
+    vidence("get", "mmvu", "--media", "--where", "subject=Art", "--yes")
+    fetched = {path.rpartition("/videos/")[2] for method, path, _ in hub.requests if "/videos/" in path}
+    assert {place.partition("/")[0] for place in fetched} == {"Art"}
+
+
+def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) -> None:
+    done = vidence("get", "mmvu", "--media", "--yes")
+    assert done.code == 3
+    assert "1 video cannot be had" in done.err
+    done = vidence("run", "mmvu", "--model", MODEL, "--allow-missing", "--out", "r", "--no-page")
+    assert done.code == 0, done.err
+
+
+def test_a_later_release_leaves_the_run_with_the_earlier_one(vidence, hub, mmvu) -> None:
+    assert vidence("get", "mmvu", "--yes").code == 0
+    run = ("run", "mmvu", "--model", "baseline:constant?letter=A", "--no-page", "--out")
+    assert vidence(*run, "first").code == 0
+    later = hub.add("yale-nlp/MMVU", {"validation.json": MMVU.replace(b"linocut", b"woodcut")})
+    assert vidence("get", "mmvu", "--yes").code == 0
+    assert vidence(*run, "second").code == 0
+    assert vidence("resume", "first", "--no-page").code == 0
+    first, second = (plan_of(vidence.folder / name) for name in ("first", "second"))
+    assert (first["plan"]["data"], second["plan"]["data"]) == (
+        f"hf:yale-nlp/MMVU@{mmvu}",
+        f"hf:yale-nlp/MMVU@{later}",
+    )
+    assert first["facts"]["content_hash"] != second["facts"]["content_hash"]
+    done = vidence("compare", "first", "second")
+    assert done.code == 2
+    assert f"hf:yale-nlp/MMVU@{mmvu}" in done.err
+    assert f"hf:yale-nlp/MMVU@{later}" in done.err
+
+
+def test_an_address_and_a_folder_of_the_cache_are_data_too(vidence, hub, mmvu) -> None:
+    run = ("run", "mmvu", "--model", "baseline:constant?letter=A", "--no-page", "--data")
+    done = vidence(*run, "hf:yale-nlp/MMVU@main", "--out", "r")
+    assert done.code == 2
+    assert "fetch it with: vidence get 'hf:yale-nlp/MMVU@main'" in done.err.replace("\n", " ")
+    assert vidence("get", "hf:yale-nlp/MMVU@main", "--yes").code == 0
+    assert vidence(*run, "hf:yale-nlp/MMVU@main", "--out", "r").code == 0
+    assert plan_of(vidence.folder / "r")["plan"]["data"] == f"hf:yale-nlp/MMVU@{mmvu}"
+    folder = vidence.folder / "hf" / "datasets--yale-nlp--MMVU"
+    assert vidence(*run, str(folder), "--out", "r2").code == 0
+
+
+@pytest.mark.parametrize("inner", ["", "videos"])
+def test_videos_may_lie_in_a_folder_that_is_named(vidence, hub, mmvu, clip, inner) -> None:
+    assert vidence("get", "mmvu", "--yes").code == 0
+    for row in json.loads(MMVU):
+        path = vidence.folder / "mine" / "videos" / row["video"].partition("/videos/")[2]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(clip)
+    run = ("run", "mmvu", "--model", MODEL, "--no-page", "--out", "r", "--media", f"mine/{inner}")
+    done = vidence(*run)
+    assert done.code == 0, done.err
+    done = vidence(*run[:-1], "nowhere")
+    assert done.code == 2
+    assert "there is no folder" in done.err
+
+
+def test_before_it_was_fetched_the_one_command_is_said(vidence) -> None:
+    done = vidence("run", "mmvu", "--model", MODEL)
+    assert done.code == 2
+    assert "mmvu was not fetched: say vidence get mmvu --media" in done.err
+    done = vidence("run", "table", "--model", MODEL)
+    assert "say where the questions of table are with --data" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("humanpcr", "ask its authors"), ("actpld", "vidence make actpld")]
+)
+def test_what_was_never_released_is_said_with_what_to_do(vidence, name, said) -> None:
+    for words in (("get", name), ("run", name, "--model", MODEL)):
+        done = vidence(*words)
+        assert done.code == 2
+        assert said in done.err
+
+
+def test_names_that_nobody_has_and_benchmarks_of_ones_own(vidence) -> None:
+    assert "Did you mean 'mmvu'" in vidence("get", "mmvuu").err
+    assert "its questions are your own" in vidence("get", "table").err
+    assert "expected hf:OWNER/NAME" in vidence("get", "hf:mmvu").err
+
+
+def test_nothing_is_fetched_without_a_word(vidence, hub, mmvu) -> None:
+    done = vidence("get", "mmvu")
+    assert done.code == 2
+    assert "say --yes" in done.err
+    assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
+
+
+def test_questions_on_github_are_joined_with_videos_on_the_hub(vidence, hub, clip) -> None:
+    source = json.loads((GOLDEN / "perceptioncomp" / "1-1114.json").read_text())
+    names = sorted({row["video_id"] for row in source})
+    hub.add("hrinnnn/PerceptionComp", {f"data/{name}.mp4": clip for name in names} | {"README.md": b"#"})
+    hub.raw["hrinnnn/PerceptionComp/main/benchmark/annotations/1-1114.json"] = json.dumps(source).encode()
+    done = vidence("get", "perceptioncomp", "--media", "--yes")
+    assert done.code == 0, done.err
+    done = vidence("run", "perceptioncomp", "--model", MODEL, "--out", "r", "--no-page")
+    assert done.code == 0, done.err
+    assert plan_of(vidence.folder / "r")["plan"]["media"].startswith("hf:hrinnnn/PerceptionComp@")
+    hub.raw.clear()
+    done = vidence("get", "perceptioncomp", "--yes")
+    assert done.code == 2
+    assert "name it with --questions FILE" in done.err.replace("\n", " ")
+    own = vidence.folder / "own.json"
+    own.write_text(json.dumps(source))
+    assert vidence("get", "perceptioncomp", "--questions", str(own), "--yes").code == 0
+
+
+def test_videos_in_an_archive_for_each_source_come_out(vidence, hub, clip) -> None:
+    tasks = {path.name: path.read_bytes() for path in sorted((GOLDEN / "herbench").rglob("*.json"))}
+    rows = [row for text in tasks.values() for row in json.loads(text)]
+    places = sorted({row["video_path"] for row in rows})
+    packed = {}
+    for source in {Path(place).parent.name for place in places}:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for place in places:
+                if Path(place).parent.name == source:
+                    archive.writestr(Path(place).name, clip)
+        packed[f"data/videos/{source}.zip"] = file.getvalue()
+    hub.add("DanBenAmi/HERBench", {f"data/tasks/{name}": text for name, text in tasks.items()} | packed)
+    done = vidence("get", "herbench", "--media", "--yes")
+    assert done.code == 0, done.err
+    assert "to unpack" in done.err
+    done = vidence("run", "herbench", "--model", MODEL, "--out", "r", "--no-page")
+    assert done.code == 0, done.err
+
+
+def test_the_real_questions_of_mmvu_find_their_videos(vidence, hub, real) -> None:
+    text = gzip.decompress(real("mmvu/validation.json.gz"))
+    places = {row["video"].partition("/videos/")[2] for row in json.loads(text)}
+    hub.page = 1_000
+    hub.add("yale-nlp/MMVU", {"validation.json": text} | {f"videos/{one}": one.encode() for one in places})
+    done = vidence("get", "mmvu", "--media", "--where", "subject=Art", "--yes")
+    assert done.code == 0, done.err
+    assert "1,000 questions" in done.err
+    run = ("run", "mmvu", "--model", "baseline:constant?letter=A", "--no-page")
+    done = vidence(*run, "--where", "subject=Art", "--out", "r")
+    assert done.code == 0, done.err
+    assert plan_of(vidence.folder / "r")["facts"]["n_items"] == 1_000
+
+
+def test_the_real_questions_of_perceptioncomp_find_their_videos(vidence, hub, real) -> None:
+    text = real("perceptioncomp/annotations_1-1114.json")
+    names = {row["video_id"] for row in json.loads(text)}
+    hub.page = 1_000
+    hub.add("hrinnnn/PerceptionComp", {f"data/{one}.mp4": one.encode() for one in names})
+    hub.raw["hrinnnn/PerceptionComp/main/benchmark/annotations/1-1114.json"] = text
+    done = vidence("get", "perceptioncomp", "--media", "--yes")
+    assert done.code == 0, done.err
+    assert f"media of these questions: {len(names)} files" in done.err

@@ -1,0 +1,59 @@
+"""The table of the hostile suite: areas are merged, and what fell fails the command."""
+
+import pytest
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "attack.md"
+    path.write_text("Words.\n\n<!-- made by make attack -->\n\nold\n")
+    return path
+
+
+def noted(tmp_path, text):
+    path = tmp_path / "attack.jsonl"
+    path.write_text(text)
+    return path
+
+
+def test_an_area_that_was_noted_twice_is_one_row_and_the_words_stay(script, tmp_path, page, capsys) -> None:
+    rows = (
+        '{"area": "kills", "tried": 1000, "held": 1000}\n'
+        '{"area": "HTTP", "tried": 2, "held": 2}\n{"area": "kills", "tried": 209, "held": 209}\n'
+    )
+    assert script("attack_table").main(noted(tmp_path, rows), page) == 0
+    assert page.read_text() == (
+        "Words.\n\n<!-- made by make attack -->\n\n| area | tried | held |\n| --- | ---: | ---: |\n"
+        "| HTTP | 2 | 2 |\n| kills | 1,209 | 1,209 |\n| all | 1,211 | 1,211 |\n"
+    )
+    assert capsys.readouterr().out == f"attack_table: 2 areas in {page}\n"
+
+
+def test_what_fell_is_named_and_fails(script, tmp_path, page, capsys) -> None:
+    table = noted(tmp_path, '{"area": "judges", "tried": 70, "held": 68}')
+    assert script("attack_table").main(table, page) == 1
+    assert "fell: judges (2 of 70)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing is noted"),
+        ("{", "expected area, tried and held"),
+        ("[1]", "expected area, tried and held"),
+        ('{"area": "x", "tried": 1}', "expected area, tried and held"),
+        ('{"area": "x", "tried": 1, "held": 2}', "2 of 1 held"),
+    ],
+)
+def test_a_file_that_holds_no_rows_is_refused_and_the_page_stays(script, tmp_path, page, text, said) -> None:
+    with pytest.raises(SystemExit, match=said):
+        script("attack_table").main(noted(tmp_path, text), page)
+    assert page.read_text().endswith("old\n")
+
+
+def test_a_file_that_is_not_there_and_a_page_without_the_mark_are_refused(script, tmp_path, page) -> None:
+    with pytest.raises(SystemExit, match="`make attack` makes it"):
+        script("attack_table").main(tmp_path / "none", page)
+    page.write_text("Words.")
+    with pytest.raises(SystemExit, match="has no line"):
+        script("attack_table").main(noted(tmp_path, '{"area": "x", "tried": 1, "held": 1}'), page)

@@ -1,0 +1,123 @@
+"""What of a release is taken, and what was fetched last."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from vidence.ask.fetching.address import HubAddress
+from vidence.ask.fetching.hub import HubFile, Listing
+from vidence.catalog import names
+from vidence.engine import get
+from vidence.errors import DataError, StoreError, UsageError
+from vidence.records import Item, Media
+
+COMMIT = "ab" * 20
+
+
+class Listed:
+    """A hub that lists some files."""
+
+    def __init__(self, *paths):
+        self.paths = paths
+
+    def listing(self, address):
+        files = tuple(HubFile(path=path, n_bytes=1, git_sha1="") for path in self.paths)
+        return Listing(
+            address=HubAddress(address.repo, COMMIT, address.folder), licence="", is_gated=False, files=files
+        )
+
+
+def offered(name, *paths, config=None):
+    return get.offer(name, hub=Listed(*paths), config=config)
+
+
+def items(*paths):
+    return [
+        Item(item_id=path, media=(Media(path=path),), question="?", choices=("a", "b"), answer="A")
+        for path in paths
+    ]
+
+
+def paths(files):
+    return [one.path for one in files]
+
+
+def test_each_benchmark_that_has_a_release_says_where_or_why_not() -> None:
+    for name in names("benchmark"):
+        if name in ("table", "phantom"):
+            with pytest.raises(UsageError, match="its questions are your own"):
+                get.release_of(name)
+            continue
+        release = get.release_of(name)
+        assert bool(release.absent) != bool(release.hub and (release.questions or release.github)), name
+
+
+def test_the_first_form_of_the_questions_is_taken_and_nothing_else() -> None:
+    found = offered(
+        "herbench", "data/tasks/a.json", "data/tasks/b.json", "full/x.parquet", "other.json", "v.zip"
+    )
+    assert paths(found.questions) == ["data/tasks/a.json", "data/tasks/b.json"]
+    assert paths(found.media) == ["v.zip"]
+    assert found.folder == ""
+
+
+def test_configurations_are_chosen_by_folder() -> None:
+    tables = ("full/x-0.parquet", "full/x-1.parquet", "lite/x.parquet")
+    with pytest.raises(UsageError, match="say --config with one of full, lite"):
+        offered("herbench", *tables)
+    found = offered("herbench", *tables, config="full")
+    assert (paths(found.questions), found.folder) == (["full/x-0.parquet", "full/x-1.parquet"], "full")
+    with pytest.raises(UsageError, match=r"no configuration named 'lit'.*full, lite"):
+        offered("herbench", *tables, config="lit")
+
+
+def test_a_release_without_questions_in_a_known_form_says_what_it_holds() -> None:
+    with pytest.raises(
+        DataError, match=r"holds no questions .*validation\.json.*it holds README\.md, a\.csv"
+    ):
+        offered("mmvu", "README.md", "a.csv")
+
+
+def test_any_data_set_gives_questions_and_videos() -> None:
+    found = offered("hf:a/b@v1", "q.jsonl", "t.parquet", "v/1.mkv", "x.bin")
+    assert (paths(found.questions), paths(found.media)) == (["q.jsonl", "t.parquet"], ["v/1.mkv"])
+    with pytest.raises(UsageError, match="two revisions"):
+        get.offer("hf:a/b@v1", hub=Listed(), revision="v2")
+
+
+def test_only_media_that_are_needed_are_wanted() -> None:
+    found = offered("mmvu", "validation.json", "videos/Art/1.mp4", "videos/Law/1.mp4", "videos/Art/2.mp4")
+    wanted = get.wanted_media(found, items("videos/Art/1.mp4", "videos/Art/1.mp4", "videos/Art/9.mp4"))
+    assert paths(wanted.files) == ["videos/Art/1.mp4"]
+    assert wanted.left == ("videos/Art/9.mp4",)
+
+
+def test_archives_of_the_folders_that_are_needed_are_taken_else_all() -> None:
+    names_of = ("data/tasks/a.json", "videos/WildTrack.tar.gz", "videos/trailers.zip")
+    found = offered("herbench", *names_of)
+    wanted = get.wanted_media(found, items("videos/WildTrack/1.mp4"))
+    assert paths(wanted.packed) == ["videos/WildTrack.tar.gz"]
+    assert paths(get.wanted_media(found, items("other/1.mp4")).packed) == list(names_of[1:])
+
+
+def test_a_path_of_a_question_never_leaves_the_folder() -> None:
+    found = offered("mmvu", "validation.json", "videos/Art/1.mp4", "x.zip")
+    wanted = get.wanted_media(found, items("../../1.mp4", "/1.mp4"))
+    assert wanted.plain == {}
+    assert wanted.left == ("../../1.mp4", "/1.mp4")
+
+
+def test_a_note_is_read_as_it_was_written_and_a_damaged_one_is_said(tmp_path) -> None:
+    time = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    got = get.Got(data="hf:a/b@c", media="/m", release="hf:a/b@c", fetched_at=get.when(time))
+    get.note(tmp_path, "mmvu", got)
+    assert get.noted(tmp_path, "mmvu") == got
+    (tmp_path / "got" / "mmvu.json").write_text("{")
+    with pytest.raises(StoreError, match="fetch it again: vidence get mmvu"):
+        get.noted(tmp_path, "mmvu")
+
+
+def test_hashes_are_those_of_the_listing() -> None:
+    large = HubFile(path="a", n_bytes=1, git_sha1="1", sha256="2")
+    small = HubFile(path="b", n_bytes=1, git_sha1="1")
+    assert get.file_hashes([large, small]) == {"a": "2", "b": "git:1"}
