@@ -8,6 +8,7 @@ from rich.console import Console
 
 from vidence.catalog import parse_spec
 from vidence.cli.console import say, several, trust_option, watched
+from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write what is said as JSON.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
+@progress_option
 def diagnose(
     *,
     name: str,
@@ -47,6 +49,7 @@ def diagnose(
     json_path: Path | None,
     trust: bool,
     page: bool,
+    progress: str,
     **overrides: object,
 ) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
@@ -75,13 +78,20 @@ def diagnose(
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
         begun(plan, folder=folder, environment=environment())
-    failed = examine_plan(diagnostic, plan, folder, options=options)
+    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return NOT_ALL if failed or read_plan(folder)[1].problems else 0
 
 
-def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
-    """Examine what is left; how many questions failed."""
+def examine_plan(
+    diagnostic: "Diagnostic",
+    plan: Plan,
+    folder: Path,
+    *,
+    options: dict[str, str],
+    progress: str = "auto",
+) -> int:
+    """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
     console, place = Console(stderr=True), environment()
@@ -94,6 +104,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
         doing="examining",
         what=f"the examination in {folder}",
         kept="every finding is kept",
+        progress=progress,
     )
     money = f", ${account.cost:.4f}" if account.cost else ""
     say(

@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import say, trust_option, watched
+from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, read_plan
@@ -28,7 +29,8 @@ from vidence.errors import UsageError
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
+@progress_option
+def judge(*, folder: Path, trust: bool, page: bool, progress: str, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
@@ -63,6 +65,7 @@ def judge(*, folder: Path, trust: bool, page: bool, **overrides: object) -> int:
         doing="judging",
         what=f"the judging in {folder}",
         kept="every verdict so far is kept",
+        progress=progress,
     )
     from vidence.cli.report import show_run
 

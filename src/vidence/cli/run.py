@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import say, several, show_licence, trust_option, watched
+from vidence.cli.progress import progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
@@ -71,6 +72,7 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
     "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
 )
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@progress_option
 def run(
     *,
     benchmark: str,
@@ -79,6 +81,7 @@ def run(
     replay_columns: str | None,
     out: Path | None,
     page: bool,
+    progress: str,
     **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
@@ -90,7 +93,7 @@ def run(
     plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return _go(plan, folder, page=page)
+    return _go(plan, folder, page=page, progress=progress)
 
 
 @click.command()
@@ -106,6 +109,7 @@ def run(
 )
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@progress_option
 def resume(
     *,
     folder: Path,
@@ -114,6 +118,7 @@ def resume(
     patience_s: float | None,
     trust: bool,
     page: bool,
+    progress: str,
 ) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
@@ -121,7 +126,7 @@ def resume(
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     changes = {"max_cost": max_cost, "concurrency": concurrency, "patience_s": patience_s}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return _go(plan, folder, page=page)
+    return _go(plan, folder, page=page, progress=progress)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -145,7 +150,7 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def _go(plan: Plan, folder: Path, *, page: bool) -> int:
+def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
     from vidence.engine.evaluate import run as evaluate
 
     console, place = Console(stderr=True), environment()
@@ -158,6 +163,7 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
         what=f"the run in {folder}",
         kept="what was answered is kept",
         again=f"vidence resume {folder}",
+        progress=progress,
     )
     page_path = folder / "report.html"
     if summary.n_tried == 0 and (page_path.exists() or not page):

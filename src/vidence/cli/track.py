@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
     show_default=True,
     help="Tracks on the contact sheet.",
 )
+@progress_option
 def track(
     *,
     video: Path,
@@ -92,14 +94,13 @@ def track(
     table: str,
     with_video: bool,
     most_shown: int,
+    progress: str,
 ) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
     MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts.
     """
-    from rich.progress import Progress
-
     from vidence.media.video import open_video
     from vidence.seeing.pictures import ContactSheet, paint
     from vidence.seeing.track_files import check_parquet
@@ -111,13 +112,10 @@ def track(
     if table == "parquet":
         check_parquet()
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(
-            "looking for people", total=len(range(0, medium.n_frames, stride)), visible=False
-        )
-        tracked, record = track_video(
-            medium, job, truth=truth, on_frame=lambda: progress.update(task, advance=1, visible=True)
-        )
+    meter = Meter(console, mode=progress)
+    with meter, interruptible(console):
+        meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))
+        tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
     folder = out if out is not None else Path("tracks") / video.resolve().stem
     write_run(folder, tracked, record, table=table)
     n = len(tracked.tracks)
