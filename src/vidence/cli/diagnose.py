@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.catalog import parse_spec
+from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.console import say, several, trust_option, watched
 from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
@@ -15,12 +15,45 @@ from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
+from vidence.text import sentence
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
 
 
-@click.command()
+class _WithOptions(click.Command):
+    """A command whose help, behind the name of a diagnostic, lists the options of that one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words: the help is written before they are read."""
+        ctx.meta[__name__] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the diagnostic that is named, or how to see them."""
+        named = [word.partition("?")[0] for word in ctx.meta.get(__name__, ())]
+        found = next((word for word in named if word in names("diagnostic")), None)
+        if found is None:
+            formatter.write_paragraph()
+            formatter.write_text(f"Diagnostics are {', '.join(names('diagnostic'))}.")
+            formatter.write_text("vidence diagnose NAME --help lists the options of one of them.")
+            return
+        settings = settings_type("diagnostic", found)
+        with formatter.section(f"Options of {found}, for --set KEY=VALUE or {found}?KEY=VALUE"):
+            formatter.write_dl(
+                [
+                    (
+                        one.name,
+                        f"{one.help}: {one.kind} "
+                        f"({'must be given' if one.default is None else f'default {one.default}'})",
+                    )
+                    for one in (options_of(settings) if settings else ())
+                ]
+                or [("none", "")]
+            )
+
+
+@click.command(cls=_WithOptions)
 @click.argument("name")
 @click.argument("what")
 @click.option("--data", type=click.Path(path_type=Path), help="File or folder of the questions.")
@@ -54,8 +87,9 @@ def diagnose(
 ) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
-    WHAT is a run folder, whose plan is taken, or a benchmark (then with --data and --model, as for
-    `vidence run`). Findings are kept in the folder, question by question; the same command goes on.
+    WHAT is a run folder, whose plan is taken but for what an option of the diagnostic says (mrfs: its own
+    number of frames), or a benchmark (then with --data and --model, as for `vidence run`). Findings are kept
+    in the folder, question by question; the same command goes on.
     """
     from vidence.engine.diagnose import open_diagnostic
 
@@ -116,7 +150,7 @@ def examine_plan(
     )
     if account.n_failed:
         failed = f"{several(account.n_failed, 'question')} failed"
-        say(console, (failed, "red"), "; the same command asks again")
+        say(console, (failed, "red"), f": {sentence(str(account.failures))} The same command asks again")
     return account.n_failed
 
 
@@ -142,7 +176,7 @@ def _say(
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
     console = Console()
-    for sentence in diagnosed.sentences:
-        console.print(plain(sentence))
+    for said in diagnosed.sentences:
+        console.print(plain(said))
     for statement in diagnosed.statements:
         print_table(table_of(statement), console)

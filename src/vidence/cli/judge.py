@@ -70,5 +70,6 @@ def judge(*, folder: Path, trust: bool, page: bool, progress: str, **overrides: 
     from vidence.cli.report import show_run
 
     show_run(folder, page=folder / "report.html" if page else None)
+    summary.n_cut = 0  # of the replies, which are not asked for anew
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

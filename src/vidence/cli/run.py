@@ -16,6 +16,7 @@ from vidence.engine.plan import Plan, plan_flags
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
+from vidence.text import sentence
 
 NOT_ALL = 3  # questions failed, or were left out when they were read
 F = TypeVar("F", bound=Callable[..., Any])
@@ -173,12 +174,12 @@ def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
     from vidence.cli.report import show_run
 
     show_run(folder, page=page_path if page else None)
-    say_summary(summary, folder, console)
+    say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 
 
-def say_summary(summary: Summary, folder: Path, console: Console) -> None:
-    """What a session did, in a few lines."""
+def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens: int | None = None) -> None:
+    """What a session did, in a few lines; `max_tokens` is the limit of a reply."""
     if summary.n_answered_before:
         say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
@@ -196,8 +197,12 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
-        again = f"Ask again with: vidence resume {folder}"
-        say(console, (failed, "red"), f", which counts as wrong. {again}")
+        why = f", which counts as wrong: {sentence(str(summary.failures))}"
+        say(console, (failed, "red"), f"{why} Ask again with: vidence resume {folder}")
+    if summary.n_cut:
+        cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
+        limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
+        say(console, (cut, "yellow"), f" at the limit {limit}; --max-tokens sets a higher one")
     _say_left_out(summary, console)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.catalog import check_name
 from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import UsageError
 
@@ -106,6 +107,10 @@ def track(
     from vidence.seeing.track_files import check_parquet
     from vidence.seeing.track_run import TrackJob, track_video, write_run
 
+    for kind, spec in {"detector": detector, "tracker": tracker}.items():
+        check_name(kind, spec)
+    if cuts != "none":
+        check_name("shot-detector", cuts)
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
     medium = open_video(video, kind="frames" if video.is_dir() else "video")
     truth = _truth(gt)

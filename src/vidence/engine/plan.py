@@ -422,6 +422,11 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... "
             "unless --out named another)"
         ) from error
+    except NotADirectoryError as error:
+        raise StoreError(
+            f"{folder} is a file; give a run folder, one that `vidence run` wrote (runs/... unless --out "
+            "named another)"
+        ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -194,3 +194,17 @@ def what_is_asked(plan: Plan) -> Plan:
         memory="",
         media_inside=False,
     )
+
+
+def differences(earlier: Plan, now: Plan) -> list[str]:
+    """The fields that decide answers and differ between two plans, each with both values."""
+    one, two = (_flat(msgspec.to_builtins(what_is_asked(plan))) for plan in (earlier, now))
+    return [f"{name} is {one[name]!r} there and {two[name]!r} here" for name in one if one[name] != two[name]]
+
+
+def _flat(fields: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a plan, those of its sampling among them."""
+    flat: dict[str, object] = {}
+    for name, value in fields.items():
+        flat |= {**value} if name == "sampling" and isinstance(value, Mapping) else {name: value}
+    return flat

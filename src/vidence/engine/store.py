@@ -369,6 +369,13 @@ class RunStore(ExitStack):
             )
             return {(item_id, repeat) for item_id, repeat in rows}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no question was asked or examined."""
+        with _translated(self.path):
+            found = self._db.execute("SELECT EXISTS (SELECT 1 FROM trials UNION ALL SELECT 1 FROM findings)")
+            return not found.fetchone()[0]
+
     def n_stored(self) -> dict[tuple[str, int], int]:
         """How often each trial was stored: once, and once more whenever it was asked or judged again."""
         with _translated(self.path):

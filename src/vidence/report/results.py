@@ -12,6 +12,7 @@ from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.records import (
     Answered,
+    Failed,
     Item,
     OutcomeName,
     Score,
@@ -111,6 +112,12 @@ class Run:
     facts: Facts
     rows: tuple[Row, ...]
     parser: str
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the model never answered: there are trials, and all failed for want of a reply."""
+        outcomes = [row.score.outcome for row in self.rows]
+        return bool(outcomes) and all(isinstance(one, Failed) and one.stage == "model" for one in outcomes)
 
     @property
     def n_missing(self) -> int:

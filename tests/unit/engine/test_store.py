@@ -564,3 +564,11 @@ def test_what_cannot_be_rewritten_stays_as_it_is(old: Path):
         migrate_run(old)
     assert (old / "trials.sqlite").exists()
     assert not (old / "run.sqlite").exists()
+
+
+def test_a_store_is_empty_until_something_was_asked(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert store.is_empty
+        store.add(trial("q0", LOST))
+        assert not store.is_empty

@@ -193,7 +193,7 @@ def read_world(folder: Path) -> World:
     path = folder / WORLD_FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=World)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise DataError(
             f"{path} is not there; make a world with `vidence demo` or vidence.ask.phantom.world.render"
         ) from error
