@@ -6,6 +6,7 @@ one run, because machines are shared and noisy.
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -232,6 +233,66 @@ def finished(bench: Bench) -> list[Row]:
     ]
 
 
+def large(bench: Bench) -> list[Row]:
+    """200,000 recorded replies, and the report of 26,806; CPU, since shared machines add to the wall."""
+    rows: list[Row] = []
+    for n in (26_806, 200_000):
+        folder = bench.fresh(f"recorded-{n}")
+        letters = random.Random(n).choices("ABCDE", k=n)
+        with (
+            (folder / "questions.jsonl").open("w") as questions,
+            (folder / "replies.jsonl").open("w") as replies,
+        ):
+            for i, letter in enumerate(letters):
+                item = {
+                    "item_id": f"q{i}",
+                    "question": f"How many things of kind {i} are there?",
+                    "choices": ["one", "two", "three", "four", "five"],
+                    "answer": "ABCDE"[i % 5],
+                    "tags": {"task": f"t{i % 12}"},
+                    "media": [{"path": f"v{i % 336}.mp4"}],
+                }
+                questions.write(json.dumps(item) + "\n")
+                replies.write(json.dumps({"item_id": f"q{i}", "text": f"The answer is ({letter})."}) + "\n")
+        env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
+        out = str(folder / "run")
+        load = ["--data", str(folder / "questions.jsonl"), "--model", f"replay:{folder / 'replies.jsonl'}"]
+        asked = measure.run([str(VIDENCE), "run", "table", *load, "--out", out, "--no-page"], env=env)
+        page = measure.run([str(VIDENCE), "report", out, "--html", str(folder / "page.html")], env=env)
+        if asked.returncode or page.returncode:
+            raise RuntimeError(asked.output[-2000:] + page.output[-2000:])
+        rows += [
+            Row(f"{n:,} recorded replies, asked and reported", cpu_wall(asked)),
+            Row(f"{n:,} recorded replies, report with page", cpu_wall(page)),
+        ]
+        if n == 26_806:
+            rows.append(below("report of 26,806 with page, CPU", page.cpu_s, 5, "s"))
+        else:
+            rows.append(below("200,000 recorded replies, CPU", asked.cpu_s, 120, "s"))
+            rows.append(below("200,000 recorded replies, memory", max(asked.rss_mb, page.rss_mb), 500, "MB"))
+    return rows
+
+
+def together(bench: Bench) -> list[Row]:
+    """Two runs of 500 questions on one memory at the same time; each question is asked once."""
+    folder = bench.fresh("together")
+    questions = folder / "questions.jsonl"
+    with questions.open("w") as file:
+        for i in range(500):
+            item = {"item_id": f"q{i}", "question": f"Is it {i}?", "choices": ["yes", "no"], "answer": "A"}
+            file.write(json.dumps(item) + "\n")
+    bench.stub.set(latency_s=0.05)
+    env = os.environ | {"VIDENCE_CACHE": str(bench.fresh("cache"))}
+    commands = [bench.command(questions, folder / name) for name in ("one", "two")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for process in [subprocess.Popen(command, env=env, **quiet) for command in commands]:
+        if process.wait():
+            raise RuntimeError(f"{process.args} gave {process.returncode}")
+    n = bench.stub.stats()["requests"]
+    bench.stub.set()
+    return [below("two runs of the same 500 questions at once", n, 500, "requests")]
+
+
 def start(bench: Bench) -> list[Row]:
     """Start-up: the best of several, against numpy alone."""
 
@@ -258,4 +319,4 @@ def failures(bench: Bench) -> list[Row]:
     return [Row("one request in five fails: questions lost", f"{n_lost:.0f} of 200", "0", n_lost == 0)]
 
 
-ALL = (start, load_a, load_b, latency, failures, kill, finished)
+ALL = (start, load_a, load_b, latency, failures, kill, together, finished, large)

@@ -1,5 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, TypeAlias, assert_never, dataclass_transform
 
@@ -124,6 +125,25 @@ class Item(Record, omit_defaults=True):
         shown_at = order.index(ord(self.answer) - ord("A"))
         return msgspec.structs.replace(
             self, choices=tuple(self.choices[i] for i in order), answer=chr(ord("A") + shown_at)
+        )
+
+
+class Sharing:
+    """Keeps once what many questions repeat: their choices, media and tags, most of what they weigh."""
+
+    def __init__(self) -> None:
+        self._choices: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._media: dict[tuple[Media, ...], tuple[Media, ...]] = {}
+        self._tags: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+
+    def item(self, item: Item) -> Item:
+        """An equal question that shares them with those before."""
+        return msgspec.structs.replace(
+            item,
+            benchmark=sys.intern(item.benchmark),
+            choices=self._choices.setdefault(item.choices, item.choices),
+            media=self._media.setdefault(item.media, item.media),
+            tags=self._tags.setdefault(tuple(item.tags.items()), item.tags),
         )
 
 

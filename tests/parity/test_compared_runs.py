@@ -63,7 +63,7 @@ def vlm4d(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tupl
         plan = make_plan(
             "table",
             data=place / "items.jsonl",
-            model=f"replay:{replies}?id=id&text=text",
+            model=f"replay:{replies}?id=id&text=text&asked={style}",
             overrides={"style": style},
         )
         out = place / f"run-{style}-{model}"
@@ -96,6 +96,9 @@ def test_bare_letters_are_marked_as_the_authors_mark_them(vlm4d, data_dir):
     assert n_checked > 1000
 
 
+DECLARED = tuple(f"declared as asked with {style!r}" for style in ("direct", "cot"))
+
+
 def test_step_by_step_less_direct_for_every_model(vlm4d):
     both = sorted({m for s, m in vlm4d if s == "cot"} & {m for s, m in vlm4d if s == "direct"})
     assert both
@@ -122,7 +125,8 @@ def test_step_by_step_less_direct_for_every_model(vlm4d):
         said = sentences(found)
         assert f"{n_gained:,} better and {n_lost:,} worse" in said[0]
         assert ("cannot be told from zero" in said[0]) == (verdict(found.headline) == "unclear")
-        assert any("What differs besides the model: style (direct / cot)" in s for s in said)
+        told = [line for line in said if " was not asked: " in line]
+        assert [words in line for words, line in zip(DECLARED, told, strict=True)] == [True, True]
         assert 0 < found.detectable < 0.2
 
 

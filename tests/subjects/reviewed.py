@@ -40,7 +40,7 @@ class Reviewed:
         self.folder = folder
         shutil.copytree(GOLDEN, folder / "set")
         self.config = folder / "set" / "config.toml"
-        self.bare = self.config.read_text()
+        self.bare = self.config.read_text().replace("per_video = 3", "per_video = 3\nsame_answer = 1.0")
         self.config.write_text(self.bare + MORE)
         self.sheet = folder / "out" / "review" / "sheet.csv"
         self.filled = folder / "set" / "filled.csv"

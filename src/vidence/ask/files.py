@@ -22,6 +22,7 @@ from vidence.records import Evidence, Item, Media, Provenance
 ValueT = TypeVar("ValueT")
 
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
+_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
@@ -139,7 +140,9 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
 
 def lines(file: DataFile) -> Iterator[tuple[str, bytes]]:
     """The lines of a file that are not blank, with their numbers, from 1."""
-    for number, line in enumerate(file.content.splitlines(), 1):
+    # One after the other: a list of all would weigh as much again.
+    for number, found in enumerate(_LINE.finditer(file.content), 1):
+        line = found[1]
         if line.strip():
             yield str(number), line
 

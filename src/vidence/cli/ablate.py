@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.cli.console import trust_option
+from vidence.cli.console import Screen, trust_option
 from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import VidenceError
 
@@ -75,7 +75,7 @@ def ablate(
     if check:
         return 0
     _check_words(settings, folder, source=config, named=models, is_trusted=trust)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     notes = [*stimuli.notes, *_render(stimuli, folder, console, progress=progress)]
     n_failed = _ask(settings, folder, console, progress=progress)
     console.print("the observer looks at every condition", highlight=False)
@@ -83,7 +83,7 @@ def ablate(
     for path in write_files(ablated, folder):
         click.echo(f"wrote {path}", err=True)
     for statement in statements(ablated):
-        print_table(table_of(statement), Console())
+        print_table(table_of(statement), Screen())
     if n_failed:
         click.echo(f"{n_failed} questions failed; they count as wrong, and the same command asks them again")
     return FAILED_ITEMS if n_failed else 0

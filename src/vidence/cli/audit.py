@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from vidence.cli.console import show_licence
+from vidence.cli.console import Screen, show_licence
 from vidence.cli.diagnose import examine_plan
 from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
@@ -74,7 +73,7 @@ def audit(
         model=models[0] if models else _NOBODY,
         overrides=overrides,
     )
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     show_licence(plan.benchmark, console, cache_root=cache_root())
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
@@ -157,7 +156,7 @@ def _draw(card: "Card") -> None:
     from vidence.report.item_card import card_sheet
     from vidence.tables.terminal import plain
 
-    console = Console()
+    console = Screen()
     console.print(plain(card.name, style="bold"))
     for sentence in card.sentences():
         console.print(plain(sentence))

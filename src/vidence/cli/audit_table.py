@@ -123,11 +123,10 @@ def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
 
 
 def _draw(table: "PublishedTable", covered: "Coverage") -> None:
-    from rich.console import Console
-
+    from vidence.cli.console import Screen
     from vidence.tables.terminal import plain
 
-    console = Console()
+    console = Screen()
     title = f"{table.name} · {table.title}" if table.title != table.name else table.name
     console.print(plain(title, style="bold"))
     source = ", ".join(filter(None, (table.source.paper, table.source.where, table.source.address)))

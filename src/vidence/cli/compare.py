@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 import click
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -57,7 +57,7 @@ def compare(
 
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
-    paired = pair([load_run(folder, parser=parser) for folder in folders], shared=shared)
+    paired = pair([load_run(folder, parser=parser, are_brief=True) for folder in folders], shared=shared)
     compared = compare_runs(paired, level=level)
     shown = section(compared)
     if csv_path is not None:
@@ -71,4 +71,4 @@ def compare(
         click.echo(f"wrote {latex}", err=True)
     if html is not None:
         write_runs_page(paired.runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Console())  # last: whoever reads may close the pipe
+    draw_section(shown, Screen())  # last: whoever reads may close the pipe

@@ -2,10 +2,13 @@
 
 import hashlib
 import math
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import anyio
 import click
@@ -26,7 +29,7 @@ from vidence.engine.events import (
     Tried,
     Waiting,
 )
-from vidence.errors import StoreError, VidenceError
+from vidence.errors import VidenceError
 from vidence.media.whole import make_private
 from vidence.records import Failed, outcome_name
 from vidence.text import visible
@@ -36,6 +39,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 _AWAY_LINE_S = 60.0  # between lines about a server that is away, where nobody watches the bar
+
+
+class Screen(Console):
+    """A console that outlives its reader (``| head``).
+
+    What nobody reads of the messages goes unsaid, and the work goes on; where nobody reads the output, the
+    command ends as it does without a console.
+    """
+
+    def on_broken_pipe(self) -> None:
+        """Say no more.
+
+        Raises:
+            BrokenPipeError: it was the output.
+        """
+        if not self.stderr:
+            raise BrokenPipeError
+        self.quiet = True
+        forget(sys.stderr)
+
+
+def forget(stream: TextIO) -> None:
+    """Let what is still written to a stream go nowhere; else it fails again when the process ends."""
+    with suppress(OSError, ValueError):  # it has no file, or is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -68,24 +96,19 @@ def several(n: int, what: str, *, many: str = "") -> str:
 
 
 def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
-    """Say what the data may be used for, unless this user was told before.
-
-    Raises:
-        StoreError: the cache folder cannot be written to.
-    """
+    """Say what the data may be used for, unless this user was told before."""
     benchmark: Benchmark = create("benchmark", benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
-    if mark.exists():
-        return
+    with suppress(OSError):
+        if mark.exists():
+            return
     say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
     say(console, f"licence: {benchmark.licence}")
     say(console, f"terms: {benchmark.terms} (said once)")
-    try:
+    with suppress(OSError):  # it is said once more; what needs the folder says so itself
         make_private(mark.parent)
         mark.touch()
-    except OSError as error:
-        raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error
 
 
 class AwayLines:

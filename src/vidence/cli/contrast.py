@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 import click
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -59,7 +59,7 @@ def contrast(
 
     if bool(of) != bool(to):
         raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
-    runs = [load_run(folder, parser=parser) for folder in dict.fromkeys(folders)]
+    runs = [load_run(folder, parser=parser, are_brief=True) for folder in dict.fromkeys(folders)]
     pairs = [(value, to) for value in dict.fromkeys(of) if to]
     found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=level)
     shown = section(found)
@@ -74,4 +74,4 @@ def contrast(
         click.echo(f"wrote {latex}", err=True)
     if html is not None:
         write_runs_page(runs, html, section=shown, level=level, n_items=items)
-    draw_section(shown, Console())  # last: whoever reads may close the pipe
+    draw_section(shown, Screen())  # last: whoever reads may close the pipe

@@ -5,8 +5,8 @@ from typing import Literal
 
 import click
 import numpy as np
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -63,7 +63,9 @@ def correlate(
     if parser and not folders:
         raise UsageError(correlated.FOR_RUNS)
     axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
-    points = correlated.points_of([load_run(folder, parser=parser) for folder in folders], axes)
+    points = correlated.points_of(
+        [load_run(folder, parser=parser, are_brief=True) for folder in folders], axes
+    )
     found = correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
     if csv_path is not None:
         correlated.write_points_csv(found, csv_path)
@@ -79,4 +81,4 @@ def correlate(
         settings = {key: value for key, value in named.items() if value}
         correlated.write_correlation_page(found, html, settings={**settings, "level": level})
         click.echo(f"wrote {html}", err=True)
-    draw_section(correlated.section(found), Console())  # last: whoever reads may close the pipe
+    draw_section(correlated.section(found), Screen())  # last: whoever reads may close the pipe

@@ -13,6 +13,7 @@ from rich.console import Console
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
 from vidence.catalog import parse_spec
+from vidence.cli.console import Screen
 from vidence.cli.progress import Meter, progress_option
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
@@ -91,7 +92,7 @@ def demo(*, out: Path, progress: str) -> int:
 
     Exit code 1 when something that was planted was not recovered.
     """
-    console, meter = Console(markup=False), Meter(Console(stderr=True), mode=progress, is_transient=True)
+    console, meter = Screen(markup=False), Meter(Screen(stderr=True), mode=progress, is_transient=True)
     started_s = time.monotonic()
     try:
         with meter:
@@ -216,7 +217,7 @@ async def _ask(
 
 def _print_trouble(event: Event) -> None:
     if isinstance(event, MediaTrouble):
-        Console(markup=False).print(event.message)
+        Screen(markup=False).print(event.message)
 
 
 def _name(model: str) -> str:

@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from vidence.catalog import names, options_of, parse_spec, settings_type
-from vidence.cli.console import say, several, trust_option, watched
+from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
@@ -128,7 +127,7 @@ def examine_plan(
     """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
-    console, place = Console(stderr=True), environment()
+    console, place = Screen(stderr=True), environment()
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
     account = watched(
         lambda listen: examine(
@@ -175,7 +174,7 @@ def _say(
         diagnosed.path.parent.mkdir(exist_ok=True)
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
-    console = Console()
+    console = Screen()
     for said in diagnosed.sentences:
         console.print(plain(said))
     for statement in diagnosed.statements:

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from vidence.cli.console import say, trust_option, watched
+from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
@@ -57,7 +56,7 @@ def judge(*, folder: Path, trust: bool, page: bool, progress: str, **overrides: 
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
     remember((need for spec in plan.judge_models for need in needs_of_spec("model", spec)), environment=place)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     say(console, (plan.judge, "bold"), f" · {', '.join(plan.judge_models)} · {folder}")
     summary = watched(
         lambda listen: judge_run(plan, folder, environment=place, on_event=listen),

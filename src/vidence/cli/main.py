@@ -1,12 +1,15 @@
 """The command and its help. Each command's code is imported when the command is used."""
 
+import errno
 import importlib
 import io
-import os
+import logging
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
+from typing import TextIO
 
 import click
 
@@ -43,6 +46,8 @@ COMMANDS = {
 # Functions that cannot have the name of their command.
 _FUNCTIONS = {"list": "list_names"}
 INTERRUPTED = 130
+# What a stream says that takes no more; an error about a file has its name.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class _Commands(click.Group):
@@ -95,6 +100,15 @@ def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
     return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 
+class _Visible(logging.Formatter):
+    """Warnings repeat what servers say: what a terminal would obey is shown instead."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from vidence.text import visible
+
+        return visible(super().format(record))
+
+
 def _listen_to_sigterm() -> None:
     """Let SIGTERM stop the command; SIGINT stays ignored where it was.
 
@@ -106,28 +120,64 @@ def _listen_to_sigterm() -> None:
     signal.signal(signal.SIGTERM, _stop)
 
 
+def _show_all_signs() -> None:
+    """A terminal that cannot show a sign gets its code; nothing in a warning is obeyed."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Visible())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign gets its code
-            stream.reconfigure(errors="backslashreplace")
+    _show_all_signs()
     _listen_to_sigterm()
+    output = sys.stdout
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
-    except VidenceError as error:
-        from vidence.text import visible
-
-        click.echo(f"vidence: {visible(str(error))}", err=True)
-        sys.exit(2)
-    except click.NoSuchOption as error:
-        _with_new_name(error).show()
-        sys.exit(error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # whoever reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.stdout.flush()
+    except (VidenceError, click.ClickException, click.Abort, KeyboardInterrupt, OSError, SystemExit) as error:
+        sys.exit(_code_after(error, output))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _code_after(error: BaseException, output: TextIO) -> int | str | None:
+    """Say what ended a command that wrote to this output; the exit code of it."""
+    match error:
+        case VidenceError():
+            _complain(str(error))
+            return 2
+        case click.ClickException():
+            shown = _with_new_name(error) if isinstance(error, click.NoSuchOption) else error
+            shown.show()
+            return error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            return INTERRUPTED
+        case BrokenPipeError():  # whoever reads has seen enough
+            _forget_output()
+            return 0
+        case SystemExit() if sys.stdout is not output:  # the same, seen by click
+            _forget_output()
+            return 0
+        case SystemExit():
+            return error.code
+        case OSError(errno=number, filename=None) if number in _NO_ROOM:
+            _forget_output()
+            _complain(f"the output cannot be written: {error.strerror}; make room, or send it somewhere else")
+            return 2
+    raise error
+
+
+def _complain(message: str) -> None:
+    """Say what ended the command, if anybody listens."""
+    from vidence.text import visible
+
+    with suppress(OSError):
+        click.echo(f"vidence: {visible(message)}", err=True)
+
+
+def _forget_output() -> None:
+    from vidence.cli.console import forget
+
+    forget(sys.stdout)

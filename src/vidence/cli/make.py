@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import AwayLines, say, several, trust_option
+from vidence.cli.console import AwayLines, Screen, say, several, trust_option
 from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
@@ -118,7 +118,7 @@ def make(
     that did not become a question: OUT/account.json, OUT/dropped.jsonl.
     """
     maker: Maker = create("maker", name)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     if check:
         maker.check(config)
         click.echo(f"{config} makes sense")

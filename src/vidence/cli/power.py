@@ -113,7 +113,7 @@ def _of_run(folder: Path) -> _Known:
     from vidence.report.scores import Scored
     from vidence.statistics.power import intraclass_correlation
 
-    scored = Scored.of(load_run(folder).rows)
+    scored = Scored.of(load_run(folder, are_brief=True).rows)
     if not len(scored.values):
         raise UsageError(f"{folder} has no scored question yet")
     icc = 0.0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
-from rich.console import Console
 
+from vidence.cli.console import Screen
 from vidence.cli.outputs import (
     csv_option,
     html_option,
@@ -72,7 +72,7 @@ def report(
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    runs = [load_run(folder, parser=parser) for folder in folders]
+    runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     if against_chance:
@@ -97,7 +97,7 @@ def report(
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
         _write_page(runs, tables, html, sections=sections, level=level, n_items=items)
-    console = Console()
+    console = Screen()
     for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
         draw(run, some, console)
     for section in sections:
@@ -112,13 +112,13 @@ def show_run(folder: Path, *, page: Path | None) -> None:
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
-    run = load_run(folder)
+    run = load_run(folder, are_brief=True)
     draws = Draws(rng=np.random.default_rng(SEED))
     tables = all_tables(run, rng=draws.fresh())
     if page is not None:
         sections = paper_sections([run], draws=draws, with_published=False)
         _write_page([run], [tables], page, sections=sections)
-    draw(run, tables, Console())  # after the page: whoever reads may close the pipe
+    draw(run, tables, Screen())  # after the page: whoever reads may close the pipe
 
 
 def _write_page(

@@ -1,5 +1,6 @@
 """``vidence run`` and ``vidence resume``."""
 
+import gc
 from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -7,7 +8,7 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several, show_licence, trust_option, watched
+from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
 from vidence.cli.progress import progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
@@ -154,7 +155,7 @@ def with_columns(model: str, columns: str) -> str:
 def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
     from vidence.engine.evaluate import run as evaluate
 
-    console, place = Console(stderr=True), environment()
+    console, place = Screen(stderr=True), environment()
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     summary = watched(
@@ -173,6 +174,7 @@ def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
+    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0

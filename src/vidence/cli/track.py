@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from vidence.catalog import check_name
+from vidence.cli.console import Screen
 from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import UsageError
 
@@ -116,7 +116,7 @@ def track(
     truth = _truth(gt)
     if table == "parquet":
         check_parquet()
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     meter = Meter(console, mode=progress)
     with meter, interruptible(console):
         meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))

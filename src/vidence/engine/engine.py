@@ -31,6 +31,8 @@ from vidence.errors import (
 from vidence.records import Failed, ImagePart, Prompt, Reply, Sampling
 
 ThingT = TypeVar("ThingT")
+# How long to wait before looking whether another process has its reply, at first and at most.
+_FIRST_LOOK_S, _LAST_LOOK_S = 0.05, 0.8
 _log = logging.getLogger(__name__)
 LONG_CHARACTERS = 20_000
 """Replies with more are read outside the event loop, so that nobody else waits for it."""
@@ -58,8 +60,9 @@ class Asked:
 class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
-    The same request asked twice at the same time is sent once. A reply is in the memory before
-    anybody sees it. While the server answers nobody, nothing fails; see `Outage`.
+    The same request asked twice at the same time is sent once, also by several processes that share the
+    memory. A reply is in the memory before anybody sees it. While the server answers nobody, nothing fails;
+    see `Outage`.
     """
 
     def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
@@ -91,11 +94,38 @@ class Asker:
             return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
-            reply, cost = await self._send(request)
-            self._memory.put(key, reply)
+            return await self._ask_once(key, request)
         finally:
             del self._in_flight[key]
             done.set()
+
+    async def _ask_once(self, key: bytes, request: Request) -> Asked:
+        """A new reply, or that for which another process has asked meanwhile."""
+        if self._model.by_item:  # recorded, or a rule: it costs nothing
+            return await self._ask_now(key, request)
+        wait_s = _FIRST_LOOK_S
+        while not self._memory.claim(key):
+            if wait_s == _LAST_LOOK_S:
+                waits = Waiting(
+                    reason="another run asks this", wait_s=wait_s, n_allowed=self._limits.in_flight.allowed
+                )
+                self._on_event(waits)
+            await anyio.sleep(wait_s)
+            remembered = self._memory.get(key)
+            if remembered is not None:
+                return Asked(reply=remembered, is_remembered=True, cost=0.0)
+            wait_s = min(2 * wait_s, _LAST_LOOK_S)
+        try:
+            remembered = self._memory.get(key)  # whoever had the lease may have brought it
+            if remembered is not None:
+                return Asked(reply=remembered, is_remembered=True, cost=0.0)
+            return await self._ask_now(key, request)
+        finally:
+            self._memory.release(key)
+
+    async def _ask_now(self, key: bytes, request: Request) -> Asked:
+        reply, cost = await self._send(request)
+        self._memory.put(key, reply)
         return Asked(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:

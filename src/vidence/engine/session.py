@@ -1,5 +1,6 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repe
 _GROUP_WITHOUT_MEDIA = 200
 GroupT = TypeVar("GroupT")
 ReadyT = TypeVar("ReadyT")
+ErrorT = TypeVar("ErrorT", bound=Exception)
+_NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 
 def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
@@ -369,10 +372,14 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 for _ in range(n_consumers):
                     tasks.start_soon(self._consume_all, receive.clone())
         except BaseExceptionGroup as group:
-            found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
-            if found is None:
-                raise
-            raise found from group
+            if (found := _first(group, VidenceError)) is not None:
+                raise found from group
+            if (failed := _first(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
+                raise UsageError(
+                    f"too many files and connections are open at once ({failed.strerror}); ask fewer "
+                    "questions at once with --concurrency, or let the process open more with: ulimit -n 4096"
+                ) from group
+            raise
         if self._spent is not None:
             raise self._spent
 
@@ -396,6 +403,15 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 except BudgetSpentError as error:
                     self._spent = error
                     return
+
+
+def _first(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
+    """The first error of a kind in a group, and in the groups inside it."""
+    for error in group.exceptions:
+        inside = _first(error, kind) if isinstance(error, BaseExceptionGroup) else error
+        if isinstance(inside, kind):
+            return inside
+    return None
 
 
 async def each(

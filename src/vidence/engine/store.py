@@ -1,20 +1,24 @@
 """Everything asked and answered, in SQLite: a run with its trials and findings, and the memory of replies.
 
-A row that was written survives ``kill -9`` (write-ahead log). Trials and findings are only ever appended; of
-several rows for one question (and repeat) the last one counts.
+A row that was written survives ``kill -9`` (write-ahead log), and a power cut a second later. Trials and
+findings are only ever appended; of several rows for one question (and repeat) the last one counts.
 """
 
 import hashlib
 import os
+import platform
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from vidence.contracts import Examined, Request
+from vidence.engine.keeper import Keeper, log_of
 from vidence.errors import StoreError
 from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
 from vidence.records import (
@@ -26,8 +30,10 @@ from vidence.records import (
     Reply,
     Score,
     Selection,
+    Sharing,
     TextPart,
     Trial,
+    VideoPart,
 )
 
 RUN_FILE = "run.sqlite"
@@ -67,6 +73,18 @@ CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
+LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
+_LEASE_TABLES = (
+    "CREATE TABLE IF NOT EXISTS owners (owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, "
+    "pid INTEGER NOT NULL, until_s REAL NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID",
+)
+_HAS_LEASES = "SELECT name FROM sqlite_master WHERE name = 'leases'"
+_HOLDER = (
+    "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
+    "WHERE l.key = ?"
+)
+_PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
@@ -75,6 +93,31 @@ CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WI
 
 class _TrialRow(Record):
     prompt: Prompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+
+
+class _Words(msgspec.Struct, tag="text"):
+    """Words of a prompt, not read."""
+
+
+class _Picture(msgspec.Struct, tag="image"):
+    """An image of a prompt, not read."""
+
+
+class _BriefPrompt(msgspec.Struct):
+    parts: tuple[_Words | _Picture | VideoPart, ...]
+    template: str = ""
+
+    def prompt(self) -> Prompt:
+        videos = tuple(part for part in self.parts if isinstance(part, VideoPart))
+        return Prompt(parts=videos, template=self.template)
+
+
+class _BriefRow(msgspec.Struct):
+    prompt: _BriefPrompt | None
     reply: Reply | None
     score: Score
     is_remembered: bool
@@ -98,6 +141,7 @@ class Header(Record):
 _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
 
 
+DecodedT = TypeVar("DecodedT")
 _NOTHING = msgspec.Raw(b"null")
 
 
@@ -133,7 +177,7 @@ def _translated(path: Path) -> Iterator[None]:
     """SQLite's errors as `StoreError`s that name the file and say what to do."""
     try:
         yield
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"{path}: a row is damaged: {error}; move the file and run again") from error
     except sqlite3.DatabaseError as error:
         text = str(error)
@@ -145,6 +189,17 @@ def _translated(path: Path) -> Iterator[None]:
         elif "unable to open" in text or "readonly" in text:
             advice = "check that the folder exists and may be written to"
         raise StoreError(f"{path}: {text}; {advice}") from error
+
+
+def _decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
+    """What a cell holds.
+
+    Raises:
+        msgspec.DecodeError: it is damaged; SQLite keeps no types.
+    """
+    if not isinstance(json, str | bytes):
+        raise msgspec.DecodeError(f"expected JSON, found {json!r}")
+    return decoder.decode(json)
 
 
 @contextmanager
@@ -300,6 +355,7 @@ class RunStore(ExitStack):
             self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
             if is_writer:
                 opening.callback(self._end_log)
+            self._keeper = opening.enter_context(Keeper(log_of(self.path)))
             self.push(opening.pop_all())
 
     def _end_log(self) -> None:
@@ -311,22 +367,23 @@ class RunStore(ExitStack):
     def _json(value: object) -> str:
         return msgspec.json.encode(value).decode()
 
-    def put_items(self, items: Iterable[Item]) -> None:
+    def put_items(self, items: Sequence[Item]) -> None:
         """Keep the questions of the run, in their order, instead of those that were there.
 
         Raises:
             StoreError: a question that was asked already is not among them, or one is there twice.
         """
-        rows = [(i, item.item_id, self._json(item)) for i, item in enumerate(items)]
+
+        def rows() -> Iterator[tuple[int, str, str]]:
+            return ((i, item.item_id, self._json(item)) for i, item in enumerate(items))
+
         with _translated(self.path):
-            if (
-                self._db.execute("SELECT position, item_id, json FROM items ORDER BY position").fetchall()
-                == rows
-            ):
+            kept = self._db.execute("SELECT position, item_id, json FROM items ORDER BY position")
+            if all(ours == theirs for ours, theirs in zip_longest(rows(), kept)):
                 return
             with _transaction(self._db):
                 self._db.execute("DELETE FROM items")
-                self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows)
+                self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows())
                 lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
                 if lost is not None:
                     raise StoreError(
@@ -339,10 +396,16 @@ class RunStore(ExitStack):
         decoder = msgspec.json.Decoder(Item)
         with _translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
-            return tuple(decoder.decode(json) for (json,) in rows)
+            sharing = Sharing()
+            return tuple(sharing.item(_decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
-        """Append one trial; it is on disk when this returns."""
+        """Append one trial; no end of this process can lose it when this returns.
+
+        A power cut may take those of the last `Keeper.EVERY_S` seconds; they are asked again, out of the
+        reply memory where that has them.
+        """
+        self._keeper.check()
         row = _TrialRow(
             prompt=trial.prompt,
             reply=trial.reply,
@@ -382,10 +445,18 @@ class RunStore(ExitStack):
             rows = self._db.execute("SELECT item_id, repeat, COUNT(*) FROM trials GROUP BY item_id, repeat")
             return {(item_id, repeat): n for item_id, repeat, n in rows}
 
-    def trials(self) -> Iterator[Trial]:
-        """The last trial of every question and repeat, in the order of the questions."""
-        selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(_TrialRow)
+    def trials(self, *, are_brief: bool = False) -> Iterator[Trial]:
+        """The last trial of every question and repeat, in the order of the questions.
+
+        Args:
+            are_brief: of prompts only the template and the videos, which many trials share; `prompts` has the
+                rest.
+        """
+        selections = msgspec.json.Decoder(Selection)
+        brief, whole = msgspec.json.Decoder(_BriefRow), msgspec.json.Decoder(_TrialRow)
         seen: dict[bytes, Selection] = {}
+        scores: dict[Score, Score] = {}
+        briefs: dict[Prompt, Prompt] = {}
         query = (
             "SELECT t.item_id, t.repeat, t.selection, s.json, t.json FROM trials t "
             "JOIN items i ON i.item_id = t.item_id LEFT JOIN selections s ON s.digest = t.selection "
@@ -395,18 +466,34 @@ class RunStore(ExitStack):
         with _translated(self.path):
             for item_id, repeat, digest, selection_json, json in self._db.execute(query):
                 if digest is not None and digest not in seen:
-                    seen[digest] = selections.decode(selection_json)
-                row = rows.decode(json)
+                    seen[digest] = _decoded(selections, selection_json)
+                if not isinstance(item_id, str) or not isinstance(repeat, int):
+                    raise msgspec.DecodeError(
+                        f"expected a question and a number, found {item_id!r}, {repeat!r}"
+                    )
+                row = _decoded(brief, json) if are_brief else _decoded(whole, json)
+                prompt = row.prompt
+                if isinstance(prompt, _BriefPrompt):
+                    prompt = prompt.prompt()
+                    prompt = briefs.setdefault(prompt, prompt)
                 yield Trial(
                     item_id=item_id,
                     repeat=repeat,
                     selection=seen[digest] if digest is not None else None,
-                    prompt=row.prompt,
+                    prompt=prompt,
                     reply=row.reply,
-                    score=row.score,
+                    score=scores.setdefault(row.score, row.score),
                     is_remembered=row.is_remembered,
                     choice_order=row.choice_order,
                 )
+
+    def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
+        """What was sent in the last trials of these questions, by item id and repeat."""
+        rows = msgspec.json.Decoder(_TrialRow)
+        query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
+        with _translated(self.path):
+            found = {one: self._db.execute(query, one).fetchone() for one in asked}
+            return {one: _decoded(rows, row[0]).prompt for one, row in found.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
@@ -435,13 +522,14 @@ class RunStore(ExitStack):
             row = self._db.execute("SELECT header FROM diagnoses WHERE name = ?", (name,)).fetchone()
             if row is None:
                 raise StoreError(f"{self.path} holds no findings of {name}; run `vidence diagnose` first")
-            return msgspec.json.decode(row[0], type=Header)
+            return _decoded(msgspec.json.Decoder(Header), row[0])
 
     def add_finding(self, name: str, examined: Examined) -> None:
         """Append what came of one question; no end of this process can lose it when this returns.
 
-        A power cut may take the last ones; they are then examined again, out of the reply memory.
+        A power cut may take the last ones, as with `add`; they are then examined again.
         """
+        self._keeper.check()
         if isinstance(examined.finding, Failed):
             row = _FindingRow(failed=examined.finding)
         else:
@@ -469,7 +557,7 @@ class RunStore(ExitStack):
         found: dict[str, Examined] = {}
         with _translated(self.path):
             for item_id, json in self._db.execute(query, (name,)):
-                row = rows.decode(json)
+                row = _decoded(rows, json)
                 value = row.failed or msgspec.json.decode(row.finding, type=finding)
                 found[item_id] = Examined(item=items[item_id], finding=value)
         return found
@@ -530,29 +618,139 @@ def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
 class Memory(ExitStack):
     """Replies under the hash of what was asked; several runs and processes may share one file.
 
-    It is a context manager, and has a `close`.
+    Whoever is about to ask takes a lease on the key, so that two runs at the same time ask once. It ends with
+    the reply, when it is let go of, or `LEASE_S` after its process was last seen; a process of this machine
+    that is gone is known at once. It is a context manager, and has a `close`.
+
+    Args:
+        path: the file.
+        clock: the time in seconds, the same for all processes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self.path = path
+        self._clock = clock
         try:
             make_private(path.parent)
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
         self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
+        with _translated(path):
+            if not self._db.execute(_HAS_LEASES).fetchone():  # a memory of an earlier version
+                with _transaction(self._db):
+                    for statement in _LEASE_TABLES:
+                        self._db.execute(statement)
         self._decoder = msgspec.json.Decoder(Reply)
+        self._owner = 0
+        self._held: set[bytes] = set()
+        self._beat_s = 0.0
+        self._keeper = self.enter_context(Keeper(log_of(path)))
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to what was asked under this key, or None."""
         with _translated(self.path):
             row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
-        return self._decoder.decode(row[0]) if row else None
+            return _decoded(self._decoder, row[0]) if row else None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; it is on disk when this returns. The first reply under a key stays."""
+        """Keep a reply; no end of this process can lose it when this returns.
+
+        The first one under a key stays. A power cut may take those of the last `Keeper.EVERY_S` seconds.
+        """
         with _translated(self.path):
-            self._db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, msgspec.json.encode(reply)))
+            self._keeper.check()
+            row = (key, msgspec.json.encode(reply))
+            if key not in self._held:
+                self._db.execute(_PUT, row)
+                return
+            with _transaction(self._db):
+                self._db.execute(_PUT, row)
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+            self._held.remove(key)
+
+    def claim(self, key: bytes) -> bool:
+        """Take the lease on a key; False while another process has it."""
+        with _translated(self.path):
+            if not self._owner:
+                self._sign_in()
+            holder = self._db.execute(_HOLDER, (key,)).fetchone()
+            if holder is not None and holder[0] != self._owner:
+                if self._is_alive(*holder[1:]):
+                    return False
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
+            taken = self._db.execute("INSERT OR IGNORE INTO leases VALUES (?, ?)", (key, self._owner))
+            if taken.rowcount == 1:
+                self._held.add(key)
+            return taken.rowcount == 1
+
+    def release(self, key: bytes) -> None:
+        """Let go of a lease without a reply; nothing where it is not held."""
+        if key in self._held:
+            self._held.remove(key)
+            with _translated(self.path):
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+
+    def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
+        """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
+        if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
+            return False
+        return home != _home() or pid is None or _is_running(pid)
+
+    def _sign_in(self) -> None:
+        now_s = self._clock()
+        with _transaction(self._db):
+            self._db.execute(
+                "DELETE FROM owners WHERE until_s NOT BETWEEN ? AND ?", (now_s, now_s + 2 * LEASE_S)
+            )
+            self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
+            row = (_home(), os.getpid(), now_s + LEASE_S)
+            made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
+            self._owner = made.lastrowid or 0
+        self.callback(self._sign_out)
+        self._keeper.beat = self._beat
+
+    def _sign_out(self) -> None:
+        self._keeper.close()
+        # The disk is full, or others write for long: the leases end by themselves.
+        with suppress(sqlite3.DatabaseError), _transaction(self._db):
+            self._db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+
+    def _beat(self) -> None:
+        """Say that this process is there; runs in another thread, on a connection of its own."""
+        now_s = self._clock()
+        if not 0 <= now_s - self._beat_s < LEASE_S / 4:
+            # Others write for long, or the disk is full: asking says so.
+            with suppress(sqlite3.DatabaseError), closing(self._another()) as db:
+                db.execute("UPDATE owners SET until_s = ? WHERE owner = ?", (now_s + LEASE_S, self._owner))
+                self._beat_s = now_s
+
+    def _another(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=LEASE_S / 4, isolation_level=None)
+        db.execute("PRAGMA synchronous=NORMAL")
+        return db
+
+
+def _home() -> str:
+    """Where the number of a process means the same: the machine, and its container where it tells."""
+    try:
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return platform.node()
+
+
+def _is_running(pid: int) -> bool:
+    """Whether there is a process of this machine with this number; True where that cannot be known."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:

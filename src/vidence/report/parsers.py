@@ -1,12 +1,16 @@
 """What other parsers make of the same replies; nobody is asked again."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from vidence.ask.scoring.logp import LETTERS, TEXTS
 from vidence.catalog import create, names
 from vidence.contracts import Scorer
+from vidence.records import Score
 from vidence.report.logps import has_logps, has_text_logps
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
@@ -28,26 +32,38 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
         UnknownNameError: no parser has that name.
     """
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None]
-    read: dict[str, list[Row]] = {run.parser: rows}
+    read = {run.parser: _Reading.of(rows, (row.score for row in rows))}
     for name in parsers or names("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
             if parsers or scorer.reads_letters or (name in _STORED and any(map(_STORED[name], rows))):
-                read[name] = [
-                    Row(item=row.item, trial=row.trial, score=read_again(row.item, row.trial, scorer))
-                    for row in rows
-                ]
+                read[name] = _Reading.of(rows, (read_again(row.item, row.trial, scorer) for row in rows))
     return _counts(read, base=run.parser), _changed(read, rows)
 
 
-def _counts(read: Mapping[str, Sequence[Row]], *, base: str) -> Table:
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """What one parser reads in each reply, and the share that is right."""
+
+    letters: tuple[str, ...]
+    share: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], scores: Iterable[Score]) -> "_Reading":
+        """Only this is kept: the scores of every parser would take more memory than the run."""
+        letters, marks = [], array("d")
+        for row, score in zip(rows, scores, strict=True):
+            again = Row(item=row.item, trial=row.trial, score=score)
+            letters.append(sys.intern(again.read))
+            marks.append(again.correct or 0.0)
+        return cls(letters=tuple(letters), share=float(np.mean(marks)) if marks else float("nan"))
+
+
+def _counts(read: Mapping[str, _Reading], *, base: str) -> Table:
     """How many trials change their letter, and the accuracy, under each parser; and pair by pair."""
-    letters = {name: [row.read for row in rows] for name, rows in read.items()}
+    letters = {name: one.letters for name, one in read.items()}
     n = len(letters[base])
-    shares = {
-        name: float(np.mean([row.correct or 0.0 for row in rows])) if n else float("nan")
-        for name, rows in read.items()
-    }
+    shares = {name: one.share for name, one in read.items()}
 
     def n_different(name: str, other: str) -> int:
         return sum(a != b for a, b in zip(letters[name], letters[other], strict=True))
@@ -80,9 +96,9 @@ def _counts(read: Mapping[str, Sequence[Row]], *, base: str) -> Table:
     )
 
 
-def _changed(read: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -> Table:
+def _changed(read: Mapping[str, _Reading], rows: Sequence[Row]) -> Table:
     """The replies on which parsers disagree, with the letter that each one reads."""
-    readings = zip(*([row.read for row in some] for some in read.values()), strict=True)
+    readings = zip(*(one.letters for one in read.values()), strict=True)
     found = [(row, letters) for row, letters in zip(rows, readings, strict=True) if len(set(letters)) > 1]
     listed = f", {MOST_CHANGED:,} of them listed" if len(found) > MOST_CHANGED else ""
     return Table(

@@ -28,7 +28,7 @@ from vidence.records import (
     VideoPart,
 )
 from vidence.report.provenance import prompt_note, shown_note
-from vidence.report.results import STATUSES, Row, Run, Status
+from vidence.report.results import STATUSES, Row, Run, Status, with_prompts
 
 MOST_FRAMES = 16
 N_COLUMNS = 4
@@ -326,7 +326,7 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
     entries: list[Entry] = []
     for run_id, name, run in runs:
-        for row in pick(run.rows, n_items // len(runs)):
+        for row in with_prompts(run, pick(run.rows, n_items // len(runs))):
             pictured = sheets.of(run, row)
             ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in row.item.tags.items()]
             entries.append(

@@ -1,8 +1,11 @@
 """The trials of a run folder, ready to be counted: each with its question and the score that counts."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.catalog import create
@@ -10,6 +13,7 @@ from vidence.contracts import Scorer
 from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
+from vidence.errors import StoreError
 from vidence.records import (
     Answered,
     Failed,
@@ -41,7 +45,7 @@ STATUSES: dict[Status, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """One trial beside its question, whose choices stand in the order in which they were shown.
 
@@ -104,7 +108,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run folder as read with one parser; `rows` are in the order of the questions."""
+    """One run folder as read with one parser; `rows` are in the order of the questions.
+
+    Where they `are_brief`, of their prompts only the template and the videos are there.
+    """
 
     folder: Path
     name: str
@@ -112,6 +119,7 @@ class Run:
     facts: Facts
     rows: tuple[Row, ...]
     parser: str
+    are_brief: bool = False
 
     @property
     def is_silent(self) -> bool:
@@ -144,13 +152,32 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     return score_reply(item, trial.reply, scorer)
 
 
-def load_run(folder: Path, *, parser: str | None = None) -> Run:
+def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:
+    """Some rows of a run with all that was sent.
+
+    Raises:
+        StoreError: the run folder cannot be read any more.
+    """
+    if not run.are_brief:
+        return rows
+    with RunStore(run.folder) as store:
+        prompts = store.prompts((row.item.item_id, row.trial.repeat) for row in rows)
+    return [
+        replace(
+            row, trial=msgspec.structs.replace(row.trial, prompt=prompts[row.item.item_id, row.trial.repeat])
+        )
+        for row in rows
+    ]
+
+
+def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False) -> Run:
     """Read a run folder.
 
     Args:
         folder: the folder that ``vidence run`` wrote.
         parser: None takes the scores as they were stored. A name reads every stored reply again
             with the parser of that name.
+        are_brief: leave out what was sent, which takes as much memory as all else; `with_prompts` gives it.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
@@ -161,8 +188,13 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         rows = []
-        for trial in store.trials():
-            item = items[trial.item_id].with_order(trial.choice_order)
+        for trial in store.trials(are_brief=are_brief):
+            try:
+                item = items[trial.item_id].with_order(trial.choice_order)
+            except (KeyError, ValueError) as error:
+                raise StoreError(
+                    f"{folder}: the trial of {trial.item_id!r} fits no question there; the file is damaged"
+                ) from error
             score = trial.score if scorer is None else read_again(item, trial, scorer)
             rows.append(Row(item=item, trial=trial, score=score))
     return Run(
@@ -172,4 +204,5 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
         facts=facts,
         rows=tuple(rows),
         parser=plan.parser if parser is None else parser,
+        are_brief=are_brief,
     )

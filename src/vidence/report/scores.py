@@ -107,13 +107,8 @@ class Scored:
 
         `noun` is what the clusters of the whole run are called, where these trials are a part of it.
         """
-        scores: dict[str, list[float]] = {}
-        items: dict[str, Item] = {}
-        for row in rows:
-            items[row.item.item_id] = row.item
-            found = scores.setdefault(row.item.item_id, [])
-            if (known := value(row)) is not None:
-                found.append(known)
+        scores = _by_question(rows, value)
+        items = {row.item.item_id: row.item for row in rows}
         kept = tuple(item for item_id, item in items.items() if scores[item_id])
         return cls(
             items=kept,
@@ -122,6 +117,16 @@ class Scored:
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
+
+
+def _by_question(rows: Sequence[Row], value: Callable[[Row], float | None]) -> dict[str, list[float]]:
+    """What is known of the trials of each question, in the order of the questions."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        known, values = value(row), found.setdefault(row.item.item_id, [])
+        if known is not None:
+            values.append(known)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +254,9 @@ class Aggregate:
         Args:
             value: what it is for a trial; None exactly where the trial has no score.
         """
-        return Scored.of(self.rows, value).values
+        found = _by_question(self.rows, value)
+        means = (sum(found[item.item_id]) / len(found[item.item_id]) for item in self.scored.items)
+        return np.fromiter(means, np.float64, len(self.scored.items))
 
     def mean(self, value: Callable[[Row], float | None]) -> float | None:
         """Something else of each trial, averaged as the scores are; None where no question is scored."""

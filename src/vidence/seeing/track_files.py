@@ -1,6 +1,5 @@
 """Write tracks as files: MOTChallenge text, CSV, Parquet."""
 
-import csv
 import importlib.util
 import io
 import re
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, UsageError
 from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
+from vidence.tables.export import csv_text
 
 # What the class numbers of MOT16, MOT17 and MOT20 mean.
 MOT_CLASSES: Final = {
@@ -221,12 +221,10 @@ def write_parquet(path: Path, video: TrackedVideo) -> None:
 def write_csv(path: Path, video: TrackedVideo) -> None:
     """Write the table as CSV; `is_detected` is 1 or 0."""
     columns = columns_of(video)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
     plain = [
-        (np.round(values.astype(np.float64), 4) if values.dtype.kind == "f" else values).tolist()
+        [*map(str, np.round(values.astype(np.float64), 4).tolist())]
+        if values.dtype.kind == "f"
+        else values.tolist()
         for values in (columns | {"is_detected": columns["is_detected"].astype(np.int64)}).values()
     ]
-    writer.writerows(zip(*plain, strict=True))
-    write_whole(path, text.getvalue().encode())
+    write_whole(path, csv_text([columns, *zip(*plain, strict=True)]).encode())

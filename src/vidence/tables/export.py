@@ -1,7 +1,5 @@
 """Tables as CSV and JSON, for other programs."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 
@@ -11,32 +9,52 @@ from vidence.tables.charts import Statement
 from vidence.tables.table import DASH, Column, Table, has_interval, shown_columns, shown_rows
 
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
-# A spreadsheet runs cells that start with one of these.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet runs cells that start with one of these signs (as wide ones, too, in some languages), and some
+# drop what is blank or unseen in front of it. The JavaScript of a study page reads these patterns alike.
+FORMULA = (
+    r"^[\s\u0000-\u001f\u007f-\u00a0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+    r"|^[\t\r\n]"
+)
+NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
+_FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER, re.ASCII)
+# What ends a cell or a line, for any program that reads lines.
+_NEEDS_QUOTES = re.compile('[",\r\n\v\f\x1c-\x1e\x85\u2028\u2029]')
 
 
-def csv_text(rows: Iterable[Iterable[str | int | float | None]]) -> str:
-    """Rows as CSV: comma, line feed; a text that a spreadsheet would run as a formula gets an apostrophe."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([csv_cell(value) for value in row] for row in rows)
-    return out.getvalue()
+def csv_text(rows: Iterable[Iterable[str | float | None]], *, is_data: bool = False) -> str:
+    """Rows as CSV: comma, line feed; a cell that holds a comma, a quotation mark or a line's end is quoted.
+
+    Args:
+        rows: texts, numbers (15 digits), and None for what is not there.
+        is_data: vidence reads the table again, so that every text stays as it is; else one that a
+            spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    cell = _text if is_data else csv_cell
+    return "".join(map(_line, ([cell(value) for value in row] for row in rows)))
 
 
-def csv_cell(value: str | int | float | None) -> str:
-    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return f"{value:g}"
-    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
+def csv_cell(value: str | float | None) -> str:
+    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell(1.0)
+    ("'=1+1", '-1.5', '1')
+    """
+    text = _text(value)
+    is_formula = isinstance(value, str) and _FORMULA.match(text) and not _NUMBER.match(text)
+    return f"'{text}" if is_formula else text
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _text(value: str | float | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return str(value) if isinstance(value, int) else f"{value:.15g}"
+
+
+def _line(cells: list[str]) -> str:
+    if cells == [""]:
+        return '""\n'  # an empty line would be no row
+    quoted = ['"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell for cell in cells]
+    return ",".join(quoted) + "\n"
 
 
 def table_as_csv(table: Table) -> str:

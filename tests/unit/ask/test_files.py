@@ -161,3 +161,13 @@ def test_what_is_neither_text_nor_number_is_a_fault(line: bytes, field: str) -> 
     with pytest.raises(files.FieldError) as caught:
         files.decoded(line, msgspec.json.Decoder(Item))
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_end_as_everywhere_and_are_counted(end):
+    content = end.join([b'{"a": 1}', b" ", b'{"b": 2}'])
+    for text in (content, content + end):
+        assert list(files.objects(DataFile(Path("a.jsonl"), text))) == [
+            ("1", b'{"a": 1}'),
+            ("3", b'{"b": 2}'),
+        ]

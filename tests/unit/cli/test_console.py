@@ -2,11 +2,12 @@
 
 import io
 import re
+import sys
 
 import pytest
 from rich.console import Console
 
-from vidence.cli.console import Display, say, several, watched
+from vidence.cli.console import Display, Screen, say, several, watched
 from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, Tried, Waiting
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Trial
@@ -140,3 +141,18 @@ def test_work_that_does_not_end_says_what_is_kept(
     with pytest.raises(type(error)):
         watch(error, has_started=has_started, n_before=n_before)
     assert capsys.readouterr().err == said
+
+
+class _Closed(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_messages_that_nobody_reads_go_unsaid_and_an_output_that_nobody_reads_ends(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", _Closed())
+    monkeypatch.setattr(sys, "stdout", _Closed())
+    console = Screen(stderr=True)
+    say(console, "unheard")
+    assert console.quiet
+    with pytest.raises(BrokenPipeError):
+        say(Screen(), "unheard")

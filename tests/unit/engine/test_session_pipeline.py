@@ -1,5 +1,8 @@
 """Producers and consumers at the same time: order of memory, the budget, errors."""
 
+import errno
+import os
+
 import anyio
 import pytest
 
@@ -104,3 +107,16 @@ def test_things_are_consumed_as_they_are_by_so_many_at_once():
     anyio.run(lambda: each(range(9), consume, n_consumers=3))
     assert sorted(seen) == list(range(9))
     assert most == 3
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOENT])
+def test_too_many_open_files_are_a_message_and_other_errors_of_the_system_a_fault(number):
+    async def consume(one):
+        raise OSError(number, os.strerror(number))
+
+    if number == errno.EMFILE:
+        with pytest.raises(UsageError, match=r"Too many open files\); ask fewer questions .* --concurrency"):
+            work([[0]], doubled, consume)
+    else:
+        with pytest.raises(ExceptionGroup):
+            work([[0]], doubled, consume)

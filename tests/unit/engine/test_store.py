@@ -572,3 +572,29 @@ def test_a_store_is_empty_until_something_was_asked(tmp_path: Path):
         assert store.is_empty
         store.add(trial("q0", LOST))
         assert not store.is_empty
+
+
+def test_brief_trials_share_what_they_repeat_and_leave_words_and_images_out(tmp_path: Path):
+    video = VideoPart(path="v.mp4", digest="cd")
+    parts = (ImagePart(digest="ab", width_px=4, height_px=3), video, TextPart(text="Who?"))
+    whole = msgspec.structs.replace(trial("q0"), prompt=Prompt(parts=parts, system="s", template="plain/x@1"))
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        for one in (whole, msgspec.structs.replace(whole, item_id="q1"), trial("q2", LOST)):
+            store.add(one)
+        store.add(msgspec.structs.replace(whole, item_id="q1", prompt=None))
+        first, second, third = store.trials(are_brief=True)
+        assert store.prompts([("q0", 0), ("q1", 0), ("q9", 0)]) == {("q0", 0): whole.prompt, ("q1", 0): None}
+    assert first == msgspec.structs.replace(whole, prompt=Prompt(parts=(video,), template="plain/x@1"))
+    assert second.prompt is None
+    assert second.score is first.score
+    assert third.score == LOST
+    assert third.prompt == Prompt(parts=())
+
+
+def test_questions_come_back_sharing_what_they_repeat(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        first, *others = store.items()
+    assert (first, *others) == ITEMS
+    assert all(one.choices is first.choices and one.tags is first.tags for one in others)

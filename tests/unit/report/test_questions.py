@@ -16,7 +16,7 @@ from vidence.records import (
     VideoPart,
 )
 from vidence.report.questions import error_of, how_read, pick, prompt_text, shown_words
-from vidence.report.results import Row
+from vidence.report.results import Row, load_run, with_prompts
 
 
 def row(runs, position):
@@ -205,3 +205,12 @@ def test_a_damaged_picture_is_said_and_breaks_nothing(runs, page_of, tmp_path):
     (note,) = [n for n in page.text_of("p", class_="note") if "cannot be pictured" in n]
     assert "001.png" in note
     assert page.all("image") == []
+
+
+def test_a_page_of_brief_rows_has_what_was_sent(runs):
+    folder = runs.write("r")
+    whole, brief = load_run(folder), load_run(folder, are_brief=True)
+    assert whole.rows[0].trial.prompt.parts
+    assert not any(prompt_text(row.trial.prompt) for row in brief.rows)
+    assert [row.trial for row in with_prompts(brief, brief.rows)] == [row.trial for row in whole.rows]
+    assert with_prompts(whole, whole.rows) is whole.rows

@@ -1,10 +1,12 @@
 import csv
+import io
 
 import msgspec
+import pytest
 
 from vidence.records import Estimate
 from vidence.tables.charts import Chart
-from vidence.tables.export import statement_as_json, table_as_csv, table_as_json
+from vidence.tables.export import csv_cell, csv_text, statement_as_json, table_as_csv, table_as_json
 from vidence.tables.table import Column, Row, Table
 
 
@@ -70,3 +72,28 @@ def test_statements_keep_their_values_and_the_kinds_of_their_columns():
     }
     chart = Chart(name="c", title="C", x_title="x", y_title="y", series=())
     assert statement_as_json(chart)["kind"] == "chart"
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", '"', ","])
+def test_no_end_of_a_line_in_a_text_ends_a_row(end):
+    text = csv_text([("id", "said"), (f"a{end}b", f"rabbit{end}=1+cmd|/C!A0")])
+    assert f'"a{end.replace(chr(34), chr(34) * 2)}b"' in text
+    assert list(csv.reader(io.StringIO(text, newline="")))[1] == [f"a{end}b", f"rabbit{end}=1+cmd|/C!A0"]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1", "+a", "-a", "@a", " =1", "\r=1", "\n+a", "\t", "\x00=1", "\u200b@a", "\ufeff-a", "\uff1d1"]
+)
+def test_what_a_spreadsheet_would_run_is_made_a_text(text):
+    assert csv_cell(text) == f"'{text}"
+    assert next(csv.reader(io.StringIO(csv_text([(text, "x")], is_data=True), newline=""))) == [text, "x"]
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-3", "1=1", "", "-1.", "'=1"])
+def test_numbers_and_plain_texts_stay(text):
+    assert csv_cell(text) == text
+
+
+def test_numbers_are_whole_and_an_empty_row_is_a_row():
+    assert csv_text([(1234567, 0.1 + 0.2, 1.0, None)]) == "1234567,0.3,1,\n"
+    assert csv_text([("",)]) == '""\n'

@@ -15,7 +15,7 @@ from vidence.ask.files import DataFile, FieldError, text_of
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
 from vidence.media.files import place_of_url
-from vidence.records import Evidence, Item, Media
+from vidence.records import Evidence, Item, Media, Sharing
 
 _FORMAT = "the format is in docs/item-format.md"
 _MAX_CHOICES = 26
@@ -188,6 +188,7 @@ class Gathering:
         self._id_field = id_field
         self._problems: list[str] = []
         self._place_of: dict[str, str] = {}
+        self._sharing = Sharing()
         self._row = files[0], ""
 
     @contextmanager
@@ -228,7 +229,7 @@ class Gathering:
             raise FieldError(
                 "item_id", f"{item.item_id!r} was used {first} before; expected an id of its own"
             )
-        self.items.append(item)
+        self.items.append(self._sharing.item(item))
 
     def loaded(self, *, media_root: Path, revision: str = "") -> Loaded:
         """What was kept, with everything that there is to say about it.

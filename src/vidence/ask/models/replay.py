@@ -176,18 +176,19 @@ class ReplayModel(LocalModel):
 
 
 def _replies(file: DataFile, columns: Settings) -> dict[str, dict[int, Reply]]:
-    first: dict[tuple[str, int], Recorded] = {}
     replies: dict[str, dict[int, Reply]] = {}
     for place, row in rows(file):
         one = recorded(place, row, columns)
-        known = first.setdefault((one.item_id, one.sample), one)
-        if known.reply != one.reply:
+        if replies.setdefault(one.item_id, {}).setdefault(one.sample, one.reply) != one.reply:
+            every = (recorded(place, row, columns) for place, row in rows(file))
+            first = next(
+                other for other in every if (other.item_id, other.sample) == (one.item_id, one.sample)
+            )
             raise DataError(
                 f"{place}: a second, different reply for item {one.item_id!r} (the first is at "
-                f"{known.place}); keep one, or tell them apart by a field that counts from 0, named "
+                f"{first.place}); keep one, or tell them apart by a field that counts from 0, named "
                 "with sample=FIELD"
             )
-        replies.setdefault(one.item_id, {})[one.sample] = one.reply
     if not replies:
         raise DataError(f"{file.path} holds no reply; expected at least one row")
     return replies

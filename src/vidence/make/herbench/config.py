@@ -17,7 +17,7 @@ from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
 from vidence.make.cards.scenes import SceneRules
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
-from vidence.make.pipeline.config_file import Count, read_config
+from vidence.make.pipeline.config_file import Count, Share, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
@@ -134,12 +134,15 @@ class SceneStep(Record, omit_defaults=True):
 class TaskRules(Record, omit_defaults=True):
     """How much of one task: at most `per_video` drafts of a video and `total` of all.
 
-    `structures` are the forms of question that are wanted (empty: all that the task has).
+    `structures` are the forms of question that are wanted (empty: all that the task has). `same_answer` is
+    the largest share of the drafts of one structure that have the same right answer, two drafts at least (1:
+    any): whoever guesses what is right most often is to gain little.
     """
 
     per_video: Count = DEFAULT_PER_VIDEO
     total: Count | None = None
     structures: tuple[str, ...] = ()
+    same_answer: Share = 0.4
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 

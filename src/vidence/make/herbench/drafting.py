@@ -21,6 +21,9 @@ from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.make.pipeline.session import Gate
 from vidence.records import Record
+from vidence.text import normal_form
+
+_LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
 ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
@@ -207,7 +210,7 @@ def _account_drafts(work: HerbenchSession, made: Sequence[DraftSet]) -> tuple[Dr
 
 
 def _quotas(orders: Sequence[TaskOrder]) -> Gate:
-    """Keep wanted structures, `per_video` drafts of a video, and `total` of all, from the videos in turn."""
+    """Keep wanted structures, `per_video` drafts of a video, balanced answers, and `total` of all in turn."""
     rules = {one.task.code: one.rules for one in orders}
 
     def gate(drafts: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
@@ -227,11 +230,28 @@ def _quotas(orders: Sequence[TaskOrder]) -> Gate:
         for task, mine_drafts in turns.items():
             total = rules[task].total
             in_turn = sorted(mine_drafts, key=lambda one: one[:2])
+            common = _too_common([draft for _, _, draft in in_turn], share=rules[task].same_answer)
+            dropped += [_over(one[2], "answer-too-common") for one in in_turn if one[2].draft_id in common]
+            in_turn = [one for one in in_turn if one[2].draft_id not in common]
             kept += [(place, draft) for _, place, draft in in_turn[:total]]
             dropped += [_over(draft, "over-total") for _, _, draft in in_turn[len(in_turn[:total]) :]]
         return [draft for _, draft in sorted(kept, key=lambda one: one[0])], dropped
 
     return gate
+
+
+def _too_common(drafts: Sequence[Draft], *, share: float) -> set[str]:
+    """The ids of drafts to leave out, the last first: in each structure no answer is right too often."""
+    same: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for draft in drafts:
+        same[draft.structure][normal_form(draft.choices[draft.answer_index])].append(draft.draft_id)
+    left_out: set[str] = set()
+    for by_answer in same.values():
+        n_kept, most = -1, sum(map(len, by_answer.values()))
+        while (now := sum(min(len(ids), most) for ids in by_answer.values())) != n_kept:
+            n_kept, most = now, max(_LEAST_SAME, int(share * now))
+        left_out.update(name for ids in by_answer.values() for name in ids[most:])
+    return left_out
 
 
 def _over(draft: Draft, reason: str) -> Dropped:

@@ -15,9 +15,10 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.make.lights.clips import ClipMade
-from vidence.make.lights.tables import Choice, table
+from vidence.make.lights.tables import Choice
 from vidence.media.whole import write_whole
 from vidence.records import Record
+from vidence.tables.export import FORMULA, NUMBER, csv_text
 
 _KEY_COLUMNS = ("form", "place", "item_id", "choice_1", "choice_2", "choice_3", "right")
 
@@ -87,10 +88,12 @@ def write_study(
             right = order.index(choice.right) + 1
             rows.append({"form": form, "place": place, "item_id": item_id, **names, "right": right})
         path = folder / "study" / f"form-{form}.html"
-        write_whole(path, template.render(form=form, items=items, target=rules.target).encode())
+        page = template.render(form=form, items=items, target=rules.target, formula=FORMULA, number=NUMBER)
+        write_whole(path, page.encode())
         files.append(path)
     key = folder / "study" / "key.csv"
-    write_whole(key, table(_KEY_COLUMNS, rows))
+    cells = ([str(row[name]) for name in _KEY_COLUMNS] for row in rows)
+    write_whole(key, csv_text([_KEY_COLUMNS, *cells]).encode())
     return (*files, key)
 
 

@@ -1,7 +1,5 @@
 """The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
+from vidence.tables.export import csv_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +152,5 @@ def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes
         name = str(row.get("name", ""))
         if "|" in name:
             raise DataError(f"{name!r} has a |, which parts names in a cell; write it otherwise")
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    cells = [["" if row.get(name) is None else str(row.get(name)) for name in columns] for row in rows]
+    return csv_text([columns, *cells], is_data=True).encode()

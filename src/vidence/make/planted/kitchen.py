@@ -1,12 +1,11 @@
 """A planted log of a kitchen: who reads it knows how often everything is done, and in which order."""
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
 
 from vidence.records import Record
+from vidence.tables.export import csv_text
 
 _COUNTS = (7, 6, 5, 4, 4, 3)  # how often what is done again and again is done
 _N_ONCE = 9
@@ -78,11 +77,11 @@ def plan_kitchen(name: str, *, rng: np.random.Generator) -> Kitchen:
 
 def log_of(kitchens: Sequence[Kitchen]) -> str:
     """The log as a table in CSV, with the columns of the plain format."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("video_id", "start", "end", "narration", "verb", "noun"))
-    for kitchen in kitchens:
-        for deed in kitchen.deeds:
-            told = f"{deed.verb} the {deed.noun}"
-            writer.writerow((kitchen.name, deed.start_s, deed.end_s, told, deed.verb, deed.noun))
-    return out.getvalue()
+    names = ("video_id", "start", "end", "narration", "verb", "noun")
+    rows = [
+        (kitchen.name, str(deed.start_s), str(deed.end_s), told, deed.verb, deed.noun)
+        for kitchen in kitchens
+        for deed in kitchen.deeds
+        for told in (f"{deed.verb} the {deed.noun}",)
+    ]
+    return csv_text([names, *rows], is_data=True)

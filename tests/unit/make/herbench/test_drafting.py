@@ -8,6 +8,7 @@ from subjects.gated import draft
 from subjects.herbench_session import session, state
 from subjects.kitchens import kitchens, material
 from vidence.errors import UnknownNameError, UsageError
+from vidence.make.herbench import drafting
 from vidence.make.herbench.config import TaskRules
 from vidence.make.herbench.drafting import DraftSet, draft_all, open_tasks
 from vidence.make.pipeline.ledger import UnitDone, ignore
@@ -114,3 +115,19 @@ def test_the_seed_is_part_of_what_is_drafted(tmp_path):
             made.append(draft_all(work, VIDEOS, CORPUS, orders=orders))
     assert made[0] == made[1]
     assert made[0] != made[2]
+
+
+@pytest.mark.parametrize(
+    ("answers", "share", "kept"),
+    [
+        ("aaaaaaab", 0.4, "aab"),  # two at least, and less than the share of what is left
+        ("aabbccdd", 0.4, "aabbccdd"),
+        ("aaaaaaaabbbbbb", 0.5, "aaaaaabbbbbb"),
+        ("aaaaaaab", 1.0, "aaaaaaab"),
+        ("ab", 0.4, "ab"),
+    ],
+)
+def test_no_answer_is_right_too_often_in_a_structure(answers, share, kept):
+    drafts = [draft(f"{i}", choices=(right, "v", "w", "x", "y")) for i, right in enumerate(answers)]
+    left_out = drafting._too_common(drafts, share=share)
+    assert "".join(a for a, one in zip(answers, drafts, strict=True) if one.draft_id not in left_out) == kept

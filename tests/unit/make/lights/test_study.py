@@ -5,6 +5,7 @@ import csv
 import io
 
 import pytest
+from jinja2.utils import htmlsafe_json_dumps
 
 from vidence.ask.benchmarks.actpld import LabelRow
 from vidence.ask.scoring.label_words import LabelWords
@@ -12,6 +13,7 @@ from vidence.errors import UsageError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.study import StudyRules, write_study
 from vidence.make.lights.tables import Choice
+from vidence.tables.export import FORMULA, NUMBER
 
 NAMES = ("hand_shake", "high five", "hug & kiss")
 
@@ -84,3 +86,11 @@ def test_no_forms_are_no_files(tmp_path):
 def test_rules_that_make_no_study_are_refused(rules):
     with pytest.raises(UsageError, match="a study has 0 or more forms"):
         StudyRules(**rules)
+
+
+def test_a_page_saves_words_as_every_other_table_does(tmp_path):
+    (page, *_), _ = studied(tmp_path, n_forms=1)
+    text = page.read_text()
+    for pattern in (FORMULA, NUMBER):
+        assert f"new RegExp({htmlsafe_json_dumps(pattern)})" in text
+    assert "safe(String(text))" in text
