@@ -30,7 +30,7 @@ from vidence.records import Item, Prompt, Reply, Sampling, TextPart
 IS_LONG = os.environ.get("VIDENCE_ATTACK") == "long"
 KEY = "sk-CANARY-0123456789"
 N_QUESTIONS = 2
-TIMEOUT_S = 10.0
+TIMEOUT_S = 60.0 if IS_LONG else 10.0  # bodies of 32 MB, on a machine that does other things, too
 SILENT_TIMEOUT_S = 1.0  # where nothing else ends the wait
 SPECS = {
     "chat": "openai:m?base_url={address}/v1&api_key_env=HOSTILE_KEY",
@@ -174,6 +174,14 @@ def test_every_mode_ends_in_an_answer_or_one_clear_failure(
 ENDLESS = {"gzip_bomb": (1, 150), "endless_body": (16, 700), "endless_chunks": (16, 700)}
 
 
+# What a process is said to have used counts the process that started it, so that a small one starts it.
+_MEASURED = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=False)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000)
+"""
+
+
 def _memory_mb(address: str, name: str, folder: Path, *, n_questions: int) -> tuple[float, str]:
     """The most memory of a run against one mode, in MB, and what it said."""
     row = {"choices": ["x", "y"], "answer": "A"}
@@ -182,10 +190,12 @@ def _memory_mb(address: str, name: str, folder: Path, *, n_questions: int) -> tu
     spec = f"openai:m?base_url={address}/{name}/v1"
     run = [sys.executable, "-m", "vidence", "run", "table", "--data", "questions.jsonl", "--model", spec]
     command = [*run, "--out", name, "--no-page", "--memory", f"{name}.sqlite"]
-    with (folder / "said").open("w") as said, subprocess.Popen(command, cwd=folder, stderr=said) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_maxrss / 1000, (folder / "said").read_text()
+    with (folder / "said").open("w") as said:
+        measured = [sys.executable, "-c", _MEASURED, *command]
+        told = subprocess.run(
+            measured, cwd=folder, stderr=said, stdout=subprocess.PIPE, check=True, text=True
+        )
+    return float(told.stdout.splitlines()[-1]), (folder / "said").read_text()
 
 
 @pytest.mark.skipif(not IS_LONG, reason="VIDENCE_ATTACK=long measures memory")
