@@ -188,6 +188,30 @@ def test_a_missing_key_is_all_that_is_said_and_nothing_is_left(vidence, question
     assert vidence("report", "r").code == 0
 
 
+def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
+    questions(n_clips=1)
+    (vidence.folder / "bad.toml").write_text("nosuch = 1\n")
+    (vidence.folder / "broken.toml").write_text("a = [\n")
+    assert vidence(*RUN, "baseline:constant").code == 0
+    for words, message in (
+        (["make", "herbench", "bad.toml"], "bad.toml:1: there is no setting 'nosuch'"),
+        (["make", "herbench", "broken.toml"], "broken.toml is no TOML"),
+        (["judge", "r", "--judge-model", "scripted:A", "--judge", "NOPE"], "there is no judge named 'NOPE'"),
+    ):
+        done = vidence(*words)
+        assert done.code == 2
+        assert message in done.err
+        assert "kept" not in done.err
+
+
+def test_a_message_that_ends_in_a_question_has_no_second_stop(vidence, questions):
+    questions(n_clips=1)
+    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--attempts", "1", "--patience", "1s")
+    done = vidence("diagnose", "modality", "table", "--data", "questions.jsonl", "--model", *away)
+    assert done.code == 2
+    assert "is base_url right? Check the server" in done.err
+
+
 def test_what_stands_in_the_place_of_a_video_is_said(vidence, questions):
     questions(n_clips=1)
     (vidence.folder / "clip0.mp4").unlink()
