@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test attack mutants check audit lock bench docs clean
+.PHONY: install demo test attack mutants check audit lock bench dist pictures docs clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -75,6 +75,12 @@ check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, docs
 	$(BIN)/python scripts/sizes.py
 	$(BIN)/python scripts/fragments.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on every Python from 3.11 to 3.13 that is there
+	$(BIN)/python scripts/dist.py
+
+pictures: $(VENV)/.test-installed ## draw the pictures of the tutorial and the gallery anew (needs Chromium)
+	$(BIN)/python scripts/pictures.py
 
 docs: $(VENV)/.test-installed ## build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site

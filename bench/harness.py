@@ -233,6 +233,32 @@ def finished(bench: Bench) -> list[Row]:
     ]
 
 
+def listing(bench: Bench) -> list[Row]:
+    """A list of 200 runs of 100 questions each: of those that keep their lines, and of those that do not."""
+    folder = bench.fresh("listing")
+    questions = folder / "questions.jsonl"
+    fields = {"question": "How many?", "choices": ["one", "two"], "answer": "A"}
+    rows = [{"item_id": f"q{i}", "media": [{"path": f"v{i % 20}.mp4"}], **fields} for i in range(100)]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
+    fixed = ["--data", str(questions), "--model", "baseline:random", "--no-page"]
+    first = folder / "runs" / "r0"
+    made = measure.run([str(VIDENCE), "run", "table", *fixed, "--out", str(first)], env=env)
+    if made.returncode:
+        raise RuntimeError(made.output[-2000:])
+    for i in range(1, 200):
+        shutil.copytree(first, folder / "runs" / f"r{i}")
+    command = [str(VIDENCE), "runs", str(folder / "runs")]
+    kept_s = least_cpu_s([measure.run(command) for _ in range(N_ROUNDS)])
+    for path in folder.glob("runs/*/plan.toml"):
+        path.write_text(path.read_text().replace("[plan]", "[plan] # changed", 1))
+    made_s = least_cpu_s([measure.run(command) for _ in range(N_ROUNDS)])
+    return [
+        below("vidence runs over 200 runs, CPU", kept_s, 0.5, "s"),
+        Row("the same without their kept lines, CPU", f"{made_s:.1f} s"),
+    ]
+
+
 def large(bench: Bench) -> list[Row]:
     """200,000 recorded replies, and the report of 26,806; CPU, since shared machines add to the wall."""
     rows: list[Row] = []
@@ -319,4 +345,4 @@ def failures(bench: Bench) -> list[Row]:
     return [Row("one request in five fails: questions lost", f"{n_lost:.0f} of 200", "0", n_lost == 0)]
 
 
-ALL = (start, load_a, load_b, latency, failures, kill, together, finished, large)
+ALL = (start, load_a, load_b, latency, failures, kill, together, finished, listing, large)

@@ -22,6 +22,8 @@ EXTRAS = ("transformers", "select", "build", "trackers")
 GROUPS = ("test", "check", "docs", "package")
 # Torch, and what only its build with CUDA asks for, which is the one on PyPI.
 TORCH = re.compile(r"torch==|nvidia-|cuda-|triton==")
+# Installed beside the rest, for some tests alone: with a torch for the CPU it loads only by a plugin.
+BESIDE = re.compile(r"torchvision==")
 _BUILD = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<name>\w+)-(?P<version>[0-9.]+)\+cpu-\S+\.whl")
 HEADS = {
     "lock.txt": "What development and CI install, but for torch, with the hashes that it must have.",
@@ -109,7 +111,7 @@ def main() -> int:
         "lock.txt", "pyproject.toml", *chosen, "--constraint=constraints/test.txt", upgrade=upgrade
     )
     torch = [one for one in every if TORCH.match(one)]
-    write("lock.txt", [one for one in every if not TORCH.match(one)])
+    write("lock.txt", [one for one in every if not (TORCH.match(one) or BESIDE.match(one))])
     write("torch-pypi.txt", torch)
     write("torch-cpu.txt", cpu_builds(CPU_BUILDS.read_text(encoding="utf-8"), pypi=torch))
     for group in ("pip", "apart", "beside"):

@@ -1,4 +1,4 @@
-"""Puts a bill of materials into each wheel that is built: ``.dist-info/sboms/vidence.cdx.json`` (PEP 770).
+"""Adds to a wheel a bill of materials (``.dist-info/sboms/vidence.cdx.json``, PEP 770) and the documentation.
 
 The wheel holds nobody else's code. What it asks for is listed as in its metadata, each with the version that
 the lock file names, which is the one that the tests passed with. The format is CycloneDX 1.6.
@@ -119,6 +119,10 @@ class SbomHook(BuildHookInterface):  # type: ignore[type-arg]
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
         build_data["sbom_files"].append(str(path))
+        # The pages that `vidence help` shows; a checkout has them beside the sources.
+        for page in sorted([*Path(self.root, "docs").rglob("*.md"), *Path(self.root, "docs").glob("*.json")]):
+            place = page.relative_to(self.root).as_posix()
+            build_data["force_include"][place] = f"{core.name}/{place}"
 
 
 def get_build_hook() -> type[BuildHookInterface]:  # type: ignore[type-arg]

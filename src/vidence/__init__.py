@@ -103,6 +103,7 @@ def evaluate(
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
+    from vidence.report.listed import keep_line
 
     place = environment(_path(cache))
     questions = None if data is None else Path(data)
@@ -110,6 +111,7 @@ def evaluate(
     folder = default_folder(plan) if out is None else Path(out)
     begun(plan, folder=folder, environment=place)
     _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
+    keep_line(folder)
     return open_run(folder)
 
 
@@ -136,7 +138,7 @@ def diagnose(
     benchmark: str,
     /,
     *,
-    data: Path | str,
+    data: Path | str | None = None,
     model: str,
     out: Path | str | None = None,
     level: float = 0.95,
@@ -174,8 +176,8 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
 
     Args:
         name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option, too.
-        what: the run, or its folder; with `data` and `model` the name of a benchmark.
-        data: the file or folder of the benchmark's questions.
+        what: the run, or its folder; with `model` the name of a benchmark.
+        data: the file or folder of the benchmark's questions; None takes what ``vidence get`` fetched.
         model: a model spec.
         out: the run folder of a benchmark; None takes the one of ``vidence diagnose``.
         level: coverage of the intervals.
@@ -185,7 +187,8 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
             benchmark, those that `evaluate` takes.
 
     Raises:
-        UsageError: an unknown option or setting, `data` without `model`, or no question could be examined.
+        UsageError: an unknown option or setting, `data` or `out` without `model`, or no question
+            could be examined.
         TrustError: the plan of a run folder names what was not allowed.
         VidenceError: it cannot go on; every finding so far is kept.
     """
@@ -198,17 +201,18 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
     from vidence.report.diagnosed import load_diagnosed
 
     spec, place = parse_spec(name), environment(_path(cache))
-    if data is not None and model is not None:
-        plan = make_plan(str(what), data=Path(data), model=model, overrides=settings)
+    if model is not None:
+        questions = _path(data)
+        plan = make_plan(str(what), data=questions, model=model, overrides=settings, cache=place.cache_root)
         folder = default_folder(plan) if out is None else Path(out)
         begun(plan, folder=folder, environment=place)
         texts = dict(spec.options)
-    elif data is None and model is None and out is None:
+    elif data is None and out is None:
         folder = _folder(what)
         plan = taken_up(folder, environment=place, is_trusted=trust)
         texts = {**spec.options, **examining.option_texts(settings)}
     else:
-        raise UsageError("a benchmark wants data= and model=, and takes out=; a run has its own: give none")
+        raise UsageError("a benchmark wants model=, and takes data= and out=; a run has its own: give none")
     diagnostic = examining.open_diagnostic(spec.name, texts)
     _wait(
         lambda: examining.diagnose(

@@ -66,7 +66,7 @@ def test_every_benchmark_has_a_page(page):
         assert f"# `{name}`" in page[f"docs/benchmarks/{name}.md"].text
 
 
-@pytest.mark.parametrize("script", ["flags.py", "options.py"])
+@pytest.mark.parametrize("script", ["flags.py", "options.py", "licences.py"])
 def test_a_page_made_from_code_is_up_to_date(script):
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

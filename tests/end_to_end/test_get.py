@@ -3,6 +3,9 @@
 import gzip
 import io
 import json
+import re
+import shlex
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -10,7 +13,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
+import vidence as package
 from servers.hub import Hub
+from servers.openai_stub import OpenAIStub
 
 from .conftest import write_clip
 
@@ -83,6 +88,25 @@ def test_fetched_and_run_in_two_commands(vidence, hub, mmvu) -> None:
     [trial] = vidence.trials("r").values()
     assert trial.selection.frames
     assert not [path for _, path, _ in hub.requests if path.endswith(".md")]
+
+
+def test_a_stranger_gets_to_a_report_with_the_first_three_commands_of_the_readme(vidence, mmvu) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    install, *commands = re.search(r"^```\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)[1].splitlines()
+    assert install == "pip install ."  # `make dist` does that
+    assert len(commands) == 2
+    with OpenAIStub(answer="The deck rests on piers. The final answer is (B).") as server:
+        for command in commands:
+            _, *words = shlex.split(command.replace("--limit 20", "--limit 2"))
+            words = [word.replace("http://localhost:8000/v1", server.base_url) for word in words]
+            done = vidence(*words, *(["--yes"] if words[0] == "get" else []))
+            assert done.code == 0, done.err
+    [folder] = (vidence.folder / "runs").iterdir()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert f"hf:yale-nlp/MMVU@{mmvu}" in page
+    assert "100.0 %" in page
+    assert "Accuracy 100.0 %" in done.out
+    assert server.n_requests == 2
 
 
 def test_only_the_videos_that_are_needed_are_fetched(vidence, hub, mmvu) -> None:
@@ -239,3 +263,94 @@ def test_the_real_questions_of_perceptioncomp_find_their_videos(vidence, hub, re
     done = vidence("get", "perceptioncomp", "--media", "--yes")
     assert done.code == 0, done.err
     assert f"media of these questions: {len(names)} files" in done.err
+
+
+ARCHIVED = "hf:me/archived@main"
+
+
+class Typed(io.StringIO):
+    """A terminal on which something was typed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 130), ("", 130)])
+def test_somebody_at_a_terminal_is_asked_before_anything_is_fetched(
+    vidence, hub, mmvu, monkeypatch, typed, code
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Typed(typed))
+    done = vidence("get", "mmvu")
+    assert done.code == code
+    assert "Fetch the questions? [y/N]" in done.err
+    assert bool([path for _, path, _ in hub.requests if "/resolve/" in path]) == (code == 0)
+
+
+def test_the_run_says_what_its_questions_were_fetched_from(vidence, mmvu) -> None:
+    assert vidence("get", "mmvu", "--yes").code == 0
+    run = ("run", "mmvu", "--model", "baseline:constant?letter=A")
+    assert vidence(*run, "--out", "r").code == 0
+    facts = plan_of(vidence.folder / "r")["facts"]
+    assert (facts["release"], facts["release_licence"]) == (f"hf:yale-nlp/MMVU@{mmvu}", "cc-by-4.0")
+    assert facts["fetched_at"].startswith("20")
+    page = (vidence.folder / "r" / "report.html").read_text()
+    assert f"hf:yale-nlp/MMVU@{mmvu}" in page
+    assert "cc-by-4.0" in page
+    own = vidence.folder / "validation.json"
+    own.write_bytes(MMVU)
+    assert vidence(*run, "--data", str(own), "--out", "own", "--no-page").code == 0
+    assert plan_of(vidence.folder / "own")["facts"]["release"] == ""
+
+
+def test_what_was_fetched_is_diagnosed_and_audited(vidence, mmvu, monkeypatch) -> None:
+    done = vidence("diagnose", "modality", "mmvu", "--model", MODEL)
+    assert done.code == 2
+    assert "mmvu was not fetched: say vidence get mmvu --media" in done.err
+    assert "mmvu was not fetched" in vidence("audit", "mmvu").err
+    chosen = ("--where", "question_type=multiple-choice")
+    assert vidence("get", "mmvu", "--media", *chosen, "--yes").code == 0
+    done = vidence("diagnose", "modality", "mmvu", "--model", MODEL, *chosen, "--out", "d", "--no-page")
+    assert done.code == 0, done.err
+    done = vidence("audit", "mmvu", "--out", "a", "--no-page")
+    assert done.code == 0, done.err
+    assert "mmvu" in done.out
+    monkeypatch.chdir(vidence.folder)
+    monkeypatch.setenv("VIDENCE_CACHE", vidence.env["VIDENCE_CACHE"])
+    found = package.diagnose("modality", "mmvu", model=MODEL, out="d", where=dict([chosen[1].split("=")]))
+    assert found.plan.data == f"hf:yale-nlp/MMVU@{mmvu}"
+
+
+def test_videos_of_a_sample_are_those_that_run_samples(vidence, hub, mmvu) -> None:
+    sampled = ("--sample", "1", "--seed", "1")
+    done = vidence("get", "mmvu", "--media", *sampled, "--yes")
+    assert "--sample 1 --seed 1" in done.err
+    fetched = {path.rpartition("/videos/")[2] for _, path, _ in hub.requests if "/resolve/" in path}
+    vidence("run", "mmvu", "--model", "scripted:A", *sampled, "--out", "r", "--no-page", "--allow-missing")
+    [trial] = vidence.trials("r").values()
+    assert trial.selection.frames
+    assert len(fetched - {"validation.json"}) <= 2
+
+
+def test_videos_of_the_hubs_cache_lie_inside(vidence, mmvu) -> None:
+    assert vidence("get", "mmvu", "--media", "--limit", "1", "--yes").code == 0
+    run = ("run", "mmvu", "--model", MODEL, "--limit", "1", "--no-page", "--out", "r")
+    done = vidence(*run, "--media-inside")
+    assert done.code == 0, done.err
+    assert "outside the folder" not in done.err
+
+
+def test_archives_of_any_data_set_are_unpacked(vidence, hub, clip) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("kitchen.mp4", clip)
+    row = {"item_id": "q", "media": [{"path": "videos/kitchen.mp4"}], "question": "?"}
+    row |= {"choices": ["a", "b"], "answer": "A"}
+    hub.add("me/archived", {"q.jsonl": json.dumps(row).encode(), "videos/part_1.zip": file.getvalue()})
+    done = vidence("get", ARCHIVED, "--media", "--yes")
+    assert done.code == 0, done.err
+    [media] = re.findall(r"unpacked, lie in (\S+); name it with --media", done.err.replace("\n", " "))
+    data = next((vidence.folder / "hf").rglob("q.jsonl"))
+    run = ("run", "table", "--data", str(data), "--media", media, "--model", MODEL, "--out", "r", "--no-page")
+    done = vidence(*run)
+    assert done.code == 0, done.err
+    assert vidence.trials("r")["q"].selection.frames

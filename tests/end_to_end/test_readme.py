@@ -225,4 +225,4 @@ def test_points_of_light_are_shown_made_and_asked(vidence):
 
 
 def test_every_command_is_tested():
-    assert len(commands()) == 11  # each one is in a test above: add a test with a command
+    assert len(commands()) == 13  # each one is in a test above, or in test_get.py: add a test with a command

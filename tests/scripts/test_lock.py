@@ -38,9 +38,10 @@ def test_everything_that_the_package_and_its_groups_ask_for_is_locked(script) ->
         ],
         **{f"{name}.txt": groups[name] for name in ("pip", "apart", "beside")},
     }
+    beside = {"torchvision"} if any(one.startswith("torchvision") for one in groups["beside"]) else set()
     for name, requirements in wanted.items():
         held = {normal(block) for block in lock.blocks((FOLDER / name).read_text())}
-        assert {normal(one) for one in requirements} - {"torch"} <= held, f"{name}: run make lock"
+        assert {normal(one) for one in requirements} - {"torch", *beside} <= held, f"{name}: run make lock"
 
 
 def test_torch_is_locked_for_the_cpu_and_as_pypi_has_it_in_one_version(script) -> None:
@@ -76,3 +77,10 @@ def test_an_address_never_gets_into_a_lock(script, tmp_path, monkeypatch) -> Non
     with pytest.raises(SystemExit, match=r"git\+https://x/y in pip\.txt"):
         lock.write("pip.txt", ["pip @ git+https://x/y"])
     assert not list(tmp_path.iterdir())
+
+
+def test_torchvision_is_locked_beside_the_rest_alone(script) -> None:
+    lock = script("lock")
+    held = {name: lock.blocks((FOLDER / name).read_text()) for name in LOCKS}
+    found = [name for name, blocks in held.items() if any(map(lock.BESIDE.match, blocks))]
+    assert found == ["beside.txt"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import AccessError, UsageError
+from vidence.installation import adding
 from vidence.text import sentence
 
 WHOLE_BYTES = 64 << 20
@@ -166,7 +167,7 @@ def locate(name: str, *, revision: str = "", local_only: bool = False) -> Source
         )
     is_possible = not name.startswith(("/", ".", "~"))
     if is_possible and importlib.util.find_spec("huggingface_hub") is None:
-        raise UsageError(f"{name!r} is no folder, and the hub needs: pip install 'vidence[transformers]'")
+        raise UsageError(f"{name!r} is no folder, and the hub needs: {adding('transformers')}")
     asked = "local_only=true" if local_only else ""
     config = fetch_config(name, revision=revision, local_only=asked, example="Qwen/Qwen2.5-VL-7B-Instruct")
     commit = config.parent.name

@@ -32,8 +32,10 @@ _RECORDS: Mapping[str, type] = {"media": Media, "evidence": Evidence, "provenanc
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _REQUIRED = re.compile(r"Object missing required field `(?P<name>.*)`")
-# Choices and answers may be written as numbers; they are texts.
-_TEXT_FIELD = re.compile(r"choices|options|answer|answer_text|answer_choice(?:_\d)?")
+# Ids, choices, answers and the values of tags may be written as numbers; they are texts.
+_TEXT_FIELD = re.compile(
+    r"choices|options|answer|answer_text|answer_choice(?:_\d)?|item_id|source_id|video_id|question_id|tags"
+)
 _NUMBER_FOR_TEXT = re.compile(
     r"Expected `str(?: \| null)?`, got `(?:int|float)`"
     rf" - at `\$\.(?:{_TEXT_FIELD.pattern})(?:\[\.\.\.\]|\[\d+\])?`"
@@ -282,7 +284,7 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
 
 
 def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
-    """Read an object whose choices or answer have numbers, each as the text that is written there."""
+    """Read an object whose texts were written as numbers, each as the text that is written there."""
     with _reasons(decoder):
         fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         for name, raw in fields.items():

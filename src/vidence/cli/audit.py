@@ -27,7 +27,9 @@ _MOST_LISTED = 20
 
 @click.command()
 @click.argument("what")
-@click.option("--data", type=click.Path(path_type=Path), help="File or folder of a benchmark's questions.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
+)
 @click.option(
     "--model",
     "models",
@@ -39,7 +41,7 @@ _MOST_LISTED = 20
 @click.option(
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
-@partial(with_plan_flags, without={"strict", "repeats"})
+@partial(with_plan_flags, without={"strict", "repeats", "name"})
 @click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")
@@ -57,7 +59,9 @@ def audit(
     strict: bool,
     **overrides: object,
 ) -> int:
-    """Check a set of questions: WHAT is a file in the item format, or a benchmark (then with --data).
+    """Check a set of questions: WHAT is a file in the item format, or a benchmark.
+
+    The questions of a benchmark are those that `vidence get` fetched, or lie where --data says.
 
     Every question is checked by its texts. With --model, models say which need no video, one frame, or how
     many; --limit and --sample then choose whom they are asked about. The same command goes on.
@@ -77,7 +81,7 @@ def audit(
     show_licence(plan.benchmark, console, cache_root=cache_root())
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
-    name = benchmark if data is not None else source.name
+    name = source.name if data is None and source is not None else benchmark
     card = make_card(name, checked, asked=None, seed=SEED, level=level)
     written = write_audit(card, folder, with_page=page)
     if models:
@@ -90,18 +94,16 @@ def audit(
     return SEVERE if strict and card.n_severe else 0
 
 
-def _named(what: str, data: Path | None) -> tuple[str, Path]:
-    """The benchmark and its data."""
+def _named(what: str, data: Path | None) -> tuple[str, Path | None]:
+    """The benchmark and its data; None: what `vidence get` fetched."""
     from vidence.catalog import names
 
-    if data is not None:
+    if data is not None or what in names("benchmark"):
         return what, data
-    if what in names("benchmark"):
-        raise UsageError(f"{what!r} is a benchmark; say where its questions are with --data")
     if not Path(what).exists():
         raise UsageError(
             f"{what!r} is neither a file nor a benchmark; expected a file such as questions.jsonl, or one of "
-            f"{', '.join(names('benchmark'))} with --data"
+            f"{', '.join(names('benchmark'))}"
         )
     return "table", Path(what)
 

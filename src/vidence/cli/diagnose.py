@@ -53,9 +53,13 @@ class _WithOptions(click.Command):
 
 
 @click.command(cls=_WithOptions)
-@click.argument("name")
+@click.argument("named", metavar="NAME")  # --name is what the run is called
 @click.argument("what")
-@click.option("--data", type=click.Path(path_type=Path), help="File or folder of the questions.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="File or folder of the questions (default: what vidence get fetched).",
+)
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
@@ -70,7 +74,7 @@ class _WithOptions(click.Command):
 @progress_option
 def diagnose(
     *,
-    name: str,
+    named: str,
     what: str,
     data: Path | None,
     model: str | None,
@@ -87,12 +91,12 @@ def diagnose(
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
     WHAT is a run folder, whose plan is taken but for what an option of the diagnostic says (mrfs: its own
-    number of frames), or a benchmark (then with --data and --model, as for `vidence run`). Findings are kept
+    number of frames), or a benchmark (then with --model, as for `vidence run`). Findings are kept
     in the folder, question by question; the same command goes on.
     """
     from vidence.engine.diagnose import open_diagnostic
 
-    spec = parse_spec(name)
+    spec = parse_spec(named)
     options = dict(spec.options) | pairs(settings, "--set")
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
@@ -105,8 +109,8 @@ def diagnose(
             )
         plan = taken_up(folder, environment=environment(), is_trusted=trust)
     else:
-        if data is None or model is None:
-            raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
+        if model is None:
+            raise UsageError(f"{what!r} is no run folder; for a benchmark give --model")
         asked = with_columns(model, replay_columns) if replay_columns else model
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)

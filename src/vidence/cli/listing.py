@@ -33,6 +33,7 @@ PURPOSES: Mapping[str, str] = {
     "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",
+    "rows": "how papers asked the models of their tables, for vidence panel",
 }
 
 
@@ -73,13 +74,17 @@ def _names(plural: str) -> Sequence[str]:
 def _everything(plural: str) -> str:
     """One kind: what it is for, and a line for each of its names; names that say all in one line."""
     heading, found = f"{plural}: {PURPOSES[plural]}", _names(plural)
-    if plural in _OTHERS:
+    if plural in ("protocols", "prompts"):
         return f"{heading}\n  {', '.join(found)}"
     described = {f"  {name}": _summary(plural, name) for name in found}
     return "\n".join(filter(None, (heading, _two_columns(described))))
 
 
 def _summary(plural: str, name: str) -> str:
+    if plural == "rows":
+        from vidence.engine.panel import paper_rows
+
+        return paper_rows()[name].says
     return "" if plural in _OTHERS else catalog.summary(KINDS[plural], name)
 
 
@@ -131,8 +136,14 @@ def _protocols() -> tuple[str, ...]:
     return tuple(f"{name}/{protocol}" for name, protocols in found.items() for protocol in protocols)
 
 
+def _rows() -> tuple[str, ...]:
+    from vidence.engine.panel import paper_rows
+
+    return tuple(paper_rows())
+
+
 # Names that are no files.
-_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets}
+_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets, "rows": _rows}
 
 
 @click.command()

@@ -4,17 +4,21 @@ import errno
 import importlib
 import io
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from vidence import __version__
 from vidence.errors import UnknownNameError, VidenceError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # What each command is for, and the module of this folder that defines it, in a function of its name.
 COMMANDS = {
@@ -22,8 +26,12 @@ COMMANDS = {
     "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+    "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
+    "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
+    "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
+    "convert": ("convert", "Questions in another layout, written in the item format."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
     "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
     "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
@@ -41,10 +49,14 @@ COMMANDS = {
     "probe": ("probe", "What a video file claims, and what it really holds."),
     "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
     "schema": ("listing", "The JSON Schema of the item format."),
-    "doctor": ("doctor", "What is installed, what each extra would add, what is wrong."),
+    "doctor": ("doctor", "What is installed, what is wrong; with --model whether a model sees and answers."),
+    "help": ("pages", "The pages of the documentation."),
+    "completion": ("completion", "The script that completes names in your shell."),
 }
 # Functions that cannot have the name of their command.
-_FUNCTIONS = {"list": "list_names"}
+_FUNCTIONS = {"list": "list_names", "import": "import_results", "help": "show_page"}
+COMPLETE_VARIABLE = "_VIDENCE_COMPLETE"
+"""Set by the script of a shell that wants to know what a word can be."""
 INTERRUPTED = 130
 # What a stream says that takes no more; an error about a file has its name.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -55,11 +67,28 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS and ctx.resilient_parsing:  # half a word is completed
+            return None
         if cmd_name not in COMMANDS:
             raise UnknownNameError("command", cmd_name, COMMANDS)
         module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name.replace("-", "_")))
+        if os.environ.get(COMPLETE_VARIABLE):
+            from vidence.cli.completion import with_names
+
+            return with_names(command, cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The commands that begin so, without importing any, or the flags of the whole."""
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=help_text)
+            for name, (_, help_text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without importing any command."""
@@ -135,7 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _listen_to_sigterm()
     output = sys.stdout
     try:
-        code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+        code = app.main(
+            args=list(arguments) if arguments is not None else None,
+            complete_var=COMPLETE_VARIABLE,
+            standalone_mode=False,
+        )
         sys.stdout.flush()
     except (VidenceError, click.ClickException, click.Abort, KeyboardInterrupt, OSError, SystemExit) as error:
         sys.exit(_code_after(error, output))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
 
-Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+Option: TypeAlias = Callable[[Callable[..., object]], Callable[..., object]]
 
 parser_option = click.option(
     "--parser", help="Read all stored replies again with this parser; nothing is asked."

@@ -1,7 +1,8 @@
 """``vidence run`` and ``vidence resume``."""
 
 import gc
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,9 +14,10 @@ from vidence.cli.progress import progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
-from vidence.engine.plan import Plan, plan_flags
-from vidence.engine.prepare import default_folder, make_plan
-from vidence.engine.trust import begun, taken_up
+from vidence.engine.plan import MUST_AGREE, PLAN_FILE, Plan, plan_flags, read_plan, read_plan_file
+from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
+from vidence.engine.specs import differing
+from vidence.engine.trust import begun, repeated, taken_up
 from vidence.errors import UsageError
 from vidence.text import sentence
 
@@ -58,14 +60,39 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
     return function
 
 
-@click.command()
-@click.argument("benchmark")
+class _RunCommand(click.Command):
+    """``--plan`` says what would have to be given otherwise."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        needed = [p for p in self.params if p.name in {"benchmark", "model"}]
+        if ctx.params.get("plan_path") is None:
+            for parameter in needed:
+                if ctx.params.get(parameter.name or "") is None:
+                    raise click.MissingParameter(ctx=ctx, param=parameter)
+            if ctx.params.get("trust"):
+                raise click.UsageError(
+                    "--trust goes with --plan: what you type yourself needs none.", ctx=ctx
+                )
+        elif ctx.params.get("benchmark") is not None:
+            raise click.UsageError("--plan names the benchmark; leave BENCHMARK out.", ctx=ctx)
+        return rest
+
+
+@click.command(cls=_RunCommand)
+@click.argument("benchmark", required=False, metavar="BENCHMARK")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
     help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
 )
-@click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
+@click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
+@click.option(
+    "--plan",
+    "plan_path",
+    type=click.Path(path_type=Path),
+    help="Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
+)
 @with_plan_flags
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
@@ -73,15 +100,18 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
 )
+@trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @progress_option
 def run(
     *,
-    benchmark: str,
+    benchmark: str | None,
     data: Path | None,
-    model: str,
+    model: str | None,
+    plan_path: Path | None,
     replay_columns: str | None,
     out: Path | None,
+    trust: bool,
     page: bool,
     progress: str,
     **overrides: object,
@@ -91,11 +121,44 @@ def run(
     What a flag does not say, the benchmark's own protocol does. The same command again goes on with
     the same run; nothing is asked twice.
     """
-    spec = with_columns(model, replay_columns) if replay_columns else model
-    plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
+    spec = with_columns(model, replay_columns) if replay_columns and model else model
+    if plan_path is not None:
+        changes = _Changes(data=data, model=spec, overrides=overrides)
+        return _repeat(plan_path, changes, out=out, trust=trust, page=page, progress=progress)
+    plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return _go(plan, folder, page=page, progress=progress)
+    return go(plan, folder, page=page, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Changes:
+    """What the command line changes of a plan."""
+
+    data: Path | None
+    model: str | None
+    overrides: Mapping[str, object]
+
+
+def _repeat(
+    path: Path, changes: _Changes, *, out: Path | None, trust: bool, page: bool, progress: str
+) -> int:
+    """Run the plan of a file; where it is the same, say what has changed since its own run."""
+    source = path / PLAN_FILE if path.is_dir() else path
+    try:
+        written, facts = read_plan_file(source)
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no plan {source}; give the plan.toml of a run, or its folder") from error
+    plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
+    folder = out if out is not None else new_folder(plan)
+    repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=trust)
+    code = go(plan, folder, page=page, progress=progress)
+    if facts is not None and not differing(written, plan):
+        since = read_plan(folder)[1]
+        for name, what in MUST_AGREE.items():
+            if getattr(facts, name) != getattr(since, name):
+                say(Console(stderr=True), ("not the same: ", "yellow"), f"{what} since {source} was written")
+    return code
 
 
 @click.command()
@@ -109,26 +172,17 @@ def run(
     metavar="DURATION",
     help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
 )
+@click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @progress_option
-def resume(
-    *,
-    folder: Path,
-    max_cost: float | None,
-    concurrency: int | None,
-    patience_s: float | None,
-    trust: bool,
-    page: bool,
-    progress: str,
-) -> int:
+def resume(*, folder: Path, trust: bool, page: bool, progress: str, **changes: object) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
-    changes = {"max_cost": max_cost, "concurrency": concurrency, "patience_s": patience_s}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return _go(plan, folder, page=page, progress=progress)
+    return go(plan, folder, page=page, progress=progress)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -152,21 +206,10 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
-    from vidence.engine.evaluate import run as evaluate
-
-    console, place = Screen(stderr=True), environment()
-    show_licence(plan.benchmark, console, cache_root=place.cache_root)
-    say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
-    summary = watched(
-        lambda listen: evaluate(plan, folder, environment=place, now=now(), on_event=listen),
-        console,
-        doing="asking",
-        what=f"the run in {folder}",
-        kept="what was answered is kept",
-        again=f"vidence resume {folder}",
-        progress=progress,
-    )
+def go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
+    """Run a plan in a folder, with its page and tables at the end; the exit code."""
+    console = Screen(stderr=True)
+    summary = asked(plan, folder, console, again=f"vidence resume {folder}", progress=progress)
     page_path = folder / "report.html"
     if summary.n_tried == 0 and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
@@ -178,6 +221,27 @@ def _go(plan: Plan, folder: Path, *, page: bool, progress: str) -> int:
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+
+
+def asked(plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto") -> Summary:
+    """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
+    from vidence.engine.evaluate import run as evaluate
+    from vidence.report.listed import keep_line
+
+    place = environment()
+    show_licence(plan.benchmark, console, cache_root=place.cache_root)
+    say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
+    summary = watched(
+        lambda listen: evaluate(plan, folder, environment=place, now=now(), on_event=listen),
+        console,
+        doing="asking",
+        what=f"the run in {folder}",
+        kept="what was answered is kept",
+        again=again,
+        progress=progress,
+    )
+    keep_line(folder)
+    return summary
 
 
 def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens: int | None = None) -> None:

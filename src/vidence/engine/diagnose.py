@@ -137,7 +137,7 @@ def model_spec(base: str, spec: str) -> str:
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
-    for name in ("media_inside", "patience_s"):  # findings of versions without them stay usable
+    for name in ("media_inside", "name", "patience_s"):  # findings of versions without them stay usable
         del asked[name]
     if asked["media"] is None:
         del asked["media"]

@@ -16,10 +16,10 @@ from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
-from vidence.engine.plan import PLAN_FILE, Facts, Plan, read_plan, write_plan
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
 from vidence.engine.session import Session, ShownSubject, opened_session
-from vidence.engine.specs import differences
+from vidence.engine.specs import differing
 from vidence.engine.store import RUN_FILE, RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, MissingKeyError, StoreError, UsageError
@@ -114,9 +114,15 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
-        with opened_run(folder, session.prepared) as store:
-            return await _answer_all(session, store)
+    is_new = not (folder / PLAN_FILE).exists()
+    try:
+        async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+            with opened_run(folder, session.prepared) as store:
+                return await _answer_all(session, store)
+    except MissingKeyError:
+        if is_new:
+            _remove_unbegun(folder)
+        raise
 
 
 @contextmanager
@@ -128,43 +134,52 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
         make_private(folder)
     except OSError as error:
         raise StoreError(f"cannot make the run folder {folder}: {error}") from error
-    is_new = not (folder / PLAN_FILE).exists()
-    try:
-        with RunStore(folder, is_writer=True) as store:
-            if not is_new:
-                facts = _taken_up(folder, prepared)
-            store.put_items(prepared.items)
-            write_plan(folder, plan, facts)
-            yield store
-    except MissingKeyError:
-        if is_new:
-            _remove_unbegun(folder)
-        raise
-
-
-def _taken_up(folder: Path, prepared: Prepared) -> Facts:
-    """The facts of the run that a folder holds, if it is this one."""
-    plan, facts = prepared.plan, prepared.facts
-    earlier, began = read_plan(folder)
-    if changed := differences(earlier, plan):
-        raise StoreError(
-            f"{folder} holds another run: {'; '.join(changed)}. Choose another --out, or take that run up "
-            f"with: vidence resume {folder}"
-        )
-    check_same(began, facts, folder=folder)
-    # Media may have come or gone since (--allow-missing); all else is as it was.
-    return msgspec.structs.replace(began, n_planned=facts.n_planned, notes=facts.notes)
+    with RunStore(folder, is_writer=True) as store:
+        if (folder / PLAN_FILE).exists():
+            earlier, began = read_plan(folder)
+            _check_plan(earlier, plan, folder=folder)
+            check_same(began, facts, folder=folder)
+            # Media may have come or gone since (--allow-missing); all else is as it was.
+            facts = msgspec.structs.replace(began, n_planned=facts.n_planned, notes=facts.notes)
+            plan = msgspec.structs.replace(plan, name=plan.name or earlier.name)
+        store.put_items(prepared.items)
+        write_plan(folder, plan, facts)
+        yield store
 
 
 def _remove_unbegun(folder: Path) -> None:
     """Remove a run folder of this session in which nothing was answered."""
+    if not (folder / RUN_FILE).exists():
+        return
     with RunStore(folder) as store:
-        is_empty = store.is_empty
+        is_empty = not store.n_stored()
     if is_empty:
         for name in (PLAN_FILE, RUN_FILE):
             (folder / name).unlink(missing_ok=True)
         with suppress(OSError):  # it was there before, with something else in it
             folder.rmdir()
+
+
+def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
+    """Refuse a folder whose plan asks otherwise; the message has every field that differs with both values.
+
+    Raises:
+        StoreError: it does.
+    """
+    found = differing(earlier, now)
+    if found:
+        listed = "".join(
+            f"\n  {name}: {_said(before)} there, {_said(after)} here"
+            for name, (before, after) in found.items()
+        )
+        raise StoreError(
+            f"{folder} holds another run:{listed}\nChoose another --out, or go on with that one as it is: "
+            f"vidence resume {folder}"
+        )
+
+
+def _said(value: object) -> str:
+    return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
 async def _answer_all(session: Session, store: RunStore) -> Summary:

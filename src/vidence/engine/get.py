@@ -6,9 +6,10 @@ folder, below ``got``, with a note of the last revision of each benchmark that w
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -43,6 +44,8 @@ class Offer:
     listing: Listing
     questions: tuple[HubFile, ...]
     media: tuple[HubFile, ...]
+    config: str = ""
+    """The configuration of the questions, where other tables lie in their folder."""
 
     @property
     def folder(self) -> str:
@@ -110,12 +113,14 @@ def offer(name: str, *, hub: Hub, revision: str | None = None, config: str | Non
             f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
             f"it holds {_some(one.path for one in listing.files)}"
         )
+    chosen = _of_config(questions, config) if benchmark else questions
     return Offer(
         benchmark=benchmark,
         release=release,
         named=address,
         listing=listing,
-        questions=_of_config(questions, config) if benchmark else questions,
+        questions=chosen,
+        config=(config or "") if _folders(chosen) & _folders(set(questions) - set(chosen)) else "",
         media=tuple(one for one in listing.files if any(fnmatchcase(one.path, p) for p in release.media)),
     )
 
@@ -156,9 +161,10 @@ def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: 
 
 
 def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile, ...]:
-    """The files of one configuration: those in the folder of its name, or whose names begin with it."""
-    tables = [PurePosixPath(one.path) for one in files if one.path.endswith(".parquet")]
-    known = sorted({path.parent.name for path in tables if path.parent.name})
+    """The tables of one configuration: those in the folder of its name, or of that name but for a number."""
+    tables = [one for one in files if one.path.endswith(".parquet")]
+    by_folder = len(_folders(tables)) > 1
+    known = sorted({PurePosixPath(one.path).parent.name if by_folder else _table_name(one) for one in tables})
     if config is None:
         if len(known) > 1:
             raise UsageError(
@@ -166,13 +172,20 @@ def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile,
             )
         return files
     found = tuple(
-        one
-        for one in files
-        if config in PurePosixPath(one.path).parts[:-1] or PurePosixPath(one.path).name.startswith(config)
+        one for one in files if config in PurePosixPath(one.path).parts[:-1] or _table_name(one) == config
     )
     if not found:
         raise UnknownNameError("configuration", config, known)
     return found
+
+
+def _table_name(file: HubFile) -> str:
+    """The name of a table without the number of its part: ``lite`` of ``lite-00000-of-00002.parquet``."""
+    return re.sub(r"-\d+(-of-\d+)?$", "", PurePosixPath(file.path).stem)
+
+
+def _folders(files: Iterable[HubFile]) -> set[PurePosixPath]:
+    return {PurePosixPath(one.path).parent for one in files}
 
 
 def _some(paths: Iterable[str], *, most: int = 6) -> str:
@@ -200,7 +213,12 @@ def get_questions(
         DataError: a file cannot be had, or is not the one that is listed.
     """
     listing = offered.listing
-    hub.fetch(listing, offered.questions, named=offered.named.revision, on_file=on_file)
+    folder = hub.fetch(listing, offered.questions, named=offered.named.revision, on_file=on_file)
+    if own is None and offered.config:  # other tables of its folder may have been fetched, too
+        apart = cache_root / FOLDER / offered.benchmark / f"{listing.address.revision}-{offered.config}"
+        for one in offered.questions:
+            place_file(folder / one.path, apart / PurePosixPath(one.path).name)
+        return str(apart)
     if own is None and not offered.release.github:
         return str(HubAddress(listing.address.repo, listing.address.revision, offered.folder))
     if own is not None:
@@ -256,7 +274,7 @@ def get_media(
     folder = hub.fetch(offered.listing, wanted.files, named=offered.named.revision, on_file=on_file)
     left = list(wanted.left)
     refused: list[str] = []
-    into = cache_root / FOLDER / address.repo.replace("/", "--") / address.revision
+    into = _unpacked(cache_root, address)
     left = [path for path in left if not (is_inside(path) and (into / path).is_file())]
     for archive in wanted.packed:
         if not left:
@@ -268,19 +286,79 @@ def get_media(
     is_apart = len(left) < len(wanted.left) or len(roots) > 1
     if is_apart:  # some come out of archives: all lie together
         for path, one in wanted.plain.items():
-            _place(folder / one.path, into / path)
+            place_file(folder / one.path, into / path)
         return str(into), tuple(left), tuple(refused)
     if not roots:
         return None, tuple(left), tuple(refused)
     return str(HubAddress(address.repo, address.revision, roots.pop())), tuple(left), tuple(refused)
 
 
+def get_files(
+    offered: Offer, *, hub: Hub, cache_root: Path, with_media: bool, on_file: OnFile
+) -> tuple[Path, Path | None, tuple[str, ...]]:
+    """Fetch the files of any data set; archives are unpacked where they lie, as a user would.
+
+    Returns:
+        The folder of the files; the one of all media, where some came out of archives; and the members of
+        archives that were refused.
+
+    Raises:
+        DataError: a file cannot be had, or an archive cannot be unpacked.
+    """
+    files = (*offered.questions, *(offered.media if with_media else ()))
+    folder = hub.fetch(offered.listing, files, named=offered.named.revision, on_file=on_file)
+    archives = [one for one in offered.media if with_media and is_archive(one.path)]
+    if not archives:
+        return folder, None, ()
+    into = _unpacked(cache_root, offered.listing.address)
+    refused: list[str] = []
+    for one in archives:
+        done = into.with_name(f"{into.name}.unpacked") / f"{one.path}.txt"
+        if not done.is_file():
+            out = unpack(folder / one.path, one.path, into)
+            write_whole(done, "\n".join(out.refused).encode())
+        refused += filter(None, done.read_text(encoding="utf-8").split("\n"))
+    for one in offered.media:
+        if not is_archive(one.path):
+            place_file(folder / one.path, into / one.path)
+    return folder, into, tuple(refused)
+
+
+def check_room(
+    files: Iterable[HubFile], *, listing: Listing, hub: Hub, cache_root: Path, is_unpacked: bool
+) -> None:
+    """See that the disks have room for what is fetched and, out of archives, for it again.
+
+    Raises:
+        StoreError: they have not; nothing was fetched.
+    """
+    wanted = tuple(files)
+    packed = sum(one.n_bytes for one in wanted if is_archive(one.path)) if is_unpacked else 0
+    places = [(hub.cache, sum(one.n_bytes for one in hub.absent(listing, wanted)), "HF_HOME")]
+    places.append((cache_root, packed, "VIDENCE_CACHE"))
+    needed: dict[int, int] = {}
+    for folder, n_bytes, variable in places:
+        there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+        device = there.stat().st_dev
+        needed[device] = needed.get(device, 0) + n_bytes
+        free = shutil.disk_usage(there).free
+        if n_bytes and needed[device] > free:
+            raise StoreError(
+                f"{needed[device] / 1e9:,.1f} GB are needed, and {folder} has {free / 1e9:,.1f} GB left: "
+                f"make room, set {variable} to a folder of a larger disk, or take fewer questions (--limit)"
+            )
+
+
+def _unpacked(cache_root: Path, address: HubAddress) -> Path:
+    return cache_root / FOLDER / address.repo.replace("/", "--") / address.revision
+
+
 def _stem(path: str) -> str:
     return PurePosixPath(path).name.partition(".")[0]
 
 
-def _place(source: Path, target: Path) -> None:
-    """A second name for a file where the disk allows it, else a copy."""
+def place_file(source: Path, target: Path) -> None:
+    """Make a second name for a file where the disk allows it, else a copy."""
     if target.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -294,8 +372,23 @@ def _place(source: Path, target: Path) -> None:
 
 
 def note(cache_root: Path, benchmark: str, got: Got) -> None:
-    """Write down what was fetched of a benchmark."""
-    write_whole(_note(cache_root, benchmark), msgspec.json.encode(got))
+    """Write down what was fetched: last of a benchmark, if it is one, and of this very data."""
+    if benchmark:
+        write_whole(_note(cache_root, benchmark), msgspec.json.encode(got))
+    write_whole(_note_of_data(cache_root, got.data), msgspec.json.encode(got))
+
+
+def fetched_from(cache_root: Path, data: str) -> Got | None:
+    """What is noted of the data of a plan, which an address may name a folder of; None where nothing is.
+
+    Raises:
+        StoreError: the note is damaged.
+    """
+    whole = str(replace(HubAddress.parse(data), folder="")) if is_address(data) else data
+    for path in (_note_of_data(cache_root, one) for one in dict.fromkeys((data, whole))):
+        if path.is_file():
+            return _read_note(path, f"remove it, or fetch {data} again")
+    return None
 
 
 def noted(cache_root: Path, benchmark: str) -> Got:
@@ -306,12 +399,7 @@ def noted(cache_root: Path, benchmark: str) -> Got:
     """
     path = _note(cache_root, benchmark)
     if path.is_file():
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=Got)
-        except (msgspec.DecodeError, OSError) as error:
-            raise StoreError(
-                f"{path} is damaged ({error}); fetch it again: vidence get {benchmark}"
-            ) from error
+        return _read_note(path, f"fetch it again: vidence get {benchmark}")
     release = _release(benchmark)
     if release is None:
         raise UsageError(f"say where the questions of {benchmark} are with --data")
@@ -321,6 +409,13 @@ def noted(cache_root: Path, benchmark: str) -> Got:
         f"{benchmark} was not fetched: say vidence get {benchmark} --media, or say where its questions are "
         "with --data"
     )
+
+
+def _read_note(path: Path, what_to_do: str) -> Got:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Got)
+    except (msgspec.DecodeError, OSError) as error:
+        raise StoreError(f"{path} is damaged ({error}); {what_to_do}") from error
 
 
 def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:
@@ -335,3 +430,7 @@ def when(now: datetime) -> str:
 
 def _note(cache_root: Path, benchmark: str) -> Path:
     return cache_root / FOLDER / f"{benchmark}.json"
+
+
+def _note_of_data(cache_root: Path, data: str) -> Path:
+    return cache_root / FOLDER / "notes" / f"{hashlib.sha256(data.encode()).hexdigest()[:32]}.json"

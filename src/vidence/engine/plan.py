@@ -20,13 +20,13 @@ from vidence import __version__
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
 from vidence.engine.limits import AskLimits, duration_s
-from vidence.engine.store import RUN_FILE
+from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
-PLAN_FILE = "plan.toml"
+PLAN_FILE = PLAN_NAME
 _PLAIN = (int, float, bool, str)
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
@@ -45,6 +45,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
     "max_tokens": (1, _MOST, "1 or more"),
 }
+MOST_NAME = 60  # characters: what a column of a table can hold
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
@@ -85,11 +86,21 @@ class Plan(Record):
     media: Annotated[str | None, _flag("Folder in which the videos lie (default: beside the questions).")] = (
         None
     )
+    map: Annotated[
+        str | None,
+        _flag(
+            "For table: how a file in another layout is read; a preset, FILE.toml, or FIELD=COLUMN,...",
+            metavar="MAP",
+        ),
+    ] = None
     split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
         str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
     ] = "paper"
     model: str
+    name: Annotated[
+        str, _flag("What tables and figures call the run (default: a short name of its model).")
+    ] = ""
     selector: Annotated[str, _flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
     n_frames: Annotated[int, _flag("Frames per question.", "--frames")]
     strategy: Annotated[
@@ -171,6 +182,11 @@ class Plan(Record):
             value = getattr(self.sampling if hasattr(self.sampling, name) else self, name)
             if value is not None and not low <= value <= high:
                 raise UsageError(f"{name} is {value}; expected {expected}")
+        if len(self.name) > MOST_NAME or not self.name.isprintable() or self.name != self.name.strip():
+            raise UsageError(
+                f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
+                "line and without space around them"
+            )
         ways = {"limit": self.limit, "sample": self.sample, "sample_by": self.sample_by}
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
@@ -224,7 +240,9 @@ class PlanOverrides(TypedDict, total=False):
     They are the typed keywords of `vidence.evaluate`. None leaves a setting as the protocol has it.
     """
 
+    name: str | None
     media: str | None
+    map: str | None
     split: str | None
     protocol: str | None
     selector: str | None
@@ -334,6 +352,10 @@ class Facts(Record):
     citation: str
     licence: str
     terms: str = ""
+    release: str = ""
+    """Where `vidence get` fetched the questions, with the commit; the licence that it states, and when."""
+    release_licence: str = ""
+    fetched_at: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
     judge_wording: Literal["", "own", "authors", "unchecked"] = ""
@@ -377,7 +399,7 @@ _MAY_BE_UNSET = ("temperature", "max_tokens")
 
 class _PlanFile(Record):
     plan: Plan
-    facts: Facts
+    facts: Facts | None = None
 
 
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
@@ -410,7 +432,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     """
     path = folder / PLAN_FILE
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        plan, facts = read_plan_file(path)
     except FileNotFoundError as error:
         if (folder / RUN_FILE).exists():
             raise StoreError(
@@ -422,10 +444,26 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... "
             "unless --out named another)"
         ) from error
+    if facts is None:
+        raise StoreError(f"{path} holds a plan and no run: [facts] is missing; run it with: --plan {path}")
+    return plan, facts
+
+
+def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
+    """Read a plan, and the facts of the run that it was written for, where the file holds them.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        StoreError: not TOML, or written by another format of vidence.
+    """
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
     except NotADirectoryError as error:
         raise StoreError(
-            f"{folder} is a file; give a run folder, one that `vidence run` wrote (runs/... unless --out "
-            "named another)"
+            f"{path.parent} is a file; give a run folder, one that `vidence run` wrote (runs/... unless "
+            "--out named another)"
         ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error

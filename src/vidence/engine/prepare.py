@@ -3,7 +3,7 @@
 import hashlib
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +14,10 @@ import msgspec
 import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
+from vidence.ask.mapping.mapping import whole_map
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
-from vidence.catalog import create, parse_spec
+from vidence.catalog import Spec, create, parse_spec, settings_type
 from vidence.contracts import (
     Benchmark,
     ConstantModel,
@@ -29,7 +30,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import command_for, noted
+from vidence.engine.get import command_for, fetched_from, noted
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
@@ -45,6 +46,8 @@ _WEB = re.compile("https?:", re.IGNORECASE)
 _OWNER_AND_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*"
 )  # a path with an ending is that of a file
+
+MOST_FOLDERS = 1000  # of one plan where it is repeated
 
 
 def make_plan(
@@ -72,12 +75,12 @@ def make_plan(
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     check_secrets("model", model)  # before anything of it is shown or stored
-    benchmark: Benchmark = create("benchmark", benchmark_name)
+    given_map = str(overrides.get("map") or "")
+    benchmark = benchmark_of(benchmark_name, given_map)
     protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     rules = benchmark.protocols[protocol]
-    spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
     _check_values(given)
@@ -85,6 +88,51 @@ def make_plan(
         found = noted(cache or cache_root(), benchmark_name)
         data = Path(found.data)
         given.setdefault("media", found.media)
+    fields = msgspec.to_builtins(rules) | {
+        "benchmark": benchmark_name,
+        "data": _whole_place(str(data)),
+        "protocol": protocol,
+        "split": given.pop("split", None) or benchmark.splits[0],
+    }
+    given.pop("protocol", None)
+    return _filled(fields, model=model, given=given)
+
+
+def changed_plan(
+    plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: Mapping[str, object]
+) -> Plan:
+    """A plan with other settings.
+
+    Args:
+        plan: what all other settings are taken from.
+        data: other questions; None leaves them.
+        model: another model, as for `make_plan`; None leaves it.
+        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit``, ``sample`` and
+            ``sample_by`` the one that is given takes the place of the others.
+
+    Raises:
+        UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
+    """
+    given = {k: v for k, v in overrides.items() if v not in (None, (), {})}
+    if "protocol" in given:
+        raise UsageError("a plan has the rules of its protocol written out; change them one by one")
+    fields: dict[str, object] = msgspec.to_builtins(plan)
+    samples = ("limit", "sample", "sample_by")
+    if any(name in given for name in samples):
+        fields |= dict.fromkeys(samples)
+    if data is not None:
+        fields["data"] = _whole_place(str(data))
+    return _filled(fields, model=model, given=given)
+
+
+def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str, object]) -> Plan:
+    """The plan with these fields, where `given` and the spec of a model take their place."""
+    spec, sampled = str(base.get("model", "")), dict[str, object]()
+    if model is not None:
+        check_secrets("model", model)  # before anything of it is shown or stored
+        spec, sampled = without_sampling(parse_spec(model))
+    _check_names(given)
+    given = dict(given)
     flags = {
         name.removeprefix("model_"): given.pop(name)
         for name in SamplingFlags.__struct_fields__
@@ -95,20 +143,15 @@ def make_plan(
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(rules.sampling) | sampled | flags
-    fields = msgspec.to_builtins(rules) | given
+    sampling: dict[str, object] = msgspec.to_builtins(base["sampling"])
+    fields = {**base, **given, "model": spec, "sampling": sampling | sampled | flags}
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
-    fields |= {
-        "benchmark": benchmark_name,
-        "data": _whole_place(str(data)),
-        "media": _whole_place(str(given["media"])) if given.get("media") else None,
-        "split": given.get("split") or benchmark.splits[0],
-        "protocol": protocol,
-        "model": spec,
-        "sampling": sampling,
-    }
+    if "media" in given:
+        fields["media"] = _whole_place(str(given["media"])) if given["media"] else None
+    if "map" in given:
+        fields["map"] = whole_map(str(given["map"])) or None
     check_fields(fields)
     try:
         return with_whole_paths(msgspec.convert(fields, Plan))
@@ -130,6 +173,24 @@ def _whole_place(text: str) -> str:
     return str(Path(text).resolve())
 
 
+def benchmark_of(name: str, mapping: str) -> Benchmark:
+    """The benchmark of a plan, told how a file in another layout is read where the plan says it.
+
+    Raises:
+        UsageError: no such benchmark or mapping, or a benchmark whose layout is its own.
+    """
+    if not mapping:
+        found: Benchmark = create("benchmark", name)
+        return found
+    if settings_type("benchmark", name) is None:
+        raise UsageError(
+            f"{name} has a layout of its own, so that --map says nothing of it; files in other layouts are "
+            "read by the benchmark table"
+        )
+    mapped: Benchmark = create("benchmark", Spec(name=name, options={"map": mapping}))
+    return mapped
+
+
 def load_questions(plan: Plan) -> Loaded:
     """The questions of a plan, with the folder in which their media lie.
 
@@ -137,7 +198,7 @@ def load_questions(plan: Plan) -> Loaded:
         DataError: nothing usable in the data, or an address that was not fetched.
         UsageError: a split that does not exist.
     """
-    benchmark: Benchmark = create("benchmark", plan.benchmark)
+    benchmark = benchmark_of(plan.benchmark, plan.map or "")
     loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
     if plan.media is None:
         return loaded
@@ -235,7 +296,7 @@ class Prepared:
         return tuple(int(i) for i in rng.permutation(len(item.choices)))
 
 
-def prepare(
+def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for itself
     plan: Plan,
     *,
     strategy: Strategy,
@@ -243,6 +304,7 @@ def prepare(
     models: Mapping[str, Model],
     pool: JudgePool | None = None,
     now: datetime,
+    cache_root: Path | None = None,
 ) -> Prepared:
     """Check everything that a plan names, and read its questions.
 
@@ -253,6 +315,7 @@ def prepare(
         models: the model under test by the name ``""``, and those that the selector asks by their specs.
         pool: the judges of the plan, if it names some.
         now: written into the facts of the run.
+        cache_root: our cache folder, with the notes of what was fetched.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
@@ -267,15 +330,14 @@ def prepare(
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
     )
-    loaded = load_questions(plan)
-    items, notes = choose_items(
-        loaded, plan, model=model, shows_media=plan.layout == "video" or traits.needs_media
-    )
+    loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
+    items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     # What the selector's choice depends on beside its version: its file of scores, the models it asks.
-    identities = [traits.scores_digest, *(models[spec].identity for spec in traits.models)]
+    identities = (traits.scores_digest, *(models[spec].identity for spec in traits.models))
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
+        | _origin(plan.data, cache_root)
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
@@ -310,6 +372,14 @@ def prepare(
     )
 
 
+def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
+    """Where the questions were fetched, as facts; nothing where they were not."""
+    got = None if cache_root is None else fetched_from(cache_root, data)
+    if got is None:
+        return {}
+    return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
+
+
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     """That a rule which says itself how many frames there are is limited by the plan."""
     if not view.traits.thins or not model.looks:
@@ -320,13 +390,33 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     )
 
 
-def narrowed(items: Sequence[Item], *, where: Mapping[str, str], limit: int | None) -> list[Item]:
-    """The first questions that have some tags, as a plan with the same `where` and `limit` asks them.
+def narrowed(
+    items: Sequence[Item], plan: Plan, *, recorded: Container[str] | None = None
+) -> tuple[list[Item], list[str]]:
+    """The questions that a plan's `where`, `limit`, `sample` and `sample_by` leave, and what to say of them.
+
+    Args:
+        items: all questions.
+        plan: what is asked.
+        recorded: only questions with these ids, of which `limit` and the samples are taken.
 
     Raises:
         UsageError: no question has such a tag.
     """
-    return _filtered(items, where)[:limit]
+    kept, notes = _filtered(items, plan.where), []
+    if recorded is not None:
+        kept = [item for item in kept if item.item_id in recorded]
+        notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
+    if plan.limit is not None:
+        kept = kept[: plan.limit]
+    if plan.sample is not None and plan.sample < len(kept):
+        rng = np.random.default_rng(plan.seed)
+        sampled = np.sort(rng.choice(len(kept), plan.sample, replace=False))
+        kept = [kept[i] for i in sampled]
+    if plan.stratum is not None:
+        kept, said = _stratified(kept, *plan.stratum, seed=plan.seed)
+        notes.append(said)
+    return kept, notes
 
 
 def choose_items(
@@ -338,23 +428,10 @@ def choose_items(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
         )
-    notes: list[str] = []
-    items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
-    if plan.recorded_only:
-        if not isinstance(model, RecordedModel):
-            raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
-        recorded_ids = model.recorded_ids()
-        items = [item for item in items if item.item_id in recorded_ids]
-        notes.append(f"only the {len(items)} questions that have a recorded reply are asked")
-    if plan.limit is not None:
-        items = items[: plan.limit]
-    if plan.sample is not None and plan.sample < len(items):
-        rng = np.random.default_rng(plan.seed)
-        sampled = np.sort(rng.choice(len(items), plan.sample, replace=False))
-        items = [items[i] for i in sampled]
-    if plan.stratum is not None:
-        items, said = _stratified(items, *plan.stratum, seed=plan.seed)
-        notes.append(said)
+    if plan.recorded_only and not isinstance(model, RecordedModel):
+        raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
+    recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
+    items, notes = narrowed(loaded.items, plan, recorded=recorded)
     if model.looks and shows_media:
         notes += _outside(items, loaded.media_root, is_allowed=not plan.media_inside)
         command = command_for(plan.benchmark)
@@ -493,13 +570,26 @@ def default_folder(plan: Plan) -> Path:
     return Path("runs") / run_name(plan)
 
 
+def new_folder(plan: Plan) -> Path:
+    """The run folder of a plan where none is named and none that is there shall be gone on with."""
+    first = default_folder(plan)
+    names = (first, *(first.with_name(f"{first.name}-{n}") for n in range(2, MOST_FOLDERS + 1)))
+    found = next((folder for folder in names if not folder.exists()), None)
+    if found is None:
+        raise UsageError(
+            f"{first} and {MOST_FOLDERS - 1} like it are there already; name a folder with --out"
+        )
+    return found
+
+
 def run_name(plan: Plan) -> str:
-    """A folder name for a plan: what is asked, who answers, and a short hash of the rest.
+    """A folder name for a plan: what is asked, who answers, and a short hash of the rest but its label.
 
     The same command gives the same name, so that repeating it goes on with the run.
     """
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
-    digest = hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()
+    fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
+    digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -327,7 +327,15 @@ async def opened_session(
         check_texts(models[""], plan.sampling)
         pool = add_judges(engine, plan, judging)
         yield Session(
-            prepared=prepare(plan, strategy=strategy, view=opened["plan"], models=models, pool=pool, now=now),
+            prepared=prepare(
+                plan,
+                strategy=strategy,
+                view=opened["plan"],
+                models=models,
+                pool=pool,
+                now=now,
+                cache_root=environment.cache_root,
+            ),
             engine=engine,
             views={name: opened[f"view {name}"] for name in wanted},
             asking=asking,

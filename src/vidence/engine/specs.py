@@ -8,6 +8,7 @@ import msgspec
 
 from vidence.ask.models.http import HttpSettings, check_address, read_key
 from vidence.ask.models.keys import check_no_key, looks_like_key
+from vidence.ask.models.weights import WeightSettings
 from vidence.ask.selection.search import FIRST_OF_SPEC
 from vidence.catalog import Spec, argument_field, names, parse_spec, plain_type, settings_type
 from vidence.engine.plan import Plan
@@ -15,6 +16,7 @@ from vidence.errors import UsageError
 
 _SAMPLED = {"temperature": float, "top_p": float, "max_tokens": int}
 _PASSED_ON = "embedder."  # begins the options that a selector passes on (`ScoredSettings`)
+_ENDINGS = (".gz", ".jsonl", ".json", ".csv")  # of files of replies
 _MARK = "?"  # begins the options of a spec, so that no path before them can hold it
 
 
@@ -88,13 +90,15 @@ def check_secrets(kind: str, spec_text: str) -> None:
 
 
 def check_fields(fields: Mapping[str, object]) -> None:
-    """`check_secrets` for all specs among the fields of a plan, before they make one."""
+    """`check_secrets` for the specs among the fields of a plan, and its name, before they make one."""
     judges = fields.get("judge_models") or ()
     for judge in judges if isinstance(judges, list | tuple) else ():
         check_secrets("model", str(judge))
     for kind in ("model", "selector", "strategy"):
         if fields.get(kind):
             check_secrets(kind, str(fields[kind]))
+    if looks_like_key(str(fields.get("name") or "")):
+        raise UsageError("the name of the run looks like a key (not shown); it would stand in every table")
 
 
 def _json_object(text: str) -> dict[str, object]:
@@ -178,9 +182,10 @@ def _escaped(text: str) -> str:
 
 
 def what_is_asked(plan: Plan) -> Plan:
-    """A plan without the fields that change how fast or how dear a run is, but no answer."""
+    """A plan without what it is called, and without what changes its speed or cost but no answer."""
     return msgspec.structs.replace(
         with_whole_paths(plan),
+        name="",
         concurrency=1,
         timeout_s=1,
         attempts=1,
@@ -196,15 +201,43 @@ def what_is_asked(plan: Plan) -> Plan:
     )
 
 
-def differences(earlier: Plan, now: Plan) -> list[str]:
-    """The fields that decide answers and differ between two plans, each with both values."""
-    one, two = (_flat(msgspec.to_builtins(what_is_asked(plan))) for plan in (earlier, now))
-    return [f"{name} is {one[name]!r} there and {two[name]!r} here" for name in one if one[name] != two[name]]
+def differing(earlier: Plan, now: Plan) -> dict[str, tuple[object, object]]:
+    """The fields in which two plans ask otherwise, each with both values; `sampling` field by field.
+
+    What the fields hold is as in ``plan.toml``; what changes no answer is left out (`what_is_asked`).
+    """
+    before, after = (_flat(what_is_asked(plan)) for plan in (earlier, now))
+    return {name: (value, after[name]) for name, value in before.items() if value != after[name]}
 
 
-def _flat(fields: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a plan, those of its sampling among them."""
-    flat: dict[str, object] = {}
-    for name, value in fields.items():
-        flat |= {**value} if name == "sampling" and isinstance(value, Mapping) else {name: value}
-    return flat
+def _flat(plan: Plan) -> dict[str, object]:
+    built: dict[str, object] = msgspec.to_builtins(plan)
+    sampling: dict[str, object] = msgspec.to_builtins(plan.sampling)
+    del built["sampling"]
+    return built | {f"sampling.{name}": value for name, value in sampling.items()}
+
+
+def short_name(model: str, *, with_provider: bool = False) -> str:
+    """A model without its options and folders, short enough for a table.
+
+    Who serves it is left out where what follows says enough: it is the name of a checkpoint.
+
+    >>> short_name("openai:Qwen/Qwen2.5-VL-7B?base_url=http://localhost:8000/v1"), short_name("scripted:A")
+    ('Qwen2.5-VL-7B', 'scripted:A')
+    >>> short_name("replay:said/human.jsonl?id=key"), short_name("gemini:g-2", with_provider=True)
+    ('replay:human', 'gemini:g-2')
+    """
+    spec = parse_spec(model)
+    argument = spec.argument.rstrip("/").rpartition("/")[2]
+    for ending in _ENDINGS:
+        argument = argument.removesuffix(ending)
+    if not argument:
+        return spec.name
+    settings = settings_type("model", spec.name) if spec.name in names("model") else None
+    is_checkpoint = settings is not None and issubclass(settings, HttpSettings | WeightSettings)
+    return argument if is_checkpoint and not with_provider else f"{spec.name}:{argument}"
+
+
+def label(plan: Plan) -> str:
+    """What tables, figures and pages call the run of a plan: its name, or a short one of its model."""
+    return plan.name or short_name(plan.model)

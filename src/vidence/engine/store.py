@@ -36,14 +36,11 @@ from vidence.records import (
     VideoPart,
 )
 
-RUN_FILE = "run.sqlite"
-RUN_FORMAT = "vidence-run/2"
-MEMORY_FORMAT = "vidence-memory/1"
+RUN_FILE, PLAN_NAME, _LOCK_FILE = "run.sqlite", "plan.toml", "lock.sqlite"
+RUN_FORMAT, MEMORY_FORMAT = "vidence-run/2", "vidence-memory/1"
 _NOT_FAILED = ("answered", "unreadable", "refused")
 _OLD_FILE = "trials.sqlite"  # of vidence-run/1, with findings in diagnostics/*.jsonl
-_LOCK_FILE = "lock.sqlite"
-_LOG_TRIES = 600
-_LOG_WAIT_S = 0.05
+_LOG_TRIES, _LOG_WAIT_S = 600, 0.05
 
 # Generated columns and the view are for whoever filters with SQL.
 _RUN_TABLES = """
@@ -71,6 +68,7 @@ CREATE TABLE IF NOT EXISTS findings (
     error TEXT AS (json_extract(json, '$.failed.error')));
 CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
+_LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
@@ -321,6 +319,17 @@ def _locked(folder: Path) -> Iterator[None]:
                 path.unlink()
 
 
+def is_in_use(folder: Path) -> bool:
+    """Whether a process works in a run folder now; one that was killed has left its file, and no lock."""
+    path = folder / _LOCK_FILE
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
+            db.execute(_HAS_FORMAT).fetchone()
+    except sqlite3.OperationalError as error:  # there need not be a lock
+        return "locked" in str(error)
+    return False
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
@@ -432,13 +441,6 @@ class RunStore(ExitStack):
             )
             return {(item_id, repeat) for item_id, repeat in rows}
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no question was asked or examined."""
-        with _translated(self.path):
-            found = self._db.execute("SELECT EXISTS (SELECT 1 FROM trials UNION ALL SELECT 1 FROM findings)")
-            return not found.fetchone()[0]
-
     def n_stored(self) -> dict[tuple[str, int], int]:
         """How often each trial was stored: once, and once more whenever it was asked or judged again."""
         with _translated(self.path):
@@ -486,6 +488,17 @@ class RunStore(ExitStack):
                     is_remembered=row.is_remembered,
                     choice_order=row.choice_order,
                 )
+
+    def line(self) -> tuple[str | None, int]:
+        """What was kept for lists of runs, and a number that grows with every trial that is stored."""
+        with _translated(self.path):
+            kept, last_trial = self._db.execute(_LINE).fetchone()
+        return kept, last_trial
+
+    def keep_line(self, text: str) -> None:
+        """Keep what a list of runs shows of this one."""
+        with _translated(self.path):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (text,))
 
     def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
         """What was sent in the last trials of these questions, by item id and repeat."""

@@ -168,6 +168,37 @@ def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Pla
     return plan
 
 
+def repeated(
+    plan: Plan,
+    written: Plan,
+    *,
+    source: Path,
+    folder: Path,
+    environment: Environment,
+    is_trusted: bool,
+) -> None:
+    """See that the user has allowed what a plan wants that comes from a file.
+
+    What the command line put into it is the user's own word.
+
+    Args:
+        plan: what will be asked, in `folder`.
+        written: the plan in the file.
+        source: the file.
+        folder: the run folder.
+        environment: as for `check`.
+        is_trusted: as for `check`.
+
+    Raises:
+        TrustError: it wants what needs the user's word.
+    """
+    of_file = needs_of_plan(written, folder=folder, environment=environment)
+    wanted = needs_of_plan(plan, folder=folder, environment=environment)
+    from_file = [need for need in wanted if need in of_file]
+    check(from_file, source=source, environment=environment, is_trusted=is_trusted)
+    remember((need for need in wanted if need not in of_file), environment=environment)
+
+
 def begun(plan: Plan, *, folder: Path, environment: Environment) -> None:
     """Remember what the user has named in a plan of their own, so that it can be taken up without a flag."""
     remember(needs_of_plan(plan, folder=folder, environment=environment), environment=environment)

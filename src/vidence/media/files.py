@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -287,9 +287,12 @@ def place_of_url(url: str) -> Path:
 def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     """The files and folders of the items that lie outside `media_root`, each once, in their order.
 
-    They do through an absolute path, ``..`` or a link; of a folder of images, each image counts.
+    They do through an absolute path, ``..`` or a link; of a folder of images, each image counts. In
+    the cache of the Hugging Face hub, where a file is a link to its content, the contents of the same data
+    set are inside.
     """
     root, folders = Path(os.path.realpath(media_root)), dict[Path, Path]()
+    insides = (root, *_contents_of_snapshot(root))
 
     def is_outside(path: Path) -> bool:
         if path.parent not in folders:  # most videos share a folder
@@ -297,7 +300,7 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
         real = folders[path.parent] / path.name
         if path.name == ".." or os.path.islink(real):
             real = Path(os.path.realpath(real))
-        return not real.is_relative_to(root)
+        return not any(map(real.is_relative_to, insides))
 
     def leaves(path: Path, kind: str) -> bool:
         if is_outside(path):
@@ -308,6 +311,16 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     media = dict.fromkeys(medium for item in items for medium in item.media)
     named = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
     return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
+
+
+def _contents_of_snapshot(root: Path) -> Iterator[Path]:
+    """Where the contents of a snapshot of the hub's cache lie: ``datasets--OWNER--NAME/blobs``.
+
+    The folder is named as it stands there: where ``blobs`` itself is a link, what it leads to is outside.
+    """
+    for folder in root.parents:
+        if folder.name == "snapshots" and folder.parent.name.startswith("datasets--"):
+            yield folder.parent / "blobs"
 
 
 def _entries(folder: Path) -> list[Path]:

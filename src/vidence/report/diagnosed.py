@@ -10,6 +10,7 @@ import numpy as np
 
 from vidence.contracts import Diagnostic, Examined, RunDiagnostic
 from vidence.engine.plan import Plan, read_plan
+from vidence.engine.specs import label
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
 from vidence.records import Failed, source_noun
@@ -136,7 +137,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
     page = render(
         "diagnosis.html.j2",
         eyebrow="vidence diagnosis",
-        title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {diagnosed.plan.model}",
+        title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {label(diagnosed.plan)}",
         sentences=diagnosed.sentences,
         statements=diagnosed.statements,
         facts=(("Findings", diagnosed.header), ("Plan", diagnosed.plan)),

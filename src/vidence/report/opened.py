@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vidence.engine.specs import label
 from vidence.records import Estimate
 from vidence.report import results
 from vidence.report.results import SEED, Row
@@ -31,7 +32,7 @@ class Run(results.Run):
         score = self.accuracy
         said = "no question is scored" if score is None else f"accuracy {100 * score.value:.1f} %"
         missing = f" of {self.facts.n_planned}" if self.n_missing else ""
-        return f"Run({str(self.folder)!r}, {self.plan.model!r}, {len(self)}{missing} trials, {said})"
+        return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {said})"
 
     @property
     def accuracy(self) -> Estimate | None:

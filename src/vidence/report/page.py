@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vidence.engine.specs import label
 from vidence.errors import UsageError
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
@@ -105,7 +106,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     if not runs:
         raise UsageError("there is no run to report; name at least one run folder")
     tables = tables or [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
-    names = run_names(runs) if len(runs) > 1 else (f"{runs[0].plan.benchmark} · {runs[0].plan.model}",)
+    names = run_names(runs) if len(runs) > 1 else (f"{runs[0].plan.benchmark} · {label(runs[0].plan)}",)
     views = [
         _View(
             id=f"run-{i}",

@@ -1,6 +1,7 @@
 """Runs as a paper prints them: tables of its shape, what it prints with our rows below, frame budgets."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -35,6 +36,7 @@ _MAY_DIFFER = {
     *(
         "format",
         "protocol",
+        "name",
         "n_frames",
         "data",
         "memory",
@@ -123,7 +125,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
             note += " The rows are not about the same questions, so that no value is marked as best."
         else:
             for place, column in enumerate(columns):
-                if (best := _best(paired, column, draws=draws)) is not None:
+                if (best := best_of(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
     labels = run_names(runs)
@@ -206,7 +208,7 @@ def _rows(run: Run, column: PaperColumn) -> Sequence[Row]:
     return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
-def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
+def best_of(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
     """The run that is best in a column where it is told apart from all others."""
     keep = [
         i
@@ -250,7 +252,7 @@ def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
     if not kept:
         return None
     budgets = sorted({runs[i].plan.n_frames for some in kept for i in some})
-    names = run_names([runs[some[0]] for some in kept])
+    names = run_names([_together([runs[i] for i in some]) for some in kept])
     group = "fixed budget, %"
     return Table(
         name="budgets",
@@ -268,6 +270,13 @@ def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
             for name, some in zip(names, kept, strict=True)
         ),
     )
+
+
+def _together(runs: Sequence[Run]) -> Run:
+    """The first of the runs of one model; without its name where each has its own."""
+    first = runs[0]
+    is_shared = len({run.plan.name for run in runs}) == 1
+    return first if is_shared else replace(first, plan=msgspec.structs.replace(first.plan, name=""))
 
 
 def _key(run: Run) -> str:

@@ -2,32 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 
-from vidence.catalog import parse_spec
+from vidence.engine.specs import label, short_name
 from vidence.report.results import OUTCOMES, Run
 from vidence.tables.table import FEW_VIDEOS, Cell, Column, Table, Value, several
 from vidence.tables.table import Row as TableRow
 
-_ENDINGS = (".gz", ".jsonl", ".json", ".csv")
-
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """A different name for each run: the model without its options and folders.
+    """A different name for each run: the one that it was given, or a short one of its model (`label`).
 
-    Those that have it in common get the name of their folder too, and then a number.
+    Those that have it in common get what first tells them apart: who serves the model, the benchmark, the
+    name of the folder, a number.
     """
-    names = [_short(run.plan.model) for run in runs]
+    names = [label(run.plan) for run in runs]
+    longer = [run.plan.name or short_name(run.plan.model, with_provider=True) for run in runs]
+    names = [w if names.count(n) > longer.count(w) == 1 else n for n, w in zip(names, longer, strict=True)]
+    longer = [f"{n} ({run.plan.benchmark})" for n, run in zip(names, runs, strict=True)]
+    names = [w if names.count(n) > longer.count(w) == 1 else n for n, w in zip(names, longer, strict=True)]
     names = [f"{n} ({run.name})" if names.count(n) > 1 else n for n, run in zip(names, runs, strict=True)]
     return tuple(
         f"{n.removesuffix(')')}, {i})" if names.count(n) > 1 else n for i, n in enumerate(names, start=1)
     )
-
-
-def _short(model: str) -> str:
-    spec = parse_spec(model)
-    argument = spec.argument.rpartition("/")[2]
-    for ending in _ENDINGS:
-        argument = argument.removesuffix(ending)
-    return f"{spec.name}:{argument}" if argument else spec.name
 
 
 def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tuple[Table, ...]:

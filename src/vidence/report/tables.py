@@ -202,12 +202,21 @@ def bias_sentences(bias: PositionBias) -> str:
 # --------------------------------------------------------------------------- what was used
 
 
+def spent(run: Run) -> float | None:
+    """What the new replies that count cost by the prices of the plan, in US dollars; None without prices."""
+    plan = run.plan
+    if not (plan.price_in or plan.price_out):
+        return None
+    new = [row.trial.reply.usage for row in run.rows if row.trial.reply and not row.trial.is_remembered]
+    n_in, n_out = (sum(u.input_tokens or 0 for u in new), sum(u.output_tokens or 0 for u in new))
+    return (n_in * plan.price_in + n_out * plan.price_out) / 1e6
+
+
 def usage_table(run: Run) -> Table:
     """Tokens and cost of the new replies, and how many came out of the memory.
 
     Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
     """
-    plan = run.plan
     trials = [row.trial for row in run.rows if row.trial.reply is not None]
     new = [trial.reply.usage for trial in trials if trial.reply and not trial.is_remembered]
     n_in, n_out = (
@@ -216,8 +225,7 @@ def usage_table(run: Run) -> Table:
     )
     n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
     remembered = (len(trials) - len(new)) / len(trials) if trials else None
-    cost = (sum(n_in) * plan.price_in + sum(n_out) * plan.price_out) / 1e6
-    has_prices = bool(plan.price_in or plan.price_out)
+    cost = spent(run)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", len(trials)),
         ("new", "asked anew", "", len(new)),
@@ -229,7 +237,7 @@ def usage_table(run: Run) -> Table:
         ("output", "output tokens", "of new replies, as reported", sum(n_out) if n_out else "not reported"),
         (
             *("cost", "cost, US dollars", ""),
-            Cell(value=cost, text=f"{cost:,.4f}") if has_prices else Cell(value="no prices given"),
+            Cell(value="no prices given") if cost is None else Cell(value=cost, text=f"{cost:,.4f}"),
         ),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."

@@ -37,7 +37,8 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         console: where to; 80 columns are enough.
     """
     by_name = {table.name: table for table in tables}
-    console.print(plain(f"{run.plan.benchmark} · {run.plan.model}", style="bold"))
+    named = f"{run.plan.name} · " if run.plan.name else ""
+    console.print(plain(f"{run.plan.benchmark} · {named}{run.plan.model}", style="bold"))
     console.print(plain(asked(run), style="dim"))
     if "score" in by_name:
         console.print()

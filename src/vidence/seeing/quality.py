@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding, pip
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.track_files import MotRows
@@ -16,10 +17,6 @@ from vidence.seeing.track_files import MotRows
 if TYPE_CHECKING:
     from types import ModuleType
 
-INSTALL: Final = (
-    "pip install 'vidence[build,trackers]' && pip install --no-deps 'trackers>=2.6,<2.7' "
-    "(--no-deps, because that package asks for an OpenCV with windows, which replaces the one without)"
-)
 _PEDESTRIAN: Final = 1
 # Classes of MOT16 that look like people: who finds them is neither right nor wrong.
 _DISTRACTORS: Final = (2, 7, 8, 12)
@@ -33,6 +30,14 @@ _COUNTS: Final = {
     **{"n_switches": "IDSW", "n_fragmentations": "Frag", "n_missed": "CLR_FN", "n_false": "CLR_FP"},
     **{"n_mostly_tracked": "MT", "n_mostly_lost": "ML"},
 }
+
+
+def install_trackers() -> str:
+    """The commands that install the library of trackers and measures."""
+    return (
+        f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
+        "because that package asks for an OpenCV with windows, which replaces the one without)"
+    )
 
 
 class Quality(Record):
@@ -150,7 +155,7 @@ def check_installed() -> None:
         UsageError: the library is not installed.
     """
     if importlib.util.find_spec("trackers") is None:
-        raise UsageError(f"measuring tracks (--gt) needs the library 'trackers'; run: {INSTALL}")
+        raise UsageError(f"measuring tracks (--gt) needs the library 'trackers'; run: {install_trackers()}")
 
 
 def _library() -> "ModuleType":

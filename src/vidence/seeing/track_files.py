@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
 from vidence.tables.export import csv_text
@@ -198,9 +199,7 @@ def check_parquet() -> None:
         UsageError: pyarrow is not installed.
     """
     if importlib.util.find_spec("pyarrow") is None:
-        raise UsageError(
-            "a table in Parquet needs pyarrow; run: pip install 'vidence[build]', or say --table csv"
-        )
+        raise UsageError(f"a table in Parquet needs pyarrow; run: {adding('parquet')}, or say --table csv")
 
 
 def write_parquet(path: Path, video: TrackedVideo) -> None:

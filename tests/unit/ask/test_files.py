@@ -102,7 +102,7 @@ def test_a_header_has_the_needed_columns_and_no_others() -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (b'{"item_id": 1}', "item_id: Expected `str`, got `int`; put it in quotes"),
+        (b'{"item_id": true}', "item_id: Expected `str`, got `bool`; put it in quotes"),
         (b'{"question": "Q"}', "item_id: absent; this field is required"),
         (b"{", "JSON: Input data was truncated; expected one JSON object"),
         (b'{"item_id": "\xff"}', "encoding: not UTF-8"),
@@ -143,6 +143,15 @@ def test_numbers_become_the_texts_that_were_written(value: bytes, expected: byte
     assert files.numbers_as_texts(value) == expected
 
 
+def test_ids_and_tags_may_be_numbers() -> None:
+    line = (
+        b'{"item_id": 7, "source_id": 12, "question": "?", "choices": ["a", "b"], "answer": "A", '
+        b'"tags": {"level": 2, "fps": 29.97}}'
+    )
+    found = files.decoded(line, msgspec.json.Decoder(Item))
+    assert (found.item_id, found.source, found.tags) == ("7", "12", {"level": "2", "fps": "29.97"})
+
+
 def test_choices_and_answer_may_be_numbers() -> None:
     line = b'{"item_id": "q", "question": "How many?", "choices": [1, 2.50, "many"], "answer": 2.50}'
     found = files.decoded(line, msgspec.json.Decoder(Item))
@@ -154,7 +163,7 @@ def test_choices_and_answer_may_be_numbers() -> None:
     [
         (b'{"item_id": "q", "question": "?", "choices": ["a", true], "answer": "A"}', "choices[1]"),
         (b'{"item_id": "q", "question": "?", "choices": [1, null], "answer": "A"}', "choices[1]"),
-        (b'{"item_id": 7, "question": "?", "choices": ["a", "b"], "answer": "A"}', "item_id"),
+        (b'{"item_id": [7], "question": "?", "choices": ["a", "b"], "answer": "A"}', "item_id"),
     ],
 )
 def test_what_is_neither_text_nor_number_is_a_fault(line: bytes, field: str) -> None:

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from vidence import catalog
 from vidence.cli.listing import PURPOSES, list_names, plurals
+from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -44,7 +45,7 @@ def test_without_a_kind_every_name_is_there_with_a_line():
         "  table           A user's own questions: JSON lines, a JSON list, or CSV; plain or gzipped."
         in lines
     )
-    n_described = sum(len(catalog.names(kind)) for kind in catalog.FOLDERS)
+    n_described = sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows())
     assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
     assert json.loads(said("--json"))["trackers"] == list(catalog.names("tracker"))
 
@@ -83,7 +84,7 @@ def test_the_same_as_json(made_up):
 
 
 def test_a_thing_without_options_says_so():
-    assert said("benchmarks", "table").endswith("no options\n")
+    assert said("benchmarks", "mmvu").endswith("no options\n")
 
 
 def test_wrong_kinds_and_names_are_answered_with_the_nearest():

@@ -66,8 +66,23 @@ def test_without_its_plan_a_folder_says_what_to_do_and_the_same_command_goes_on(
 def test_another_limit_in_the_same_folder_is_another_run(bench, fake_model):
     bench.write(3)
     bench.run(fake_model(), limit=2)
-    with pytest.raises(StoreError, match="holds another run"):
-        bench.run(fake_model(), limit=3)
+    with pytest.raises(StoreError, match="holds another run") as refused:
+        bench.run(fake_model(), limit=3, style="cot", temperature=0.5, concurrency=2)
+    said = str(refused.value).splitlines()[1:-1]
+    assert said == [
+        '  style: "direct" there, "cot" here',
+        "  limit: 2 there, 3 here",
+        "  sampling.temperature: 0.0 there, 0.5 here",
+    ]
+
+
+def test_a_run_keeps_its_name_until_it_gets_another(bench, fake_model):
+    bench.write(3)
+    names = []
+    for given in ({"name": "one"}, {}, {"name": "two"}):
+        bench.run(fake_model(), **given)
+        names.append(read_plan(bench.folder / "run")[0].name)
+    assert names == ["one", "one", "two"]
 
 
 def test_what_costs_no_answer_may_change(bench, fake_model):

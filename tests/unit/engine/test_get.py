@@ -1,6 +1,10 @@
 """What of a release is taken, and what was fetched last."""
 
+import io
+import zipfile
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -121,3 +125,93 @@ def test_hashes_are_those_of_the_listing() -> None:
     large = HubFile(path="a", n_bytes=1, git_sha1="1", sha256="2")
     small = HubFile(path="b", n_bytes=1, git_sha1="1")
     assert get.file_hashes([large, small]) == {"a": "2", "b": "git:1"}
+
+
+def test_configurations_in_one_folder_are_told_apart_by_their_names() -> None:
+    tables = ("data/lite-00000-of-00002.parquet", "data/lite-00001-of-00002.parquet", "data/lite_v2.parquet")
+    with pytest.raises(UsageError, match="say --config with one of lite, lite_v2"):
+        offered("herbench", *tables)
+    found = offered("herbench", *tables, config="lite")
+    assert (paths(found.questions), found.config) == (list(tables[:2]), "lite")
+    assert offered("herbench", *tables, config="lite_v2").config == "lite_v2"
+    assert offered("herbench", *tables[:2], config="lite").config == ""
+
+
+class Fetched(Listed):
+    """A hub whose files are there already."""
+
+    def __init__(self, cache, **contents):
+        super().__init__(*contents)
+        self.cache = cache
+        for path, content in contents.items():
+            (cache / path).parent.mkdir(parents=True, exist_ok=True)
+            (cache / path).write_bytes(content)
+
+    def fetch(self, listing, files, *, named, on_file):
+        return self.cache
+
+    def absent(self, listing, files):
+        return files
+
+
+def test_a_configuration_beside_others_lies_in_a_folder_of_its_own(tmp_path) -> None:
+    hub = Fetched(tmp_path / "hub", **{"data/full.parquet": b"full", "data/lite.parquet": b"lite"})
+    found = get.offer("herbench", hub=hub, config="lite")
+    data = get.get_questions(
+        found, hub=hub, cache_root=tmp_path / "c", github="", own=None, on_file=lambda file: None
+    )
+    assert [path.name for path in Path(data).iterdir()] == ["lite.parquet"]
+
+
+def test_archives_of_any_data_set_are_unpacked_once_beside_the_other_media(tmp_path) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("1.mp4", b"1")
+        archive.writestr("../2.mp4", b"2")
+    hub = Fetched(tmp_path / "hub", **{"q.jsonl": b"", "video/a.zip": file.getvalue(), "video/3.mp4": b"3"})
+    found = get.offer("hf:a/b", hub=hub)
+    for again in (False, True):
+        folder, media, refused = get.get_files(
+            found, hub=hub, cache_root=tmp_path / "c", with_media=True, on_file=lambda file: None
+        )
+        assert (folder, refused) == (hub.cache, ("../2.mp4",))
+        assert {path.name: path.read_bytes() for path in (media / "video").iterdir()} == {
+            "1.mp4": b"1",
+            "3.mp4": b"3",
+        }, again
+        (hub.cache / "video" / "a.zip").write_bytes(b"not read again")
+    assert get.get_files(
+        found, hub=hub, cache_root=tmp_path / "c", with_media=False, on_file=lambda file: None
+    ) == (hub.cache, None, ())
+
+
+def test_what_does_not_fit_is_refused_before_it_is_fetched(tmp_path, monkeypatch) -> None:
+    hub = Fetched(tmp_path / "hub", **{"a.zip": b"x", "1.mp4": b"x"})
+    found = get.offer("hf:a/b", hub=hub)
+
+    def check(*, free, is_unpacked):
+        monkeypatch.setattr(get.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+        get.check_room(
+            found.media,
+            listing=found.listing,
+            hub=hub,
+            cache_root=tmp_path / "not" / "made",
+            is_unpacked=is_unpacked,
+        )
+
+    check(free=2, is_unpacked=False)
+    check(free=3, is_unpacked=True)
+    with pytest.raises(StoreError, match=r"set HF_HOME to a folder of a larger disk, or take fewer"):
+        check(free=1, is_unpacked=False)
+    with pytest.raises(StoreError, match=r"set VIDENCE_CACHE"):
+        check(free=2, is_unpacked=True)
+
+
+def test_where_data_came_from_is_found_by_the_data_of_a_plan(tmp_path) -> None:
+    got = get.Got(data=f"hf:a/b@{COMMIT}", release=f"hf:a/b@{COMMIT}", licence="mit", fetched_at="then")
+    get.note(tmp_path, "", got)
+    assert get.fetched_from(tmp_path, f"hf:a/b@{COMMIT}") == got
+    assert get.fetched_from(tmp_path, f"hf:a/b@{COMMIT}/data") == got
+    assert get.fetched_from(tmp_path, "/some/where") is None
+    with pytest.raises(UsageError, match="mmvu was not fetched"):
+        get.noted(tmp_path, "mmvu")

@@ -136,6 +136,9 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"judge_price_out": -1.0}, "judge_price_out is -1"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
+        ({"name": "two\nlines"}, "name is 'two.*nlines'; expected at most 60 characters"),
+        ({"name": "n" * 61}, "at most 60"),
+        ({"name": " x"}, "without space around"),
         ({"jpeg_quality": 96}, "expected 1 to 95"),
     ],
 )

@@ -220,6 +220,7 @@ def test_a_run_goes_on_only_with_what_it_began_with(name: str):
 def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
     assert run_name(plan(n_frames=3)) != run_name(plan())
+    assert run_name(plan(name="Ours")) == run_name(plan())  # what it is called is not what is asked
     assert run_name(plan()).startswith("table-baseline-constant-")
     assert default_folder(plan()) == Path("runs", run_name(plan()))
     local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", overrides={})
@@ -320,3 +321,10 @@ def test_a_rule_that_is_thinned_by_the_plan_says_so(tmp_path: Path):
     assert said.startswith("fps:1 shows 16 frames of a question at most")
     assert notes("scripted:B", selector="fps:1", n_frames=64)[0].startswith("fps:1 shows 64 frames")
     assert notes("scripted:B") == notes("baseline:constant", selector="fps:1") == ()
+
+
+def test_a_name_that_looks_like_a_key_is_not_shown():
+    key = "sk-proj-Q8f2Lk3nV7xT1mB6wZ9cR4yH5dS0aJ"
+    with pytest.raises(UsageError, match="looks like a key") as refused:
+        plan(name=key)
+    assert key not in str(refused.value)

@@ -19,9 +19,8 @@ from vidence.engine import specs
 from vidence.engine.diagnose import plan_digest
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import Budget
-from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan
-from vidence.engine.specs import differences, whole_spec
+from vidence.engine.specs import whole_spec
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -228,19 +227,6 @@ def test_the_specs_among_the_fields_of_a_plan_are_checked():
         with pytest.raises(UsageError, match="api_key_env must be the name"):
             specs.check_fields(fields)
     specs.check_fields({"model": "openai:m", "judge_models": (), "selector": "fps:1", "strategy": "once"})
-
-
-def test_plans_that_differ_are_told_by_their_fields(here: Path) -> None:
-    def plan(**overrides: object) -> Plan:
-        model = str(overrides.pop("model", "scripted:A"))
-        return make_plan("table", data=Path("said.jsonl"), model=model, overrides=overrides)
-
-    assert differences(plan(), plan(concurrency=3, patience_s=9.0)) == []
-    assert differences(plan(), plan(model="scripted:B", n_frames=4, temperature=0.5)) == [
-        "model is 'scripted:A' there and 'scripted:B' here",
-        f"n_frames is {plan().n_frames} there and 4 here",
-        f"temperature is {plan().sampling.temperature} there and 0.5 here",
-    ]
 
 
 def test_what_came_later_and_is_not_used_leaves_findings_usable(here: Path) -> None:

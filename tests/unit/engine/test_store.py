@@ -566,14 +566,6 @@ def test_what_cannot_be_rewritten_stays_as_it_is(old: Path):
     assert not (old / "run.sqlite").exists()
 
 
-def test_a_store_is_empty_until_something_was_asked(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        assert store.is_empty
-        store.add(trial("q0", LOST))
-        assert not store.is_empty
-
-
 def test_brief_trials_share_what_they_repeat_and_leave_words_and_images_out(tmp_path: Path):
     video = VideoPart(path="v.mp4", digest="cd")
     parts = (ImagePart(digest="ab", width_px=4, height_px=3), video, TextPart(text="Who?"))

@@ -407,3 +407,24 @@ def test_media_known_by_url_alone_are_missing_until_they_are_downloaded(tmp_path
     place.parent.mkdir()
     place.write_bytes(b"x")
     assert missing(tmp_path, items) == ()
+
+
+def test_in_the_cache_of_the_hub_the_contents_of_the_same_data_set_are_inside(tmp_path: Path) -> None:
+    sets = [tmp_path / f"datasets--a--{name}" for name in "bc"]
+    for folder in sets:
+        (folder / "blobs").mkdir(parents=True)
+        (folder / "blobs" / "1234").write_bytes(b"x")
+        (folder / "snapshots" / "c0" / "videos").mkdir(parents=True)
+    snapshot = sets[0] / "snapshots" / "c0"
+    (snapshot / "videos" / "own.mp4").symlink_to("../../../blobs/1234")
+    (snapshot / "videos" / "other.mp4").symlink_to(sets[1] / "blobs" / "1234")
+    (tmp_path / "mine").write_bytes(b"x")
+    (snapshot / "videos" / "mine.mp4").symlink_to(tmp_path / "mine")
+    items = [asking(name, Media(path=f"{name}.mp4")) for name in ("own", "other", "mine")]
+    root = snapshot / "videos"
+    assert [path.name for path in outside(root, items)] == ["other.mp4", "mine.mp4"]
+    inner = [asking("own", Media(path="videos/own.mp4"))]
+    assert outside(snapshot, inner) == ()
+    shutil.move(sets[0] / "blobs", tmp_path / "elsewhere")
+    (sets[0] / "blobs").symlink_to(tmp_path / "elsewhere")
+    assert outside(snapshot, inner) == (snapshot / "videos" / "own.mp4",)

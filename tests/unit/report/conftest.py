@@ -155,6 +155,7 @@ class Builder:
     def write(
         self,
         name: str = "run-a",
+        /,
         *,
         items: Sequence[Item] = ITEMS,
         trials: Sequence[Trial] = TRIALS,
@@ -174,7 +175,7 @@ class Builder:
                 store.add(trial)
         return folder
 
-    def load(self, name: str = "run-a", **options: object) -> Run:
+    def load(self, name: str = "run-a", /, **options: object) -> Run:
         """Write a run and load it."""
         return load_run(self.write(name, **options))
 

@@ -347,14 +347,14 @@ def test_only_runs_that_asked_are_said_to_have_asked(makes, tmp_path, n_runs):
     assert ("baseline:longest was not asked: a rule that sees neither frames nor prompt" in said) == (
         n_runs > 2
     )
-    assert "1 of 20 trials of openai:one failed before anything was sent." in said
+    assert "1 of 20 trials of one failed before anything was sent." in said
     table = next(table for table in shown_section.tables if table.name == "provenance")
     assert [shown(table, one.run, "sent").text for one in found.provenance] == ["19", "0", "0"][:n_runs]
-    assert "paper protocol" in shown(table, "openai:one", "how").text
+    assert "paper protocol" in shown(table, "one", "how").text
     assert "recorded replies" in latex(shown_section.tables)
     write_comparison_csv(paired, tmp_path / "marks.csv")
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text().splitlines()))
-    assert [row["origin:openai:one"] for row in rows] == ["not sent"] + ["asked"] * 19
+    assert [row["origin:one"] for row in rows] == ["not sent"] + ["asked"] * 19
     assert {row["origin:replay:two"] for row in rows} == {"recorded"}
 
 

@@ -52,7 +52,7 @@ def test_one_run_alone_or_twice_or_empty_is_refused(runs, tmp_path):
 def test_other_data_is_refused_with_what_differs(runs):
     first = runs.load("a", facts={"benchmark_revision": "2025-01"})
     said = refusal(first, runs.load("b", benchmark="mmvu", facts={"benchmark_revision": "2025-01"}))
-    assert "benchmark: scripted:test (a): table; scripted:test (b): mmvu" in said
+    assert "benchmark: scripted:test (table): table; scripted:test (mmvu): mmvu" in said
     said = refusal(first, runs.load("c", facts={"benchmark_revision": "2025-02"}))
     assert "revision: scripted:test (a): 2025-01; scripted:test (c): 2025-02" in said
     other = runs.load("d", facts={"benchmark_revision": "2025-01", "content_hash": "f" * 64})
@@ -148,11 +148,11 @@ def test_names_are_short_and_different(runs):
     }
     loaded = [runs.load(name, model=model) for name, model in models.items()]
     assert run_names(loaded) == (
-        "openai:Qwen2.5-VL",
+        "Qwen2.5-VL",
         "replay:gpt-4o",
-        "transformers:tiny (c)",
+        "tiny (c)",
         "scripted",
-        "transformers:tiny (e)",
+        "tiny (e)",
     )
     assert np.unique(run_names([*loaded, loaded[3]])).size == 6
 

@@ -1,4 +1,7 @@
+import pytest
+
 from vidence.records import Answered
+from vidence.report.side_by_side import run_names
 
 
 def test_several_runs_stand_side_by_side(runs, page_of):
@@ -45,3 +48,24 @@ def test_lines_say_on_how_many_videos_they_stand(runs, page_of):
     labels = [" ".join(text.split()) for text in page.text_of("th", scope="row")]
     assert "mean over questions2 to 3 videos (few)" in labels
     assert "order1 video (few)" in labels
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        (({"model": "openai:gpt-4.1"}, {"model": "gemini:g-2"}), ("gpt-4.1", "g-2")),
+        (({"model": "openai:a/q-7b"}, {"model": "anthropic:q-7b"}), ("openai:q-7b", "anthropic:q-7b")),
+        (({"model": "openai:q"}, {"model": "openai:q?api=chat"}), ("q (0)", "q (1)")),
+        (({"name": "Ours"}, {}), ("Ours", "scripted:test")),
+        (({"name": "Ours"}, {"name": "Ours"}), ("Ours (0)", "Ours (1)")),
+        (({"name": "Ours"}, {"name": "Ours", "benchmark": "mmvu"}), ("Ours (table)", "Ours (mmvu)")),
+    ],
+)
+def test_runs_are_called_by_their_name_or_by_their_model(runs, plans, expected):
+    loaded = [runs.load(str(i), **plan) for i, plan in enumerate(plans)]
+    assert run_names(loaded) == expected
+
+
+def test_a_page_has_the_name_of_its_run(runs, page_of):
+    _, page = page_of(runs.load("a", name="Ours, 8 frames"))
+    assert page.text_of("h1") == ["table · Ours, 8 frames"]

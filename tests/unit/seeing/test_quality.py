@@ -99,5 +99,5 @@ def test_without_the_library_the_message_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "trackers" else true_find(name)
     )
-    with pytest.raises(UsageError, match=r"pip install 'vidence\[build,trackers\]'.*--no-deps"):
+    with pytest.raises(UsageError, match=r"pip install .*supervision.* --no-deps 'trackers"):
         quality.check_installed()

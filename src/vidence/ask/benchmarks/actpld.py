@@ -42,7 +42,7 @@ _ALL_CLIP_COLUMNS = (*CLIP_COLUMNS, *MORE_CLIP_COLUMNS)
 _ALL_LABEL_COLUMNS = (*LABEL_COLUMNS, *MORE_LABEL_COLUMNS)
 
 CLIPS, LABELS = "clips.csv", "labels.csv"
-_EXPECTED = f"{CLIPS}, or a folder that holds it, with {LABELS} beside it (docs/benchmarks/actpld.md)"
+_EXPECTED = f"{CLIPS}, or a folder that holds it, with {LABELS} beside it (vidence help benchmarks/actpld)"
 _TASKS = ("3afc", "description")
 _ACTION = "Which action do the moving points of light show?"
 _INTENTION = "Which intention is behind the action that the moving points of light show?"
@@ -203,7 +203,7 @@ class Actpld:
     release = Release(
         absent=(
             "neither clips nor labels were released: make clips with `vidence make actpld`, "
-            "or write your own in the format of docs/benchmarks/actpld.md"
+            "or write your own in the format of `vidence help benchmarks/actpld`"
         )
     )
 

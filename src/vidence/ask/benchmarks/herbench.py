@@ -201,7 +201,7 @@ class Herbench:
         gathering = Gathering(
             *task_files,
             strict=strict,
-            format_hint="the format is in docs/benchmarks/herbench.md",
+            format_hint="the format: vidence help benchmarks/herbench",
             id_field="question_id",
         )
         decoder = msgspec.json.Decoder(_Row)

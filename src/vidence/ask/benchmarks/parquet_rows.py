@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 
 from vidence.ask.files import DataFile
-from vidence.errors import DataError, UsageError
-
-_ROWS = 1024
+from vidence.ask.mapping.sheets import arrow_rows
+from vidence.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,24 +55,17 @@ def read(path: Path, columns: Columns) -> tuple[DataFile, list[tuple[str, bytes]
         DataError: it cannot be read, or lacks a needed column.
         UsageError: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise UsageError(
-            f"{path} is a Parquet file, which is read with pyarrow; run: pip install 'vidence[parquet]'"
-        ) from error
+    found: dict[str, str] = {}
+
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        found.update(columns.found(names, path))
+        return list(dict.fromkeys(found.values()))
+
     rows: list[tuple[str, bytes]] = []
-    try:
-        table = pq.ParquetFile(path)
-        found = columns.found(table.schema_arrow.names, path)
-        for batch in table.iter_batches(batch_size=_ROWS, columns=list(dict.fromkeys(found.values()))):
-            for values in batch.to_pylist():
-                row = {field: values[name] for field, name in found.items() if values[name] is not None}
-                row |= {f: _nested(row[f]) for f in columns.nested if isinstance(row.get(f), str)}
-                rows.append((str(len(rows) + 1), json.dumps(row, default=str, sort_keys=True).encode()))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet ({error}); fetch it again") from error
+    for values in arrow_rows(path, choose):
+        row = {field: values[name] for field, name in found.items() if values[name] is not None}
+        row |= {f: _nested(text) for f in columns.nested if isinstance(text := row.get(f), str)}
+        rows.append((str(len(rows) + 1), json.dumps(row, default=str, sort_keys=True).encode()))
     if not rows:
         raise DataError(f"{path} holds no row; expected questions")
     return DataFile(path, b"\n".join(text for _, text in rows)), rows

@@ -17,7 +17,7 @@ from vidence.errors import DataError, UnknownNameError
 from vidence.media.files import place_of_url
 from vidence.records import Evidence, Item, Media, Sharing
 
-_FORMAT = "the format is in docs/item-format.md"
+_FORMAT = "the format: vidence help item-format"
 _MAX_CHOICES = 26
 _LATEST_S = sys.float_info.max
 _LISTED = 10

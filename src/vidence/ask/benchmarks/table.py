@@ -1,22 +1,30 @@
-"""A user's own questions: JSON lines, a JSON list, or CSV; plain or gzipped.
+"""A user's own questions: JSON lines, a JSON list, or CSV; plain or gzipped; or any table with ``map=``.
 
-One line is one item of the format ``vidence-item/1`` (docs/item-format.md). Paths of media start
-from the folder of the file.
+One line is one item of the format ``vidence-item/1`` (docs/item-format.md); a mapping says which column of
+another layout is which field. Paths of media start from the folder of the file.
 """
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import Gathering, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
+from vidence.ask.mapping.columns import listed
+from vidence.ask.mapping.items import ItemReader
+from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
+from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in
 from vidence.contracts import AskingRules, Benchmark, Loaded
-from vidence.errors import DataError
-from vidence.records import Item
+from vidence.errors import DataError, UsageError
+from vidence.records import Item, Record
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
 REQUIRED = ("item_id", "question", "answer")
@@ -34,10 +42,23 @@ _MORE = re.compile(rf"{_CHOICE.pattern}|tags?[_.].+")
 Row = Mapping[str, str]
 Fields = dict[str, object]
 _EXPECTED = "a file of questions ending in .jsonl, .json or .csv, or one of these with .gz"
+_MOST_PRESETS = 3
+
+
+class Settings(Record):
+    """Options of ``table``; ``--map`` sets it."""
+
+    map: Annotated[
+        str, Meta(description="how a file in another layout is read: a preset, a TOML file, or pairs")
+    ] = ""
 
 
 class Table:
-    """The questions of one file in the item format."""
+    """The questions of one file in the item format, or in a layout that a mapping describes.
+
+    Args:
+        mapping: which column is which field; None for the item format.
+    """
 
     name = "table"
     version = 1
@@ -47,34 +68,103 @@ class Table:
     splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules()})
 
+    def __init__(self, mapping: ColumnMap | None = None) -> None:
+        self._mapping = mapping
+
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the file `data`, or the only such file in the folder `data`.
 
-        Bad lines are left out and listed in `problems` as ``file:line: field: reason``.
+        Bad lines are left out and listed in `problems` as ``file:line: field: reason``. With a mapping, the
+        splits of a folder are those that the names of its files tell.
 
         Raises:
             DataError: nothing usable there, or with `strict` a single bad line.
-            UsageError: a split other than ``all``.
+            UsageError: a split that does not exist.
         """
+        if self._mapping is not None:
+            return _mapped(data, self._mapping, split=split, strict=strict)
         check_split(self.name, split, self.splits)
-        file = files.read(_only_table(data))
-        gathering = Gathering(file, strict=strict)
-        if file.ending == ".csv":
-            for line, row in files.csv_rows(
-                file, needed=REQUIRED, known=KNOWN, more=_MORE, delimiters=",;\t"
-            ):
-                with gathering.row(line):
-                    gathering.keep(lettered(_of_row(usable(row))))
-        else:
-            for line, text in _objects(file):
-                with gathering.row(line):
-                    gathering.keep(lettered(decoded(text, _DECODER)))
-        return gathering.loaded(media_root=file.path.parent)
+        try:
+            return _in_our_format(_only_table(data), strict=strict)
+        except DataError as error:
+            if advice := _way_out(data):
+                raise DataError(
+                    f"{data} is in another layout. {advice}\nAs the item format: {error}"
+                ) from error
+            raise
 
 
-def create() -> Benchmark:
-    """The benchmark ``table``."""
-    return Table()
+def create(settings: Settings | None = None) -> Benchmark:
+    """The benchmark ``table``.
+
+    Raises:
+        UsageError: the mapping cannot be used.
+    """
+    return Table(read_map(settings.map) if settings is not None and settings.map else None)
+
+
+def _in_our_format(path: Path, *, strict: bool) -> Loaded:
+    file = files.read(path)
+    gathering = Gathering(file, strict=strict)
+    if file.ending == ".csv":
+        for line, row in files.csv_rows(file, needed=REQUIRED, known=KNOWN, more=_MORE, delimiters=",;\t"):
+            with gathering.row(line):
+                gathering.keep(lettered(_of_row(usable(row))))
+    else:
+        for line, text in _objects(file):
+            with gathering.row(line):
+                gathering.keep(lettered(decoded(text, _DECODER)))
+    return gathering.loaded(media_root=path.parent)
+
+
+def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loaded:
+    """The questions of files in another layout."""
+    paths = find_files(data, mapping.files, split=split)
+    reader = ItemReader(mapping, folder=data if data.is_dir() else data.parent)
+    tables = [
+        read_rows(path, levels=mapping.levels, only=mapping.used, is_log=mapping.is_log) for path in paths
+    ]
+    gathering = Gathering(
+        *(table.file for table in tables), strict=strict, format_hint="see which columns --map names"
+    )
+    for table in tables:
+        for line, row in table.lines:
+            with gathering.row(line, file=table.file):
+                gathering.keep(lettered(reader.item(reader.row(usable(row)))))
+    loaded = gathering.loaded(media_root=data if data.is_dir() else data.parent)
+    parts = (loaded.content_hash, mapping.digest, *(file.content_hash for file in reader.joined))
+    return replace(loaded, content_hash=hashlib.sha256(" ".join(parts).encode()).hexdigest())
+
+
+def _way_out(data: Path) -> str:
+    """For data in another layout: the columns, the presets that fit, and how a mapping is said."""
+    try:
+        if data.is_dir() and (found := folder_presets(data)):
+            return f"It is read with {_flags(found)}"
+        path = next(iter(find_files(data, (), split=ALL)))
+        n_levels, row = _first_row(path)
+    except (DataError, UsageError):
+        return ""
+    if row is None or "item_id" in row:
+        return ""
+    if fitting := near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels):
+        return f"Its columns are {listed(row)}; it is read with {_flags(fitting)}"
+    return (
+        f"Its columns are {listed(row)}. Say which is which: --map {WAYS} (more in a file: --map FILE.toml), "
+        "or convert the file once with `vidence convert`"
+    )
+
+
+def _flags(presets: Sequence[str]) -> str:
+    return " or ".join(f"--map {name}" for name in presets[:_MOST_PRESETS])
+
+
+def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:
+    """How many keys stand around the rows of a file, and its first row; None where it has none."""
+    if ending_of(path) in TEXT_ENDINGS:
+        file = files.read(path)
+        return levels_of(file) or (0, rows_in(file).first)
+    return 0, read_rows(path).first
 
 
 def _only_table(data: Path) -> Path:

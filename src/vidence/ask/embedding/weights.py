@@ -19,6 +19,7 @@ from vidence.ask import checkpoints
 from vidence.ask.checkpoints import Source, fetch_config, files_of, folder_of, has_weights, refuse_revision
 from vidence.catalog import FilePath
 from vidence.errors import AccessError, UsageError
+from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
 
@@ -139,7 +140,7 @@ def require_libraries(owner: str, libraries: Sequence[str]) -> None:
         except ModuleNotFoundError:  # not even the package that it is a part of
             is_there = False
         if not is_there:
-            raise UsageError(f"{owner}: needs {library}; run: pip install 'vidence[select]'")
+            raise UsageError(f"{owner}: needs {library}; run: {adding('select')}")
 
 
 def _check_type(owner: str, found: Checkpoint, types: Mapping[str, str]) -> None:

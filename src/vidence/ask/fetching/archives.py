@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -66,8 +67,8 @@ def _n_common(one: str, other: str) -> int:
     return n
 
 
-def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str]) -> Unpacked:
-    """Take the needed files out of an archive.
+def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str] | None = None) -> Unpacked:
+    """Take the needed files out of an archive, or all.
 
     Members that are no plain files (links, devices), or whose names leave the folder, are refused. What comes
     out is counted, and may be four times the archive and one gigabyte more: videos are compressed already.
@@ -76,7 +77,8 @@ def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str]) -> Un
         archive: the file.
         name: its path in the data set; members are taken for files below it.
         into: the folder to write to, at the needed paths.
-        needed: the paths that are wanted; others stay in the archive.
+        needed: the paths that are wanted; others stay in the archive. None takes all members, to the places
+            that they have in the folder of the archive.
 
     Raises:
         DataError: it cannot be read, or holds more than may come out.
@@ -86,9 +88,13 @@ def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str]) -> Un
     with _opened(archive) as members:
         fine = [one for one in members if is_inside(one.name) and one.is_plain]
         refused = tuple(one.name for one in members if not (is_inside(one.name) and one.is_plain))
-        places = {f"{stem}/{one.name}": one for one in fine}
         left = _RATIO * archive.stat().st_size + _FREE_BYTES
-        pairs = matched(list(places), needed)
+        if needed is None:
+            places = {str(PurePosixPath(name).parent / one.name): one for one in fine}
+            pairs = {place: place for place in places}
+        else:
+            places = {f"{stem}/{one.name}": one for one in fine}
+            pairs = matched(list(places), needed)
         order = {id(member): k for k, member in enumerate(fine)}
         for path, place in sorted(pairs.items(), key=lambda pair: order[id(places[pair[1]])]):
             left -= _write(places[place].open(), into / path, most=left, archive=name)
@@ -161,7 +167,7 @@ def _parquet_members(archive: Path) -> list[_Member]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise UsageError(f"{archive.name} is a Parquet file; run: pip install 'vidence[parquet]'") from error
+        raise UsageError(f"{archive.name} is a Parquet file; run: {adding('parquet')}") from error
     import io
 
     try:

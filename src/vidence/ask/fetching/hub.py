@@ -55,7 +55,7 @@ class Hub:
     ) -> None:
         from huggingface_hub import HfApi, constants
 
-        self._cache = cache
+        self.cache = cache
         self._api = HfApi(endpoint=endpoint)
         self._wait = wait
         self._is_offline = bool(constants.HF_HUB_OFFLINE)
@@ -101,6 +101,14 @@ class Hub:
             ),
         )
 
+    def absent(self, listing: Listing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
+        """Those of some files of a data set that are not in the cache."""
+        folder = self._folder(listing.address) / "snapshots" / listing.address.revision
+        return tuple(one for one in files if not (folder / one.path).exists())
+
+    def _folder(self, address: HubAddress) -> Path:
+        return self.cache / f"datasets--{address.repo.replace('/', '--')}"
+
     def fetch(
         self, listing: Listing, files: Sequence[HubFile], *, named: str, on_file: Callable[[HubFile], None]
     ) -> Path:
@@ -121,7 +129,7 @@ class Hub:
             DataError: a file cannot be had, or is not the one that is listed.
         """
         address = listing.address
-        folder = self._cache / f"datasets--{address.repo.replace('/', '--')}"
+        folder = self._folder(address)
         with _explained(address, is_offline=self._is_offline), ThreadPoolExecutor(_AT_ONCE) as pool:
             futures = [pool.submit(self._fetch_one, address, one) for one in files]
             try:
@@ -158,7 +166,7 @@ class Hub:
                     file.path,
                     repo_type="dataset",
                     revision=address.revision,
-                    cache_dir=self._cache,
+                    cache_dir=self.cache,
                     force_download=is_forced,
                 )
             )

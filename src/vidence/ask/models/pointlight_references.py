@@ -74,7 +74,7 @@ def _rows(path: Path, needed: Sequence[str]) -> tuple[list[dict[str, str]], byte
     if not path.is_file():
         raise DataError(
             f"there is no {path}; pointlight-nn needs a folder with clips.csv and labels.csv "
-            "(docs/benchmarks/actpld.md)"
+            "(vidence help benchmarks/actpld)"
         )
     file = files.read(path, what="a table")
     try:

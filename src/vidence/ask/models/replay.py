@@ -1,27 +1,25 @@
 """Answers recorded elsewhere: ``replay:FILE?id=COLUMN&text=COLUMN``.
 
-FILE holds JSON lines, a JSON list or CSV, plain or gzipped. No frame is looked at.
+FILE holds JSON lines, a JSON list, CSV, TSV, Parquet or an Excel sheet. A column may be a path into one
+(``doc.question_id``), or words with columns in braces (``{video}_{qid}``). No frame is looked at.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar
 
-import msgspec
 from msgspec import Meta
 
-from vidence.ask import files
 from vidence.ask.files import DataFile, FieldError
+from vidence.ask.mapping.columns import Row, getter
+from vidence.ask.mapping.rows import Table, read_rows, rows_in
 from vidence.ask.models.answers import finish_of
 from vidence.ask.models.local import LocalModel
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
 from vidence.records import Record, Reply
-
-Row: TypeAlias = Mapping[str, object]
-_DECODER = msgspec.json.Decoder(dict[str, object])
 
 
 class Settings(Record):
@@ -63,18 +61,17 @@ def rows(file: DataFile) -> Iterator[tuple[str, Row]]:
     Raises:
         DataError: not UTF-8, not JSON, not CSV, or a row that is not an object.
     """
-    is_csv = file.ending == ".csv"
-    for line, raw in files.csv_rows(file, is_verbatim=True) if is_csv else files.objects(file):
-        place = f"{file.path}, line {line}"
-        try:
-            if isinstance(raw, FieldError):
-                raise raw
-            row: dict[str, object] = files.decoded(raw, _DECODER) if isinstance(raw, bytes) else {**raw}
-        except FieldError as error:
+    yield from _places(rows_in(file))
+
+
+def _places(table: Table) -> Iterator[tuple[str, Row]]:
+    for line, row in table.lines:
+        place = f"{table.file.path}, line {line}"
+        if isinstance(row, FieldError):
             raise DataError(
-                f"{place}: {error}; expected one JSON object per line, a JSON list of objects, or CSV in a "
+                f"{place}: {row}; expected one JSON object per line, a JSON list of objects, or CSV in a "
                 "file that ends in .csv"
-            ) from error
+            ) from row
         yield place, row
 
 
@@ -82,7 +79,7 @@ def rows(file: DataFile) -> Iterator[tuple[str, Row]]:
 
 
 def _words(place: str, row: Row, *, column: str, option: str) -> str:
-    value = row.get(column) if column else None
+    value = getter(column)(row) if column else None
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -94,7 +91,8 @@ def _words(place: str, row: Row, *, column: str, option: str) -> str:
 
 
 def _sample(place: str, row: Row, column: str) -> int:
-    value = row.get(column, 0) if column else 0
+    value = getter(column)(row) if column else None
+    value = 0 if value is None and column not in row else value
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -109,12 +107,13 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
         DataError: a field is missing or not of its kind; the message names file, line and field.
     """
     for column, option in ((columns.id, "id"), (columns.text, "text")):
-        if column not in row:
+        if column not in row and getter(column)(row) is None:
+            found = ", ".join(repr(name) for name in row if not name.startswith("@"))
             raise DataError(
-                f"{place}: no field {column!r}; found {', '.join(map(repr, row))}. "
+                f"{place}: no field {column!r}; found {found}. "
                 f"Name the right one with {option}=FIELD (--replay-columns {option}=FIELD)"
             )
-    item_id = row[columns.id]
+    item_id = getter(columns.id)(row)
     if isinstance(item_id, bool) or not isinstance(item_id, str | int) or item_id == "":
         raise DataError(
             f"{place}, field {columns.id!r}: expected the id of an item (text or a whole number), "
@@ -175,12 +174,12 @@ class ReplayModel(LocalModel):
         return samples[request.sample]
 
 
-def _replies(file: DataFile, columns: Settings) -> dict[str, dict[int, Reply]]:
+def _replies(table: Table, columns: Settings) -> dict[str, dict[int, Reply]]:
     replies: dict[str, dict[int, Reply]] = {}
-    for place, row in rows(file):
+    for place, row in _places(table):
         one = recorded(place, row, columns)
         if replies.setdefault(one.item_id, {}).setdefault(one.sample, one.reply) != one.reply:
-            every = (recorded(place, row, columns) for place, row in rows(file))
+            every = (recorded(place, row, columns) for place, row in _places(table))
             first = next(
                 other for other in every if (other.item_id, other.sample) == (one.item_id, one.sample)
             )
@@ -190,7 +189,7 @@ def _replies(file: DataFile, columns: Settings) -> dict[str, dict[int, Reply]]:
                 "with sample=FIELD"
             )
     if not replies:
-        raise DataError(f"{file.path} holds no reply; expected at least one row")
+        raise DataError(f"{table.file.path} holds no reply; expected at least one row")
     return replies
 
 
@@ -200,8 +199,9 @@ def create(settings: Settings) -> ReplayModel:
     Raises:
         DataError: the file cannot be read, or a row is not what it should be.
     """
-    file = files.read(Path(settings.file).expanduser(), what="recorded replies")
+    table = read_rows(Path(settings.file).expanduser(), what="recorded replies")
+    file = table.file
     columns = [f for f in settings.__struct_fields__ if f not in ("file", "asked")]
     named = "&".join(f"{f}={getattr(settings, f)}" for f in columns)
     identity = f"replay:{file.content_hash}?{named}"
-    return ReplayModel(_replies(file, settings), identity=identity, source=str(file.path))
+    return ReplayModel(_replies(table, settings), identity=identity, source=str(file.path))

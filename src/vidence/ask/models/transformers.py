@@ -40,6 +40,7 @@ from vidence.ask.models.weights import (
 )
 from vidence.contracts import Request
 from vidence.errors import AccessError, UsageError
+from vidence.installation import adding
 from vidence.records import Reply, Usage
 
 if TYPE_CHECKING:
@@ -104,8 +105,11 @@ def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrai
                 **options,
             )
     except (ImportError, LookupError, OSError, RuntimeError, SafetensorError, TypeError, ValueError) as error:
+        lacks = "torchvision" in str(error).lower()
+        what_to_do = f"; run: {adding('transformers')} (torchvision for the device of torch)" if lacks else ""
         raise AccessError(
             f"{source.place} cannot be loaded as an image-text-to-text model: {type(error).__name__}: {error}"
+            f"{what_to_do}"
         ) from error
     check_kind(source, processor, model)
     _check_weights(source, report)
@@ -465,9 +469,7 @@ def create(settings: Settings) -> BatchingModel:
     """
     for library in ("torch", "transformers"):
         if importlib.util.find_spec(library) is None:
-            raise UsageError(
-                f"transformers:{settings.name} needs {library}; run: pip install 'vidence[transformers]'"
-            )
+            raise UsageError(f"transformers:{settings.name} needs {library}; run: {adding('transformers')}")
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
     identity = spec_of(
         f"transformers:{source.name}@{source.content}",

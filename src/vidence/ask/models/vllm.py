@@ -47,6 +47,7 @@ from vidence.ask.models.weights import (
 )
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
+from vidence.installation import adding
 from vidence.records import Reply, TextLogp, Usage
 from vidence.text import visible
 
@@ -387,8 +388,7 @@ def create(settings: Settings) -> BatchingModel:
     """
     if importlib.util.find_spec("vllm") is None:
         raise UsageError(
-            f"vllm:{settings.name} needs vLLM, which runs on Linux with a GPU; "
-            "run: pip install 'vidence[vllm]'"
+            f"vllm:{settings.name} needs vLLM, which runs on Linux with a GPU; run: {adding('vllm')}"
         )
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
     head = f"vllm:{source.name}@{source.content}"

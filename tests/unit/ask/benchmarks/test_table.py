@@ -122,9 +122,9 @@ def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
         (line(provenance={"license": "MIT"}), ["provenance.license: ", "did you mean 'licence'?"]),
         (line(zzz=1), ["zzz: unknown field; known: item_id"]),
         ('{"item_id": "x", "question": "?"}', ["answer: absent"]),
-        (line(item_id=7), ["item_id: ", "`str`", "`int`", "put it in quotes"]),
+        (line(item_id=True), ["item_id: ", "`str`", "`bool`", "put it in quotes"]),
         (line(media=[{"path": "a", "start_s": "1"}]), ["media[0].start_s: ", "float"]),
-        (line(tags={"level": 2}), ["tags: ", "quotes"]),
+        (line(tags={"level": True}), ["tags: ", "quotes"]),
         (line(answer_kind="letter"), ["answer_kind: ", "'letter'", "expected choice or text"]),
         (
             line(media=[{"path": "a", "kind": "gif"}]),

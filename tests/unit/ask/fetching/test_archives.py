@@ -137,3 +137,10 @@ def test_names() -> None:
     assert [is_archive(name) for name in ("a.ZIP", "a.tar.gz", "a.mp4", "a.7z")] == [True, True, False, False]
     assert not is_inside("")
     assert not is_inside("a\0b")
+
+
+def test_all_of_an_archive_comes_out_where_it_lies(tmp_path) -> None:
+    path = packed(tmp_path, ".zip", {"clips/1.mp4": b"1", "2.mp4": b"2", "../3.mp4": b"3"})
+    found = unpack(path, "video/part_1.zip", tmp_path / "into")
+    assert files(tmp_path / "into") == {"video/clips/1.mp4": b"1", "video/2.mp4": b"2"}
+    assert found.refused == ("../3.mp4",)

@@ -60,7 +60,7 @@ class TestName:
     def test_a_missing_library_names_the_extra(self, folder, monkeypatch, missing):
         find = importlib.util.find_spec
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
-        with pytest.raises(UsageError, match=rf"needs {missing}; run: pip install 'vidence\[transformers\]'"):
+        with pytest.raises(UsageError, match=rf"needs {missing}; run: .*pip install .*transformers"):
             create(str(folder), {})
 
     @pytest.mark.parametrize(
@@ -223,6 +223,14 @@ class TestLoading:
         assert str(first) == str(second)
         with pytest.raises(AccessError, match=message):
             ask(model, make_request())
+
+    def test_without_torchvision_the_command_is_said(self, folder, monkeypatch):
+        def lacking(*_, **__):
+            raise ImportError("VideoProcessor requires the Torchvision library but it was not found")
+
+        monkeypatch.setattr("transformers.AutoProcessor.from_pretrained", lacking)
+        with pytest.raises(AccessError, match=r"Torchvision library .*; run: .*pip install .*transformers"):
+            ask(create(str(folder), CPU), make_request())
 
     @pytest.mark.parametrize(
         ("processor", "is_encoder_decoder", "message"),

@@ -151,7 +151,7 @@ def test_a_name_is_needed(script: StandIn):
 
 def test_without_vllm_the_message_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install 'vidence\[vllm\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'vllm"):
         create(str(folder), {})
 
 

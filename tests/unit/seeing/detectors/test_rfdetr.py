@@ -77,7 +77,7 @@ def test_missing_weights_say_which_file_where_from_and_what_works_without(tmp_pa
 def test_without_the_package_the_message_says_how_to_get_it(tmp_path, monkeypatch):
     (tmp_path / "w.pth").write_bytes(b"x")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install 'vidence\[rfdetr\]'.*hog works"):
+    with pytest.raises(UsageError, match=r"pip install 'rfdetr.*hog works"):
         open_detector(f"rfdetr:{tmp_path}/w.pth")
 
 

@@ -1,0 +1,150 @@
+"""Values of a row by name, by path (``doc.question_id``), or filled into words (``clips/{video}.mp4``)."""
+
+import functools
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeAlias
+
+from vidence.ask.files import FieldError
+
+Row: TypeAlias = Mapping[str, object]
+Getter: TypeAlias = Callable[[Row], object]
+
+_NAMED = re.compile(r"\{([^{}]+)\}")
+_LISTED = 30
+
+
+def value_at(row: Row, path: str) -> object:
+    """The value of a column, or inside it; None where there is none.
+
+    A column of exactly that name goes first, so that names with dots in them can be said.
+
+    >>> value_at({"doc": {"ids": ["a", "b"]}, "x.y": 3}, "doc.ids.1"), value_at({"x.y": 3}, "x.y")
+    ('b', 3)
+    """
+    if path in row:
+        return row[path]
+    if "." not in path:
+        return None
+    found: object = row
+    for step in path.split("."):
+        if isinstance(found, Mapping):
+            found = found.get(step)
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found
+
+
+@functools.cache
+def getter(source: str, *, absent: tuple[str, ...] = ()) -> Getter:
+    """What reads a source from a row.
+
+    Args:
+        source: a column, a path, or words with ``{column}`` in them; with several of these between bars
+            (``resps|filtered_resps``) the first that has a value. Words in which a column has no value have
+            none.
+        absent: texts that stand for no value.
+    """
+    ways = [_words(way, absent) if _NAMED.search(way) else _plain(way, absent) for way in source.split("|")]
+    if len(ways) == 1:
+        return ways[0]
+
+    def first(row: Row) -> object:
+        return next((value for way in ways if (value := way(row)) is not None), None)
+
+    return first
+
+
+def _plain(path: str, absent: Collection[str]) -> Getter:
+    if not absent and "." not in path:
+        return operator.methodcaller("get", path)
+
+    def plain(row: Row) -> object:
+        value = value_at(row, path)
+        return None if isinstance(value, str) and value in absent else value
+
+    return plain
+
+
+def _words(source: str, absent: Collection[str]) -> Getter:
+    first, *rest = _NAMED.split(source)
+    parts = list(zip(rest[::2], rest[1::2], strict=True))
+
+    def filled(row: Row) -> object:
+        words = [first]
+        for name, following in parts:
+            part = as_text(value_at(row, name), name)
+            if not part or part in absent:
+                return None
+            words += [part, following]
+        return "".join(words)
+
+    return filled
+
+
+def columns_of(source: str) -> tuple[str, ...]:
+    """The columns that a source without bars names.
+
+    >>> columns_of("{video}_{qid}"), columns_of("answer"), columns_of("")
+    (('video', 'qid'), ('answer',), ())
+    """
+    return tuple(_NAMED.findall(source)) or ((source,) if source else ())
+
+
+def as_text(value: object, column: str) -> str:
+    """A value as the text that it stands for; empty for none.
+
+    Tables keep whole numbers as fractions where a cell of the column is empty; they are whole numbers here.
+
+    Raises:
+        FieldError: it is neither a text nor a number.
+    """
+    match value:
+        case str():
+            return value
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case int():
+            return str(value)
+        case float():
+            if math.isnan(value):
+                return ""
+            return str(int(value)) if value.is_integer() else repr(value)
+        case _:
+            raise FieldError(column, f"{type(value).__name__} found; expected a text or a number")
+
+
+def words_of(value: object, column: str, *, kind: str = "text") -> str:
+    """The words of a text, a message, or a list of them; parts of other kinds are left out.
+
+    Args:
+        value: a text, an object with ``text`` or ``content``, or a list of these.
+        column: whose value it is, for messages.
+        kind: which part of an object is taken: ``text`` or ``reasoning``.
+
+    >>> words_of([{"type": "image"}, {"type": "text", "text": "B"}], "content")
+    'B'
+    """
+    if isinstance(value, Mapping):
+        if isinstance(said := value.get(kind), str):
+            return said
+        inner = value.get("content")
+        return "" if inner is None else words_of(inner, column, kind=kind)
+    if isinstance(value, list):
+        if kind == "text" and all(isinstance(one, str) for one in value) and len(value) > 1:
+            raise FieldError(column, f"{len(value)} replies in one row; expected one")
+        return "\n".join(words for one in value if (words := words_of(one, column, kind=kind)))
+    return as_text(value, column) if kind == "text" else ""
+
+
+def listed(row: Row) -> str:
+    """The names of the columns of a row, for messages."""
+    names = [name for name in row if not name.startswith("@")]
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more

@@ -1,0 +1,350 @@
+"""A row of somebody's file as a question of ours."""
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+import msgspec
+
+from vidence.ask import files
+from vidence.ask.files import FieldError
+from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
+from vidence.ask.mapping.mapping import ColumnMap, Join
+from vidence.errors import DataError
+from vidence.records import Item, Media, Provenance
+
+_LABEL = re.compile(
+    r"\s*(?:(?:option|caption|sentence|choice|answer)\s+(?P<named>\d{1,2}|[a-z])|\(?(?P<letter>[a-z]))\)?"
+    r"\s*[.):]\s*(?P<text>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LETTER = re.compile(r"\(?(?P<letter>[A-Za-z])(?:[.):].*)?", re.DOTALL)
+_CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d+(?:\.\d*)?)")
+_ADDRESS = re.compile(r"https?://")
+_FEWEST = 2
+_TEXTS = ("item_id", "question", "source_id", "benchmark", "rationale", "licence")
+_KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", "text")}
+
+_Seconds = Callable[[str, str], float]
+
+
+def label_of(text: str) -> tuple[int, str] | None:
+    """Which choice a text says it is (from 0), and the text behind its label; None without a label.
+
+    >>> label_of("B. a red car"), label_of("Option 2: a red car"), label_of("a red car")
+    ((1, 'a red car'), (1, 'a red car'), None)
+    """
+    found = _LABEL.fullmatch(text)
+    if found is None:
+        return None
+    label = found["named"] or found["letter"]
+    place = int(label) - 1 if label.isdecimal() else ord(label.upper()) - ord("A")
+    return place, found["text"].strip()
+
+
+def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
+    """Choices without the labels that all of them carry in order; as they are otherwise.
+
+    >>> bare_choices(["A. red", "B. blue"]), bare_choices(["A. red", "blue"])
+    (('red', 'blue'), ('A. red', 'blue'))
+    """
+    bare = []
+    for place, choice in enumerate(choices):
+        found = label_of(choice)
+        if found is None or found[0] != place:
+            return tuple(choices)
+        bare.append(found[1])
+    return tuple(bare)
+
+
+def split_question(text: str) -> tuple[str, tuple[str, ...]]:
+    r"""A question and the choices that stand below it, one on a line; what follows them is dropped.
+
+    >>> split_question("Where?\nA. here\nB. there\nAnswer with a letter.")
+    ('Where?', ('here', 'there'))
+    """
+    lines = text.splitlines()
+    places = [found[0] if (found := label_of(line)) else None for line in lines]
+    for first in reversed([i for i, place in enumerate(places) if place == 0]):
+        n = next((k for k in range(len(lines) - first) if places[first + k] != k), len(lines) - first)
+        if n >= _FEWEST:
+            return "\n".join(lines[:first]).strip(), bare_choices(lines[first : first + n])
+    return text, ()
+
+
+class ItemReader:
+    """Makes questions of rows.
+
+    Args:
+        mapping: which column is which field.
+        folder: where the files of its joins lie.
+
+    Raises:
+        DataError: a file of a join is not there, or is no JSON object.
+    """
+
+    def __init__(self, mapping: ColumnMap, *, folder: Path) -> None:
+        self.mapping = mapping
+        self.joined = tuple(files.read(_beside(folder, join)) for join in mapping.joins.values())
+        tables = zip(mapping.joins.items(), self.joined, strict=True)
+        self._joins = {name: (self._get(join.of), _values(file)) for (name, join), file in tables}
+        self._lookups = {name: (self._get(one.of), one) for name, one in mapping.lookups.items()}
+        self._patterns = [(column, re.compile(one)) for column, one in mapping.patterns.items()]
+        self._texts = {
+            name: self._get(str(getattr(mapping, name))) for name in _TEXTS if getattr(mapping, name)
+        }
+        self._said = [name for name in _TEXTS if name in self._texts or name in mapping.constants]
+        self._kinds = {
+            name: self._get(str(getattr(mapping, name))) for name in _KINDS if getattr(mapping, name)
+        }
+        self._tags = {name: self._get(source) for name, source in mapping.tags.items()}
+        self._choices = [(column, self._get(column)) for column in mapping.choice_columns if column]
+        self._media = [(column, self._get(column)) for column in mapping.media_columns if column]
+        self._answer = self._get(mapping.answer) if mapping.answer else None
+        self._span = {
+            name: self._get(getattr(mapping, name)) for name in ("start_s", "end_s") if getattr(mapping, name)
+        }
+
+    def _get(self, source: str) -> Getter:
+        return getter(source, absent=self.mapping.absent)
+
+    def row(self, row: Row) -> Row:
+        """The row with the columns that the mapping makes.
+
+        Raises:
+            FieldError: a column from which others are made does not look as it should.
+        """
+        if not (self._patterns or self._lookups or self._joins):
+            return row
+        made: dict[str, object] = dict(row)
+        for column, pattern in self._patterns:
+            text = as_text(self._get(column)(made), column)
+            if not text:
+                continue
+            found = pattern.search(text)
+            if found is None and column.startswith("@"):  # names of files are changed
+                continue
+            if found is None:
+                raise FieldError(column, f"{text[:80]!r} found; expected {pattern.pattern}")
+            made |= found.groupdict()
+        for name, (of, lookup) in self._lookups.items():
+            made[name] = lookup.values.get(as_text(of(made), lookup.of), lookup.default)
+        for name, (of, values) in self._joins.items():
+            made[name] = values.get(as_text(of(made), self.mapping.joins[name].of))
+        return made
+
+    def id_of(self, row: Row) -> str:
+        """The id of the question of a row.
+
+        Raises:
+            FieldError: it has none.
+        """
+        return self._text("item_id", row)
+
+    def item(self, row: Row) -> Item:
+        """The question of a row that `row` completed; its answer is a letter, or a text.
+
+        Raises:
+            FieldError: what is wrong with it.
+        """
+        texts = {name: self._text(name, row) for name in self._said}
+        licence = texts.get("licence")
+        kind = self._kind("answer_kind", row, "choice")
+        raw = self._raw_choices(row) if kind == "choice" else ()
+        if self.mapping.choices_in_question and not raw and kind == "choice":
+            texts["question"], raw = split_question(texts["question"])
+        choices = bare_choices(raw)
+        tags = {name: text for name, get in self._tags.items() if (text := as_text(get(row), name))}
+        return Item(
+            item_id=texts["item_id"],
+            benchmark=texts.get("benchmark", ""),
+            media=self._media_of(row),
+            source=texts.get("source_id", ""),
+            question=texts["question"],
+            choices=choices,
+            answer=self._answer_of(row, raw, choices),
+            answer_kind=cast('Literal["choice", "text"]', kind),
+            tags=tags,
+            rationale=texts.get("rationale", ""),
+            provenance=Provenance(licence=licence) if licence else None,
+        )
+
+    def _text(self, name: str, row: Row) -> str:
+        constant = self.mapping.constants.get(name)
+        if constant is not None:
+            return str(constant)
+        get = self._texts.get(name)
+        if get is None:
+            return ""
+        value = get(row)
+        if isinstance(value, str):
+            return value
+        if value is None and name in ("item_id", "question"):
+            raise self._nothing(name, row)
+        return words_of(value, str(getattr(self.mapping, name)))
+
+    def _nothing(self, name: str, row: Row) -> FieldError:
+        column = str(getattr(self.mapping, name))
+        return FieldError(name, f"nothing in {column!r}; the columns are {listed(row)}")
+
+    def _kind(self, name: str, row: Row, default: str) -> str:
+        if name not in self._kinds and name not in self.mapping.constants:
+            return default
+        text = str(self.mapping.constants.get(name, ""))
+        if not text and name in self._kinds:
+            text = as_text(self._kinds[name](row), name)
+        if text and text not in _KINDS[name]:
+            raise FieldError(name, f"{text!r} found; expected {' or '.join(_KINDS[name])}")
+        return text or default
+
+    # ------------------------------------------------------------------------- choices and answer
+
+    def _raw_choices(self, row: Row) -> tuple[str, ...]:
+        constant = self.mapping.constants.get("choices")
+        if constant is not None:
+            return constant if isinstance(constant, tuple) else tuple(constant.split("|"))
+        if len(self._choices) == 1:
+            column, get = self._choices[0]
+            return _several(get(row), column)
+        found = [as_text(get(row), column) for column, get in self._choices]
+        while found and not found[-1].strip():
+            found.pop()
+        if (gap := next((i for i, text in enumerate(found) if not text.strip()), None)) is not None:
+            raise FieldError(self._choices[gap][0], "empty, and a later choice is not; expected no gap")
+        return tuple(found)
+
+    def _answer_of(self, row: Row, raw: Sequence[str], choices: Sequence[str]) -> str:
+        if self._answer is None:
+            return self._text("answer", row)
+        value = self._answer(row)
+        text = words_of(value, self.mapping.answer).strip()
+        if not text:
+            raise FieldError(
+                "answer", f"nothing in {self.mapping.answer!r}; such a question cannot be scored"
+            )
+        if not choices:
+            return text
+        match self.mapping.answer_is:
+            case "number-from-0" | "number-from-1" as form:
+                return _numbered(text, form, len(choices))
+            case "letter":
+                if found := _LETTER.fullmatch(text):
+                    return found["letter"].upper()
+                raise FieldError("answer", f"{text!r} found; expected a letter")
+            case "text":
+                return _lettered(text, choices) or _lettered(text, raw) or text
+            case _:
+                return text if text in choices else _lettered(text, raw) or _labelled(text, choices) or text
+
+    # ------------------------------------------------------------------------- media
+
+    def _media_of(self, row: Row) -> tuple[Media, ...]:
+        if "media" in self.mapping.constants:
+            places = [str(self.mapping.constants["media"])]
+        else:
+            places = [place for column, get in self._media for place in _places(get(row), column)]
+        if not places:
+            return ()
+        kind = cast('Literal["video", "image", "frames"]', self._kind("media_kind", row, "video"))
+        span = {name: _seconds(get(row), name) for name, get in self._span.items()}
+        start_s, end_s = span.get("start_s"), span.get("end_s")
+        return tuple(
+            Media(url=place, kind=kind, start_s=start_s, end_s=end_s)
+            if _ADDRESS.match(place)
+            else Media(path=place, kind=kind, start_s=start_s, end_s=end_s)
+            for place in places
+        )
+
+
+def _beside(folder: Path, join: Join) -> Path:
+    for path in (folder / join.file, folder / f"{join.file}.gz"):
+        if path.is_file():
+            return path
+    raise DataError(f"{folder / join.file} is not there; the mapping takes {join.of} from it")
+
+
+def _values(file: files.DataFile) -> Mapping[str, object]:
+    try:
+        return msgspec.json.decode(file.content, type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{file.path} is not one JSON object ({error}); expected values by key") from error
+
+
+def _several(value: object, column: str) -> tuple[str, ...]:
+    """The choices that one column holds: a list, an object by letter, either written as text, or ``a|b``."""
+    if isinstance(value, str):
+        value = _written(value, column)
+    if isinstance(value, Mapping):
+        value = [value[key] for key in sorted(value) if value[key] is not None]
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise FieldError(column, f"{type(value).__name__} found; expected a list of choices")
+    return tuple(as_text(one, column) for one in value)
+
+
+def _written(text: str, column: str) -> object:
+    """The list or object that a text holds, in JSON or as Python prints it."""
+    if not text.lstrip().startswith(("[", "{", "(")):
+        return text.split("|")
+    try:
+        return msgspec.json.decode(files.numbers_as_texts(text.encode()))
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise FieldError(column, f"{text[:80]!r} found; expected a list of choices") from error
+
+
+def _numbered(text: str, form: str, n: int) -> str:
+    first = int(form[-1])
+    number = int(text) if text.lstrip("-").isdecimal() else None
+    if number is None or not first <= number < first + n:
+        raise FieldError("answer", f"{text!r} found; expected a number from {first} to {first + n - 1}")
+    return chr(ord("A") + number - first)
+
+
+def _lettered(text: str, choices: Sequence[str]) -> str:
+    """The letter of the only choice with this text; empty otherwise."""
+    places = [i for i, choice in enumerate(choices) if choice.strip() == text]
+    return chr(ord("A") + places[0]) if len(places) == 1 else ""
+
+
+def _labelled(text: str, choices: Sequence[str]) -> str:
+    """The letter of an answer such as ``B. a red car`` or ``(B)``; empty for another."""
+    found = label_of(text)
+    if found and found[0] < len(choices) and choices[found[0]].strip() == found[1]:
+        return chr(ord("A") + found[0])
+    bare = text.strip("(). ")
+    return bare.upper() if len(bare) == 1 and bare.isalpha() and bare != text else ""
+
+
+def _places(value: object, column: str) -> list[str]:
+    """Paths or addresses; of a file that stands in the table itself, its path."""
+    if isinstance(value, Mapping):
+        path = value.get("path")
+        if not path and value.get("bytes"):
+            raise FieldError(column, "a file inside the table; write it beside the table and name its path")
+        value = path
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = _written(value, column)
+    if isinstance(value, list | tuple):
+        return [place for one in value for place in _places(one, column)]
+    text = as_text(value, column)
+    return [text] if text else []
+
+
+def _seconds(value: object, name: str) -> float | None:
+    """Seconds, from a number or from ``HH:MM:SS``; None for none."""
+    text = as_text(value, name).strip()
+    if not text:
+        return None
+    if clock := _CLOCK.fullmatch(text):
+        return int(clock["h"] or 0) * 3600 + int(clock["m"]) * 60 + float(clock["s"])
+    try:
+        return float(text)
+    except ValueError as error:
+        raise FieldError(name, f"{text!r} found; expected seconds, or HH:MM:SS") from error

@@ -1,0 +1,280 @@
+"""Which column is which field: a mapping, read from a preset, a TOML file or a line of text."""
+
+import hashlib
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from vidence.ask import files
+from vidence.ask.mapping.columns import Row, columns_of
+from vidence.ask.mapping.rows import read_rows
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
+
+PRESETS = Path(__file__).parent / "presets"
+WAYS = "item_id=COLUMN,question=COLUMN,choices=COLUMN|COLUMN,answer=COLUMN,media={COLUMN}.mp4"
+"""How a mapping is said on the command line, for messages."""
+
+_FEWEST = 2  # columns of choices that every question fills
+
+AnswerForm: TypeAlias = Literal["letter-or-text", "letter", "text", "number-from-0", "number-from-1"]
+Column: TypeAlias = Annotated[str, Meta(description="a column, a path into one, or words with {column}")]
+
+
+class Lookup(Record):
+    """A column made from another one by a list of values."""
+
+    of: Column
+    values: dict[str, str]
+    default: str = ""
+
+
+class Join(Record):
+    """A column made from another file: a JSON object of values by key, in the folder of the questions."""
+
+    of: Column
+    file: str
+
+
+class ReplyColumns(Record):
+    """Where a row holds what a model said."""
+
+    text: Column
+    reasoning: Column = ""
+    refusal: Column = ""
+    finish: Column = ""
+    sample: Column = ""
+    model: Column = ""
+    prompt: Column = ""
+    correct: Column = ""
+    """Whether the other tool counted it right: a boolean, a number from 0 to 1, or ``C`` and ``I``."""
+
+
+class ColumnMap(Record):
+    """The layout of somebody's file: for each field of a question the column that holds it.
+
+    A field is a column, a path into one (``doc.question_id``, ``resps.0``), or words with columns in braces
+    (``{video}_{qid}``). `constants` say a field that is the same everywhere. Further columns are made by
+    `patterns` (named groups of a regular expression over a column), `lookups` and `joins`.
+    """
+
+    format: Literal["vidence-map/1"] = "vidence-map/1"
+    about: str = ""
+    home: str = ""
+    files: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    is_log: bool = False
+    item_id: Column = ""
+    question: Column = ""
+    choices: Column | tuple[Column, ...] = ()
+    choices_in_question: bool = False
+    answer: Column = ""
+    answer_is: AnswerForm = "letter-or-text"
+    answer_kind: Column = ""
+    media: Column | tuple[Column, ...] = ()
+    media_kind: Column = ""
+    start_s: Column = ""
+    end_s: Column = ""
+    source_id: Column = ""
+    benchmark: Column = ""
+    rationale: Column = ""
+    licence: Column = ""
+    tags: dict[str, Column] = msgspec.field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    constants: dict[str, str | tuple[str, ...]] = msgspec.field(default_factory=dict)
+    patterns: dict[str, str] = msgspec.field(default_factory=dict)
+    lookups: dict[str, Lookup] = msgspec.field(default_factory=dict)
+    joins: dict[str, Join] = msgspec.field(default_factory=dict)
+    reply: ReplyColumns | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("item_id", "question", "answer"):
+            if not getattr(self, name) and name not in self.constants:
+                raise UsageError(f"the mapping says no {name}; expected {name} = a column")
+        for name, values in self.constants.items():
+            if name not in _CONSTANT or (isinstance(values, tuple) and name != "choices"):
+                raise UsageError(f"constants.{name} cannot be; expected one of {', '.join(_CONSTANT)}")
+        for column, pattern in self.patterns.items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise UsageError(f"patterns.{column} is no regular expression: {error}") from error
+        for path in (*self.files, *(join.file for join in self.joins.values())):
+            if Path(path).is_absolute() or ".." in Path(path).parts:
+                raise UsageError(f"the mapping names {path!r}; expected a path inside the folder of the data")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what decides how rows are read."""
+        bare = msgspec.structs.replace(self, about="", home="")
+        return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+
+    @property
+    def choice_columns(self) -> tuple[str, ...]:
+        """The columns of the choices."""
+        return self.choices if isinstance(self.choices, tuple) else (self.choices,)
+
+    @property
+    def media_columns(self) -> tuple[str, ...]:
+        """The columns of the media."""
+        return self.media if isinstance(self.media, tuple) else (self.media,)
+
+    @property
+    def used(self) -> frozenset[str]:
+        """All columns that are read; of a path the column that it begins in, too."""
+        said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
+        fields = (getattr(self, name) for name in _PLAIN)
+        sources = (*fields, *self.choice_columns, *self.media_columns, *self.tags.values(), *said)
+        found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
+        return frozenset(found | {name.partition(".")[0] for name in found})
+
+    def fits(self, row: Row) -> bool:
+        """Whether a row has the columns without which a file has another layout."""
+        choices = self.choice_columns[:_FEWEST]
+        needed = (self.item_id, self.question, self.answer, *choices, *self.media_columns)
+        return all(
+            any(
+                all(name in row or name.partition(".")[0] in row for name in self._columns(way))
+                for way in source.split("|")
+            )
+            for source in needed
+        )
+
+    def _columns(self, way: str) -> set[str]:
+        """The columns of the file that a source without bars needs, those behind made ones in their place."""
+        behind = {name: one.of for name, one in self.lookups.items()}
+        behind |= {name: one.of for name, one in self.joins.items()}
+        for column, pattern in self.patterns.items():
+            behind |= dict.fromkeys(re.compile(pattern).groupindex, column)
+        found: set[str] = set()
+        waiting = list(columns_of(way))
+        while waiting:
+            column = waiting.pop()
+            if column in behind:
+                waiting += columns_of(behind.pop(column))
+            elif not column.startswith("@") and column not in self.levels:
+                found.add(column)
+        return found
+
+
+_PLAIN = (
+    *("item_id", "question", "answer", "answer_kind", "media_kind", "start_s", "end_s", "source_id"),
+    *("benchmark", "rationale", "licence"),
+)
+_CONSTANT = (*_PLAIN, "choices", "media")
+
+
+# --------------------------------------------------------------------------- where mappings come from
+
+
+@cache
+def presets() -> dict[str, Path]:
+    """The files of the mappings that come with vidence, by name."""
+    return {path.stem: path for path in sorted(PRESETS.glob("*.toml"))}
+
+
+def read_map(text: str) -> ColumnMap:
+    """A mapping by what a user wrote.
+
+    Args:
+        text: the name of a preset, the path of a TOML file, pairs such as ``item_id=qid,question=text``, or a
+            preset or file with pairs behind it that replace its own.
+
+    Raises:
+        UsageError: no such preset or file, or it is no mapping.
+    """
+    first, *more = text.split(",")
+    if "=" in first:
+        first, more = "", [first, *more]
+    table: dict[str, Any] = _table_of(first) if first else {}
+    for pair in filter(None, more):
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"{pair!r} in --map {text!r} is not FIELD=COLUMN; expected {WAYS}")
+        _put(table, name.strip(), value.strip())
+    try:
+        return msgspec.convert(table, ColumnMap)
+    except msgspec.ValidationError as error:
+        cause = error.__cause__
+        raise UsageError(
+            str(cause)
+            if isinstance(cause, UsageError)
+            else f"{first or '--map'}: {files.explained(error, record=ColumnMap)}"
+        ) from error
+
+
+def whole_map(text: str) -> str:
+    """What a user wrote for a mapping with the whole path of its file: a run is taken up from any folder.
+
+    >>> whole_map("video-mme,media={videoID}.mp4")
+    'video-mme,media={videoID}.mp4'
+    """
+    first, comma, rest = text.partition(",")
+    if first in presets() or "=" in first or not first.endswith(".toml"):
+        return text
+    return f"{Path(first).resolve()}{comma}{rest}"
+
+
+def _table_of(name: str) -> dict[str, Any]:
+    known = presets()
+    path = known.get(name) or Path(name)
+    if path.suffix != ".toml" or not path.is_file():
+        if path.suffix == ".toml" or len(path.parts) > 1:
+            raise UsageError(f"there is no file {name}; expected a mapping in TOML, or a preset")
+        raise UnknownNameError("preset of --map", name, known)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{name} cannot be read as a mapping in TOML: {error}") from error
+
+
+def _put(table: dict[str, Any], name: str, value: str) -> None:
+    """Set a field by its name with dots; choices may be several columns, split by ``|``."""
+    *outer, last = name.split(".", 1)
+    if outer:
+        table = table.setdefault(outer[0], {})
+    is_list = last in _LISTS or (last in _MAYBE_LISTS and "|" in value)
+    table[last] = value.split("|") if is_list else value == "true" if last in _SWITCHES else value
+
+
+_LISTS = ("levels", "files", "absent")
+_MAYBE_LISTS = ("choices",)
+_SWITCHES = ("choices_in_question", "is_log")
+
+
+def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
+    """The presets whose columns a row has; those whose file has that name first, then who reads most.
+
+    Args:
+        row: a row of the file.
+        name: the name of the file.
+        n_levels: how many keys of objects stand around the rows.
+    """
+    known = {name: read_map(name) for name in presets()}
+    fitting = [
+        (name not in [Path(pattern).name for pattern in one.files], -len(one.used & row.keys()), preset)
+        for preset, one in known.items()
+        if len(one.levels) == n_levels and one.fits(row)
+    ]
+    return [preset for *_, preset in sorted(fitting)]
+
+
+def folder_presets(folder: Path) -> list[str]:
+    """The presets whose files a folder has, with their columns; those of the most telling names first."""
+    found: list[tuple[int, str]] = []
+    for name in presets():
+        one = read_map(name)
+        for rank, pattern in enumerate(one.files):
+            path = next(iter(sorted(folder.glob(pattern))), None)
+            if path is None or not path.is_file():
+                continue
+            row = read_rows(path, levels=one.levels, is_log=one.is_log).first
+            if row is not None and one.fits(row):
+                found.append((rank, name))
+            break
+    return [name for _, name in sorted(found)]

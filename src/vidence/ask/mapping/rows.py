@@ -1,0 +1,227 @@
+"""Files of other people as rows: JSON in every shape, CSV, TSV, Parquet, Arrow, Excel, logs; and folders."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.ask import files
+from vidence.ask.files import DataFile, FieldError, ending_of
+from vidence.ask.mapping import sheets
+from vidence.ask.mapping.columns import Row
+from vidence.errors import DataError, UsageError
+
+TEXT_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arrow", ".xlsx", ".eval")
+_EXPECTED = f"a file that ends in {', '.join(ENDINGS)} (text also with .gz), or a folder of them"
+_DECODER = msgspec.json.Decoder(dict[str, object])
+_SPLIT = re.compile(r"(?:^|[-_.])(train|training|validation|valid|val|dev|test|testing)(?=$|[-_.])")
+_SPLITS = {
+    "training": "train",
+    "valid": "validation",
+    "val": "validation",
+    "dev": "validation",
+    "testing": "test",
+}
+_SHARD = re.compile(r"-\d{5}(?:-of-\d{5})?$")
+_NOT_ROWS = ("dataset_info.json", "state.json", "dataset_dict.json", "dataset_infos.json", "config.json")
+_MOST_DEEP = 4
+ALL = "all"
+
+Line = tuple[str, "Row | FieldError"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file; they are taken apart anew whenever they are asked for, and never all held.
+
+    Each row has three columns besides: ``@file`` (the name of the file without its ending), ``@folder`` (the
+    name of the folder it lies in) and ``@row`` (its number in the file, from 0).
+    """
+
+    file: DataFile
+    read: Callable[[], Iterable[Line]]
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Each row with its place, or what is wrong there."""
+        name = self.file.path.name.removesuffix(".gz")
+        own = {"@file": Path(name).stem, "@folder": self.file.path.parent.name}
+        for number, (place, row) in enumerate(self.read()):
+            yield place, row if isinstance(row, FieldError) else {**row, **own, "@row": number}
+
+    @property
+    def first(self) -> Row | None:
+        """The first row that can be read."""
+        return next((row for _, row in self.lines if not isinstance(row, FieldError)), None)
+
+
+def read_rows(
+    path: Path,
+    *,
+    levels: Sequence[str] = (),
+    only: frozenset[str] | None = None,
+    is_log: bool = False,
+    what: str = "questions",
+) -> Table:
+    """All rows of a file.
+
+    Args:
+        path: the file.
+        levels: names for the keys of objects around the rows of a JSON file, from the outermost; each key
+            becomes a value of that column.
+        only: columns that are needed; tables in columns leave others out.
+        is_log: whether a JSON file is a log of inspect_ai.
+        what: what should be in it, for messages.
+
+    Raises:
+        DataError: it cannot be read at all.
+        UsageError: it needs a library that is not installed.
+    """
+    ending = ending_of(path)
+    if ending in (".parquet", ".arrow"):
+        rows = list(sheets.arrow_rows(path, lambda names: [n for n in names if only is None or n in only]))
+        content = b"\n".join(msgspec.json.encode(row, enc_hook=str, order="sorted") for row in rows)
+        return Table(DataFile(path, content), lambda: ((str(n), row) for n, row in enumerate(rows, 1)))
+    return rows_in(files.read(path, what=what), levels=levels, is_log=is_log)
+
+
+def rows_in(file: DataFile, *, levels: Sequence[str] = (), is_log: bool = False) -> Table:
+    """All rows of a file that was read; the arguments and errors are those of `read_rows`."""
+    if file.ending == ".eval" or is_log:
+        return Table(file, lambda: sheets.inspect_rows(file))
+    if file.ending == ".xlsx":
+        return Table(file, lambda: sheets.workbook_rows(file))
+    if file.ending in (".csv", ".tsv"):
+        delimiters = "\t" if file.ending == ".tsv" else ",;\t"
+        return Table(file, lambda: files.csv_rows(file, delimiters=delimiters, is_verbatim=True))
+    if levels:
+        return Table(file, lambda: _nested(file, levels))
+    return Table(file, lambda: _objects(file))
+
+
+def _objects(file: DataFile) -> Iterator[Line]:
+    for place, raw in files.objects(file):
+        try:
+            yield place, files.decoded(raw, _DECODER)
+        except FieldError as error:
+            yield place, error
+
+
+def _nested(file: DataFile, levels: Sequence[str]) -> Iterator[Line]:
+    """The rows below the keys of a JSON object."""
+    try:
+        whole = _DECODER.decode(file.content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(
+            f"{file.path} is not one JSON object ({error}); expected one with keys for {' and '.join(levels)}"
+        ) from error
+    yield from _below(whole, levels, keys={}, place="")
+
+
+def _below(found: object, levels: Sequence[str], *, keys: Mapping[str, str], place: str) -> Iterator[Line]:
+    if levels and isinstance(found, Mapping):
+        for key, inner in found.items():
+            where = f"{place}/{key}" if place else key
+            yield from _below(inner, levels[1:], keys={**keys, levels[0]: key}, place=where)
+    elif not levels and isinstance(found, Mapping):
+        yield place, {**found, **keys}
+    elif not levels and isinstance(found, list):
+        for number, row in enumerate(found, 1):
+            where = f"{place} (entry {number})"
+            is_row = isinstance(row, Mapping)
+            yield where, {**row, **keys} if is_row else FieldError("row", "expected a JSON object")
+    else:
+        expected = f"an object with keys for {levels[0]}" if levels else "rows"
+        yield place or "1", FieldError("row", f"{type(found).__name__} found; expected {expected}")
+
+
+def levels_of(file: DataFile) -> tuple[int, Row] | None:
+    """How many keys of objects stand around the rows of a JSON file, and its first row.
+
+    None where it is not one object with lists of rows inside.
+    """
+    if file.ending != ".json" or file.content.lstrip()[:1] != b"{":
+        return None
+    try:
+        found: object = msgspec.json.decode(file.content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    depth = 0
+    while isinstance(found, Mapping) and found:
+        found, depth = next(iter(found.values())), depth + 1
+    first = found[0] if isinstance(found, list) and found else None
+    return (depth, first) if isinstance(first, Mapping) else None
+
+
+# --------------------------------------------------------------------------- folders
+
+
+def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]:
+    """The files of rows at a place: the file itself, or those of a folder that belong together.
+
+    In a folder the first of `patterns` that matches decides; where none does, it is read as data sets of the
+    hub are laid out: shards, and splits in the names of files or folders.
+
+    Args:
+        data: a file or a folder.
+        patterns: names of files as globs, the likeliest first.
+        split: a split, or ``all`` where there is one only.
+
+    Raises:
+        DataError: nothing there, or several tables or splits of which one must be named.
+        UsageError: no such split.
+    """
+    if data.is_file():
+        return [data]
+    if not data.is_dir():
+        raise DataError(f"there is nothing at {data}; expected {_EXPECTED}")
+    for pattern in patterns:
+        matches = {path for end in ("", ".gz") for path in data.glob(pattern + end) if path.is_file()}
+        if matches:
+            return _of_split(data, sorted(matches), split)
+    found = sorted(path for path in data.rglob("*") if _is_table(data, path))
+    if not found:
+        raise DataError(f"the folder {data} holds no table; expected {_EXPECTED}")
+    found = _of_split(data, found, split)
+    tables = sorted({_SHARD.sub("", str(path.relative_to(data).with_suffix(""))) for path in found})
+    if len(tables) > 1:
+        raise DataError(
+            f"the folder {data} holds {len(tables)} tables ({', '.join(tables[:20])}); give the path of one"
+        )
+    return found
+
+
+def _is_table(data: Path, path: Path) -> bool:
+    parts = path.relative_to(data).parts
+    if len(parts) > _MOST_DEEP or any(part.startswith((".", "_")) for part in parts):
+        return False
+    return ending_of(path) in ENDINGS and path.name not in _NOT_ROWS and path.is_file()
+
+
+def split_of(path: Path) -> str:
+    """The split that a name tells, innermost first; empty for none.
+
+    >>> split_of(Path("data/val-00000-of-00001.parquet")), split_of(Path("test/data-00000-of-00001.arrow"))
+    ('validation', 'test')
+    """
+    names = [path.name.partition(".")[0], *reversed(path.parts[:-1])]
+    found = next((match[1] for name in names if (match := _SPLIT.search(name.lower()))), "")
+    return _SPLITS.get(found, found)
+
+
+def _of_split(data: Path, paths: Sequence[Path], split: str) -> list[Path]:
+    splits = {path: split_of(path.relative_to(data)) for path in paths}
+    known = sorted(filter(None, set(splits.values())))
+    if split == ALL:
+        if len(known) > 1:
+            raise DataError(f"the folder {data} holds the splits {', '.join(known)}; name one with --split")
+        return list(paths)
+    wanted = _SPLITS.get(split, split)
+    if wanted not in known:
+        raise UsageError(
+            f"the folder {data} holds no split {split!r}; found: {', '.join(known) or 'no splits'}"
+        )
+    return [path for path in paths if splits[path] == wanted]

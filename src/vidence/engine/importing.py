@@ -1,0 +1,367 @@
+"""Results of other tools as run folders: their questions and replies, scored by the parsers of vidence."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+from vidence.ask.benchmarks.question_files import Gathering, lettered, listed
+from vidence.ask.files import FieldError, usable
+from vidence.ask.mapping.items import ItemReader
+from vidence.ask.mapping.mapping import ColumnMap, ReplyColumns, presets, read_map
+from vidence.ask.mapping.replies import Recorded, recorded
+from vidence.ask.mapping.rows import Table, find_files, read_rows
+from vidence.ask.models.answers import finish_of
+from vidence.contracts import Loaded
+from vidence.engine.environment import Environment
+from vidence.engine.evaluate import opened_run
+from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.plan import PLAN_FILE, Facts, Plan
+from vidence.engine.prepare import Prepared, load_questions, make_plan
+from vidence.engine.scoring import score_reply
+from vidence.engine.session import opened_session
+from vidence.errors import DataError, StoreError, UsageError
+from vidence.media.whole import PRIVATE, whole_file
+from vidence.records import Failed, Item, Prompt, Record, Reply, TextPart, Trial
+
+ITEMS_FILE = "items.jsonl"
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_LONGEST_NAME = 80
+_NO_REPLY = Failed(stage="model", error="RejectedRequestError", message="the imported log holds no reply")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """What a file of results holds.
+
+    `media_root` is the folder that paths of media start from, where it is known; `problems` are the rows that
+    cannot be used.
+    """
+
+    path: Path
+    content_hash: str
+    layout: str
+    model: str
+    items: tuple[Item, ...]
+    replies: tuple[Recorded, ...]
+    media_root: Path | None
+    problems: tuple[str, ...]
+
+
+@dataclass(kw_only=True)
+class ImportSummary:
+    """What came of an import.
+
+    `theirs` and `ours` are the mean scores over the `n_both` replies that both tools scored; `differing` are
+    the items of replies that they score differently.
+    """
+
+    n_items: int = 0
+    n_replies: int = 0
+    n_without: int = 0
+    n_left_out: int = 0
+    n_both: int = 0
+    theirs: float = 0.0
+    ours: float = 0.0
+    differing: list[str] = field(default_factory=list)
+
+    def add(self, said: Recorded | None, value: float | None) -> None:
+        """Count a reply and its score here."""
+        self.n_replies += said is not None
+        self.n_without += said is None
+        if said is None or said.correct is None or value is None:
+            return
+        self.n_both += 1
+        self.theirs += (said.correct - self.theirs) / self.n_both
+        self.ours += (value - self.ours) / self.n_both
+        if said.correct != value:
+            self.differing.append(said.item_id)
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def result_presets() -> tuple[str, ...]:
+    """The presets that read results, by name."""
+    return tuple(name for name in presets() if read_map(name).reply is not None)
+
+
+def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: str = "") -> Log:
+    """The questions and replies of a file of results.
+
+    Args:
+        path: the file, or the folder that holds only one such file.
+        layout: a preset, a TOML file or pairs, as for ``--map``. A preset stands for all whose names begin
+            with it: the first that fits the columns is taken.
+        questions: a plan of the questions that were asked; None takes those of the log. They are found by
+            their ids, or, where the log counts rows, by their place.
+        model: who replied; empty takes what the log says.
+
+    Raises:
+        DataError: nothing usable there.
+        UsageError: no such layout, or one without replies.
+    """
+    others = [name for name in result_presets() if layout in presets() and name.startswith(f"{layout}-")]
+    maps = [read_map(name) for name in (layout, *others)]
+    found = find_files(path, maps[0].files, split="all")
+    if len(found) > 1:
+        raise DataError(
+            f"{path} holds {len(found)} such files ({', '.join(one.name for one in found[:10])}); give one"
+        )
+    mapping, table = _fitting(found[0], maps)
+    if mapping.reply is None:
+        raise UsageError(f"the mapping {layout!r} says no reply.text; expected the column of the replies")
+    asked = None if questions is None else _Asked(load_questions(questions))
+    items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
+    if not replies:
+        raise DataError(
+            f"{found[0]} holds no reply in {mapping.reply.text!r}; expected the results of a run that had "
+            "answers"
+        )
+    said = Counter(one.model for one in replies if one.model).most_common(1)
+    return Log(
+        path=found[0],
+        content_hash=table.file.content_hash,
+        layout=layout,
+        model=model or (said[0][0] if said else model_of(found[0])),
+        items=items,
+        replies=replies,
+        media_root=None if asked is None else asked.loaded.media_root,
+        problems=problems,
+    )
+
+
+def _fitting(path: Path, maps: Sequence[ColumnMap]) -> tuple[ColumnMap, Table]:
+    """The first mapping whose columns the file has, or the first of all, and the rows as it wants them."""
+    tables = ((one, read_rows(path, levels=one.levels, is_log=one.is_log, what="results")) for one in maps)
+    first = next(tables)
+    if first[1].first is None or first[0].fits(first[1].first):
+        return first
+    return next((pair for pair in tables if pair[1].first and pair[0].fits(pair[1].first)), first)
+
+
+class _Asked:
+    """The questions that a log is about, by their ids or by their places."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self._by_id = {item.item_id: item for item in loaded.items}
+
+    def counts_rows(self, ids: Sequence[str]) -> bool:
+        """Whether a log with these ids counts the rows of the questions.
+
+        Raises:
+            DataError: it does, and a line of the questions cannot be used, so that the count is off.
+        """
+        if any(one in self._by_id for one in ids) or not all(one.isdecimal() for one in ids):
+            return False
+        if self.loaded.problems:
+            raise DataError(
+                f"the log counts the rows of the questions, of which {len(self.loaded.problems)} cannot be "
+                f"used ({self.loaded.problems[0]}); mend them first"
+            )
+        return True
+
+    def find(self, item_id: str, *, is_row: bool) -> Item:
+        """The question.
+
+        Raises:
+            FieldError: there is none.
+        """
+        items = self.loaded.items
+        if is_row and int(item_id) < len(items):
+            return items[int(item_id)]
+        if not is_row and item_id in self._by_id:
+            return self._by_id[item_id]
+        expected = f"a row from 0 to {len(items) - 1}" if is_row else "the id of a question"
+        raise FieldError("item_id", f"{item_id!r} found; expected {expected}")
+
+
+def _taken(
+    table: Table, mapping: ColumnMap, *, columns: ReplyColumns, asked: _Asked | None
+) -> tuple[tuple[Item, ...], tuple[Recorded, ...], tuple[str, ...]]:
+    """The questions of a log, its replies, and the rows that cannot be used."""
+    reader = ItemReader(mapping, folder=table.file.path.parent)
+    gathering = Gathering(
+        table.file, strict=False, format_hint="is it of the layout that was named, with its choices?"
+    )
+    rows = [(line, row) for line, row in table.lines]
+    is_row = asked is not None and asked.counts_rows(
+        [reader.id_of(row) for _, row in rows if not isinstance(row, FieldError)]
+    )
+    items: dict[str, Item] = {}
+    n_samples: Counter[str] = Counter()
+    replies: list[Recorded] = []
+    for line, row in rows:
+        with gathering.row(line):
+            whole = reader.row(usable(row))
+            if asked is None:
+                item = lettered(reader.item(whole))
+            else:
+                item = asked.find(reader.id_of(whole), is_row=is_row)
+            if items.get(item.item_id) != item:
+                gathering.keep(item)
+                items[item.item_id] = item
+            elif not columns.sample:
+                raise FieldError(
+                    "item_id", f"{item.item_id!r} is there twice; say with reply.sample which column counts"
+                )
+            reply = recorded(whole, columns, item_id=item.item_id, sample=n_samples[item.item_id])
+            n_samples[item.item_id] += 1
+            if reply is not None:
+                replies.append(reply)
+    loaded = gathering.loaded(media_root=table.file.path.parent)
+    return loaded.items, tuple(replies), loaded.problems
+
+
+def model_of(path: Path) -> str:
+    """Who replied, by the results beside a file of samples of lmms-eval, or else by the name of the file."""
+    stamp, samples, _ = path.name.partition("_samples_")
+    results = path.with_name(f"{stamp}_results.json")
+    if samples and results.is_file():
+        try:
+            said = msgspec.json.decode(results.read_bytes(), type=dict[str, object])
+        except (msgspec.DecodeError, UnicodeDecodeError, OSError, RecursionError):
+            said = {}
+        for name in ("model_name", "model_source"):
+            if isinstance(found := said.get(name), str) and found:
+                return found
+    return path.parent.name if samples else path.name.removesuffix(".gz").rpartition(".")[0]
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def default_import_folder(log: Log) -> Path:
+    """The run folder of an import where none is named."""
+    return Path("runs") / f"imported-{_name_of(log)}-{log.content_hash[:8]}"
+
+
+def _name_of(log: Log) -> str:
+    name = _UNSAFE.sub("-", log.model.rpartition("/")[2] or "replies").strip("-.")
+    return name[:_LONGEST_NAME] or "replies"
+
+
+async def import_log(
+    log: Log,
+    folder: Path,
+    *,
+    overrides: Mapping[str, object],
+    environment: Environment,
+    now: datetime,
+    on_event: Listener,
+) -> ImportSummary:
+    """Make a run folder of what a log holds: nobody is asked, replies are scored by the plan's parsers.
+
+    The folder holds the questions (``items.jsonl``) and the replies (a file named after the model), so that
+    the run can be taken up, judged and read again as any other.
+
+    Args:
+        log: what was read.
+        folder: the run folder; it must not hold a run.
+        overrides: fields of the plan, as for a run.
+        environment: cache and workers.
+        now: written into the facts of the run.
+        on_event: told of each reply.
+
+    Raises:
+        StoreError: the folder holds a run, or cannot be written.
+    """
+    if (folder / PLAN_FILE).exists():
+        raise StoreError(f"{folder} holds a run already; choose another --out")
+    replies_file = folder / f"{_name_of(log)}.jsonl"
+    _write(folder / ITEMS_FILE, log.items)
+    _write(replies_file, log.replies)
+    told = f"imported from {log.layout}: {log.path.name}, {log.model}"
+    given = {
+        "media": None if log.media_root is None else str(log.media_root),
+        "repeats": 1 + max((one.sample for one in log.replies), default=0),
+        **{name: value for name, value in overrides.items() if value is not None},
+    }
+    plan = make_plan(
+        "table",
+        data=folder / ITEMS_FILE,
+        model=f"replay:{replies_file}?asked={quote(told)}",
+        overrides=given,
+    )
+    said = {(one.item_id, one.sample): one for one in log.replies}
+    summary = ImportSummary(n_items=len(log.items), n_left_out=len(log.problems))
+    async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+        trials = list(_trials(session.prepared, said, summary))
+        prepared = replace(session.prepared, facts=_facts(session.prepared, log, summary))
+        with opened_run(folder, prepared) as store:
+            on_event(Started(n_planned=len(trials), n_answered_before=0))
+            for trial in trials:
+                store.add(trial)
+                on_event(Tried(trial=trial, cost=0.0))
+    return summary
+
+
+def _write(path: Path, records: Iterable[Record]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path, mode=PRIVATE) as unfinished:
+            unfinished.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records))
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+
+
+def _trials(
+    prepared: Prepared, said: Mapping[tuple[str, int], Recorded], summary: ImportSummary
+) -> Iterator[Trial]:
+    for item in prepared.items:
+        for repeat in range(prepared.plan.repeats):
+            one = said.get((item.item_id, repeat))
+            reply: Reply | Failed = _reply(one) if one is not None else _NO_REPLY
+            score = score_reply(item, reply, prepared.parser_for(item))
+            summary.add(one, score.value)
+            prompt = None
+            if one is not None and one.prompt:
+                prompt = Prompt(parts=(TextPart(text=one.prompt),), choices=item.choices)
+            yield Trial(
+                item_id=item.item_id,
+                repeat=repeat,
+                prompt=prompt,
+                reply=reply if isinstance(reply, Reply) else None,
+                score=score,
+            )
+
+
+def _reply(one: Recorded) -> Reply:
+    return Reply(
+        text=one.text,
+        reasoning=one.reasoning,
+        refusal=one.refusal,
+        finish="refusal" if one.refusal else finish_of(one.finish or "stop"),
+        model=one.model,
+    )
+
+
+def _facts(prepared: Prepared, log: Log, summary: ImportSummary) -> Facts:
+    """The facts of the run, which say where it comes from and whether the scores agree."""
+    notes = [
+        f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): the "
+        f"replies are those of {log.model}, whom vidence did not ask"
+    ]
+    if summary.n_both:
+        notes.append(agreement(summary))
+    return msgspec.structs.replace(
+        prepared.facts,
+        notes=(*notes, *prepared.facts.notes),
+        problems=(*log.problems, *prepared.facts.problems),
+    )
+
+
+def agreement(summary: ImportSummary) -> str:
+    """Whether the scores of the log and ours agree, as a sentence."""
+    differing = len(summary.differing)
+    means = f"{100 * summary.theirs:.1f} % in the log, {100 * summary.ours:.1f} % here"
+    told = f"{summary.n_both:,} replies have a score in the log: {means}"
+    return (
+        f"{told}; {differing:,} differ: {listed(summary.differing)}" if differing else f"{told}, all the same"
+    )

@@ -1,0 +1,240 @@
+"""A panel: several models, under several conditions, on several benchmarks. Each of its cells is a run."""
+
+import functools
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.ask.models.http import HttpSettings
+from vidence.catalog import parse_spec, settings_type
+from vidence.engine.environment import Environment
+from vidence.engine.plan import Plan, PlanOverrides
+from vidence.engine.prepare import make_plan
+from vidence.engine.specs import short_name
+from vidence.engine.trust import check, needs_of_plan
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
+
+ADDRESS: Final = "hf:"
+"""Begins what is no path but an address on the hub."""
+
+
+class PanelBenchmark(Record):
+    """One benchmark of a panel, and settings that hold for it.
+
+    `data` are its questions and `media` the folder of its videos, relative to the file of the panel; without
+    `data` they are what ``vidence get`` fetched.
+    """
+
+    benchmark: str
+    data: str | None = None
+    media: str | None = None
+    name: str = ""
+    settings: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class PanelModel(Record):
+    """One model of a panel. `rows` name how papers asked such a model (`paper_rows`)."""
+
+    model: str
+    name: str = ""
+    rows: tuple[str, ...] = ()
+    settings: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class Condition(Record):
+    """One way to ask in which the runs of a panel differ."""
+
+    name: str
+    settings: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class PanelFile(Record):
+    """What the file of a panel holds; `settings` hold for all its runs.
+
+    Settings have the names of the fields of a plan. Those of a benchmark replace those of the panel, those of
+    the rows of papers these, then those of the model, then those of the condition. `max_cost` is for all runs
+    of one session together.
+    """
+
+    title: str = ""
+    max_cost: float | None = None
+    settings: dict[str, object] = msgspec.field(default_factory=dict)
+    benchmarks: tuple[PanelBenchmark, ...]
+    models: tuple[PanelModel, ...]
+    conditions: tuple[Condition, ...] = (Condition(name=""),)
+
+    def __post_init__(self) -> None:
+        for what, names in {
+            "benchmarks": [one.name or one.benchmark for one in self.benchmarks],
+            "models": [one.name or short_name(one.model) for one in self.models],
+            "conditions": [one.name for one in self.conditions],
+        }.items():
+            if not names:
+                raise UsageError(f"the panel has no {what}; name one at least")
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise UsageError(f"two {what} are called {twice[0]!r}; give each a name of its own")
+        if len(self.conditions) > 1 and not all(one.name for one in self.conditions):
+            raise UsageError("a condition has no name; give each one, since it tells their runs apart")
+        if self.max_cost is not None and not self.max_cost > 0:
+            raise UsageError(f"max_cost is {self.max_cost}; expected more than 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelRun:
+    """One cell of a panel: what is asked, and in which folder."""
+
+    benchmark: str
+    model: str
+    condition: str
+    plan: Plan
+    folder: Path
+
+    @property
+    def label(self) -> str:
+        """The model and its condition."""
+        return ", ".join(filter(None, (self.model, self.condition)))
+
+
+class PaperRow(Record):
+    """How a paper asked some of the models of its tables."""
+
+    says: str
+    source: str
+    settings: dict[str, object]
+
+
+@functools.cache
+def paper_rows() -> Mapping[str, PaperRow]:
+    """How papers asked the models of their tables, by ``BENCHMARK/ROW``."""
+    text = (resources.files("vidence.engine") / "panel_rows.toml").read_text("utf-8")
+    found = msgspec.convert(tomllib.loads(text), dict[str, dict[str, PaperRow]])
+    return {f"{benchmark}/{name}": row for benchmark, some in found.items() for name, row in some.items()}
+
+
+def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = None) -> tuple[PanelRun, ...]:
+    """The runs of a panel: benchmark by benchmark, model by model, condition by condition.
+
+    Args:
+        panel: the panel.
+        beside: the folder that data is relative to.
+        root: the folder of the panel; every run has one of its own in it.
+        cache: as for `make_plan`.
+
+    Raises:
+        UsageError: an unknown name, an impossible value, two runs in one folder, or a limit of spending where
+            the price of a model is not known.
+    """
+    runs = []
+    for entry, model, condition in itertools.product(panel.benchmarks, panel.models, panel.conditions):
+        title = entry.name or entry.benchmark
+        name = model.name or short_name(model.model)
+        label = ", ".join(filter(None, (name, condition.name)))
+        layers = (
+            panel.settings,
+            entry.settings,
+            *_rows(model, entry.benchmark, panel.benchmarks),
+            model.settings,
+            condition.settings,
+        )
+        settings = _merged(layers)
+        try:
+            plan = make_plan(
+                entry.benchmark,
+                data=_place(entry.data, beside),
+                model=model.model,
+                overrides=settings | {"name": label, "media": _text(_place(entry.media, beside))},
+                cache=cache,
+            )
+        except UsageError as error:
+            raise UsageError(f"{label} on {title}: {error}") from error
+        folder = root / _slug(title) / _slug(label)
+        runs.append(PanelRun(benchmark=title, model=name, condition=condition.name, plan=plan, folder=folder))
+    _check_apart(runs)
+    if panel.max_cost is not None:
+        _check_prices(runs)
+    return tuple(runs)
+
+
+def _merged(layers: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for layer in layers:
+        for key in layer:
+            if key in {"name", "media", "model"} or key not in PlanOverrides.__annotations__:
+                known = PlanOverrides.__annotations__.keys() - {"name", "media"}
+                raise UnknownNameError("setting of a panel", key, sorted(known))
+        settings |= layer
+    return settings
+
+
+def _rows(
+    model: PanelModel, benchmark: str, benchmarks: Sequence[PanelBenchmark]
+) -> Iterator[Mapping[str, object]]:
+    """The settings of the rows of papers that are about this benchmark."""
+    asked = {entry.benchmark for entry in benchmarks}
+    for name in model.rows:
+        if name not in paper_rows():
+            raise UnknownNameError("row of a paper", name, paper_rows())
+        of = name.partition("/")[0]
+        if of not in asked:
+            raise UsageError(f"{model.model} has the row {name}, and the panel has no benchmark {of}")
+        if of == benchmark:
+            yield paper_rows()[name].settings
+
+
+def _place(data: str | None, beside: Path) -> Path | None:
+    if data is None or data.startswith(ADDRESS):
+        return None if data is None else Path(data)
+    return beside / data
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _slug(text: str) -> str:
+    clean = "".join(c if c.isalnum() or c in "._" else "-" for c in text)
+    return clean[:60].strip("-.") or "run"
+
+
+def _check_apart(runs: Sequence[PanelRun]) -> None:
+    folders: dict[Path, PanelRun] = {}
+    for run in runs:
+        other = folders.setdefault(run.folder, run)
+        if other is not run:
+            raise UsageError(
+                f"{other.label} and {run.label} would share the folder {run.folder}; choose names that "
+                "differ in letters or digits"
+            )
+
+
+def _check_prices(runs: Sequence[PanelRun]) -> None:
+    for run in runs:
+        plan, spec = run.plan, parse_spec(run.plan.model)
+        settings = settings_type("model", spec.name)
+        is_paid = settings is not None and issubclass(settings, HttpSettings)
+        if is_paid and not (plan.price_in or plan.price_out):
+            raise UsageError(
+                f"max_cost needs prices: give price_in and price_out of {run.model} in its settings, in US "
+                "dollars per million tokens"
+            )
+
+
+def check_panel(
+    runs: Sequence[PanelRun], *, source: Path, environment: Environment, is_trusted: bool
+) -> None:
+    """See that the user has allowed what the file of a panel wants.
+
+    Raises:
+        TrustError: it wants what needs the user's word; nothing was asked.
+    """
+    needs = (
+        need for run in runs for need in needs_of_plan(run.plan, folder=run.folder, environment=environment)
+    )
+    check(dict.fromkeys(needs), source=source, environment=environment, is_trusted=is_trusted)

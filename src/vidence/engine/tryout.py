@@ -1,0 +1,95 @@
+"""One picture and one question put to a model, to see whether it answers, sees and how fast it is."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vidence.contracts import Ask, Flow
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
+from vidence.media.encode import Encoding, Size, encode
+from vidence.records import Failed, ImagePart, Prompt, Reply, TextPart
+
+SIDE_PX = 448
+COLOUR = "blue"
+_RGB = (20, 40, 220)
+QUESTION = "Which colour fills this picture? Answer with one word."
+_NAME = "model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tryout:
+    """What a model did with the picture, twice.
+
+    Both times are in seconds from the question to the reply; the first has the loading of weights in it. The
+    replies are None where there was none; `failure` says why.
+    """
+
+    first: Reply | None
+    second: Reply | None
+    first_s: float
+    second_s: float
+    failure: str = ""
+
+    @property
+    def sees(self) -> bool:
+        """Whether a reply names the colour of the picture."""
+        return any(one is not None and COLOUR in one.text.lower() for one in (self.first, self.second))
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Tokens of the second reply by its time, where the model counts them."""
+        n = self.second.usage.output_tokens if self.second else None
+        return n / self.second_s if n and self.second_s > 0 else None
+
+
+def tryout(
+    spec: str, *, memory: Path, timeout_s: float = 180.0, clock: Callable[[], float] = time.monotonic
+) -> Tryout:
+    """Put a picture of one colour to a model twice; nothing is tried again.
+
+    Args:
+        spec: the model.
+        memory: a file for the replies, which must be empty: a remembered reply says nothing of the model.
+        timeout_s: how long to wait for a reply, in seconds.
+        clock: tells seconds.
+
+    Raises:
+        UsageError: the spec is none, or what the model needs is not installed.
+    """
+    picture = np.empty((SIDE_PX, SIDE_PX, 3), np.uint8)
+    picture[:] = _RGB
+    image = encode(picture, Encoding(size=Size(kind="long", pixels=SIDE_PX), format="png"))
+    part = ImagePart(digest=image.digest, width_px=SIDE_PX, height_px=SIDE_PX, media_type=image.media_type)
+    prompt = Prompt(parts=(part, TextPart(text=QUESTION)))
+    limits = AskLimits(concurrency=1, attempts=1, patience_s=0, timeout_s=timeout_s)
+    replies: list[Reply] = []
+    times: list[float] = []
+    with Jobs(
+        {_NAME: NamedModel(spec=spec)},
+        memory=memory,
+        limits=limits,
+        pictures={image.digest: image.data}.__getitem__,
+    ) as jobs:
+        for number in (1, 2):
+            began = clock()
+            found = jobs.run({str(number): _asked(prompt, number)}, model=_NAME)[str(number)]
+            times.append(clock() - began)
+            if isinstance(found, Failed):
+                return _tried(replies, times, f"{found.error}: {found.message}")
+            replies.append(found)
+    return _tried(replies, times, "")
+
+
+def _tried(replies: list[Reply], times: list[float], failure: str) -> Tryout:
+    first, second = (*replies, None, None)[:2]
+    first_s, second_s = (*times, 0.0)[:2]
+    return Tryout(first=first, second=second, first_s=first_s, second_s=second_s, failure=failure)
+
+
+def _asked(prompt: Prompt, number: int) -> Flow[Reply]:
+    (reply,) = yield [Ask(prompt=prompt, sample=number)]
+    return reply

@@ -1,0 +1,53 @@
+"""What this installation is: how something is added to it, and where its documentation lies."""
+
+import importlib.metadata
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+_NAME = "vidence"
+_EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
+
+
+def pip() -> str:
+    """The pip of this Python, as it is called from the shell that started it.
+
+    It is ``pip`` where that is the one beside this Python, else Python's module by its full path.
+    """
+    found = shutil.which("pip")
+    is_ours = found is not None and Path(found).parent == Path(sys.executable).parent
+    return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
+
+
+def requirements(*extras: str) -> tuple[str, ...]:
+    """What some extras of this installation ask for, each once; empty where it is not installed."""
+    try:
+        said = importlib.metadata.requires(_NAME) or []
+    except importlib.metadata.PackageNotFoundError:
+        return ()
+    found = [one for one in map(_EXTRA.match, said) if one is not None]
+    return tuple(
+        dict.fromkeys(
+            one["requirement"].strip() for extra in extras for one in found if one["extra"] == extra
+        )
+    )
+
+
+def adding(*extras: str) -> str:
+    """The command that adds what some extras need to this installation, wherever it came from.
+
+    The packages are named, not the extra: an installation from a clone or a wheel has no name at an index.
+    """
+    wanted = requirements(*extras)
+    if not wanted:  # Python runs the sources, which no pip has installed
+        return f"{pip()} install '.[{','.join(extras)}]' in the folder of its pyproject.toml"
+    return f"{pip()} install {shlex.join(wanted)}"
+
+
+def pages() -> Path | None:
+    """The folder of the documentation, which a wheel brings and a checkout has; None where neither is."""
+    package = Path(__file__).parent
+    places = (package / "docs", package.parents[1] / "docs")
+    return next((place for place in places if (place / "item-format.md").is_file()), None)

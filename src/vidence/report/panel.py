@@ -1,0 +1,173 @@
+"""A panel in one table, one figure and one page: a score for every model, condition and benchmark."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from vidence.contracts import PaperColumn
+from vidence.report.export import write_file
+from vidence.report.pairing import pair_where_possible
+from vidence.report.papers import best_of
+from vidence.report.provenance import how_asked
+from vidence.report.results import Run
+from vidence.report.scores import Draws, macro_tag
+from vidence.report.sections import Section
+from vidence.report.tables import spent
+from vidence.tables.export import table_as_json
+from vidence.tables.table import Cell, Column, Line, Measure, Row, Table, tabulate
+
+JSON_FORMAT = "vidence-panel/1"
+
+_RUN = (
+    Column(key="items", title="questions", kind="count"),
+    Column(key="accuracy", title="accuracy", kind="share"),
+    Column(key="chance", title="chance", kind="share", note="blind guessing"),
+    Column(
+        key="constant",
+        title="one letter",
+        kind="share",
+        note="always the letter that is right most often",
+    ),
+    *(Column(key=key, title=key, kind="count") for key in ("unreadable", "refused", "failed")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelCell:
+    """One run of a panel that has trials, with its score table."""
+
+    benchmark: str
+    label: str
+    run: Run
+    score: Table
+
+    def of(self, key: str) -> Cell:
+        """A figure of its headline."""
+        return self.score.cell("headline", key)
+
+
+def panel_section(title: str, cells: Sequence[PanelCell], *, missing: Sequence[str], draws: Draws) -> Section:
+    """What the page of a panel begins with: the table of all scores, and their figure.
+
+    Args:
+        title: what the panel is called.
+        cells: the runs that have trials.
+        missing: which runs have none, and why.
+        draws: where the draws of intervals and tests come from.
+    """
+    spending = [cost for cell in cells if (cost := spent(cell.run)) is not None]
+    said = [f"No score: {one}" for one in missing]
+    if spending:
+        said.append(f"The replies that count cost {sum(spending):,.4f} US dollars.")
+    return Section(title=title, paragraphs=tuple(said), tables=(score_table(cells, draws=draws), bars(cells)))
+
+
+def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
+    """A row for each model and condition, a column for each benchmark.
+
+    The best value of a column is marked if it can be told from every other one; the last row has what blind
+    guessing gets.
+
+    Args:
+        cells: the runs that have trials.
+        draws: where the draws of intervals and tests come from.
+    """
+    columns = list(dict.fromkeys(cell.benchmark for cell in cells))
+    labels = dict.fromkeys(cell.label for cell in cells)
+    found: dict[tuple[str, str], Cell] = {(cell.label, cell.benchmark): cell.of("accuracy") for cell in cells}
+    notes = [f"Accuracy in per cent with {100 * draws.level:g} % intervals: the headline of each run."]
+    for column in columns:
+        own = [cell for cell in cells if cell.benchmark == column]
+        best, note = _best(own, draws=draws)
+        notes.append(note)
+        if best is not None:
+            found[best, column] = msgspec.structs.replace(found[best, column], mark="best")
+    chance = {cell.benchmark: cell.of("chance") for cell in cells}
+    how = {cell.label: how_asked(cell.run) for cell in cells}
+    return Table(
+        name="panel",
+        title="Scores",
+        note=" ".join(dict.fromkeys(filter(None, notes))),
+        label=Column(key="name", title="model", note="and how it was asked and scored"),
+        columns=tuple(Column(key=f"benchmark:{name}", title=name, kind="share") for name in columns),
+        rows=(
+            *(
+                Row(
+                    key=f"run:{label}",
+                    label=label,
+                    detail=how[label] if len(columns) == 1 else "",
+                    values=tuple(found.get((label, column), Cell()) for column in columns),
+                )
+                for label in labels
+            ),
+            Row(key="chance", label="chance", values=tuple(chance[column] for column in columns)),
+        ),
+    )
+
+
+def bars(cells: Sequence[PanelCell]) -> Table:
+    """A row for each run, with the figure of all scores beside what looks at no video."""
+    has_several = len({cell.benchmark for cell in cells}) > 1
+    return tabulate(
+        "panel:runs",
+        "Every run",
+        label=Column(key="name", title="run"),
+        rows=(
+            Line(f"run:{i}", cell.label, cell, detail=cell.benchmark if has_several else "")
+            for i, cell in enumerate(cells)
+        ),
+        measures=tuple(Measure(heading=heading, of=partial(_figure, key=heading.key)) for heading in _RUN),
+        figure="scores",
+    )
+
+
+def _figure(cell: PanelCell, *, key: str) -> Cell:
+    return cell.of(key)
+
+
+def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
+    """The label of the run that is best on a benchmark and told apart from all others, and a note."""
+    if len(cells) < 2:
+        return None, ""
+    paired = pair_where_possible([cell.run for cell in cells])
+    name = cells[0].benchmark
+    if paired is None:
+        return (
+            None,
+            f"{name}: the runs do not have scores for the same questions; no value is marked as best.",
+        )
+    averages = {cell.run.plan.headline for cell in cells}
+    average = averages.pop() if len(averages) == 1 else "micro"
+    column = PaperColumn(title=name, average=average)
+    best = best_of(paired, column, draws=draws)
+    means = "" if macro_tag(average) is None else f" ({average})"
+    note = f"Bold: best{means}, and told apart from every other row (Holm over all pairs)."
+    return (None if best is None else cells[best].label), note
+
+
+def write_panel_json(cells: Sequence[PanelCell], shown: Section, path: Path) -> None:
+    """Write the runs, their settings and the tables as one JSON object.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "title": shown.title,
+        "sentences": shown.paragraphs,
+        "runs": [
+            {
+                "benchmark": cell.benchmark,
+                "name": cell.label,
+                "folder": str(cell.run.folder),
+                "plan": cell.run.plan,
+                "facts": cell.run.facts,
+            }
+            for cell in cells
+        ],
+        "tables": [table_as_json(table) for table in shown.tables],
+    }
+    write_file(path, msgspec.json.encode(whole) + b"\n")

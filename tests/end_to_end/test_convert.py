@@ -1,0 +1,107 @@
+"""``vidence convert`` and ``--map``: questions in other layouts, and the way out that messages tell."""
+
+import json
+
+import pytest
+
+from subjects.layouts import BOTH, LAYOUTS, json_file
+from vidence.ask.mapping.mapping import presets
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_questions_are_written_in_the_item_format(vidence, tmp_path):
+    (tmp_path / "in").mkdir()
+    questions = LAYOUTS["vlm4d"].write(tmp_path / "in")
+    done = vidence("convert", str(questions), "--map", "vlm4d", "--out", str(tmp_path / "ours.jsonl"))
+    assert done.code == 0, done.err
+    assert "2 questions, wrote" in done.err
+    ours = lines((tmp_path / "ours.jsonl").read_text())
+    assert [one["media"][0]["path"] for one in ours] == ["in/videos/kitchen.mp4", "in/videos/garden.mp4"]
+    assert [one["answer"] for one in ours] == [one.letter for one in BOTH]
+    again = vidence("convert", str(tmp_path / "ours.jsonl"))
+    assert lines(again.out)[0]["question"] == BOTH[0].question
+
+
+def test_lines_that_cannot_be_used_are_said(vidence, tmp_path):
+    rows = [{"id": 1, "q": "Where?", "c": ["here", "there"], "a": 1}, {"id": 2, "q": "Where?", "a": 1}]
+    json_file(rows, "rows.json")(tmp_path)
+    pairs = "item_id=id,question=q,choices=c,answer=a,answer_is=number-from-0"
+    done = vidence("convert", str(tmp_path / "rows.json"), "--map", pairs)
+    assert (done.code, len(lines(done.out))) == (3, 1)
+    assert "left out: rows.json:" in done.err
+    assert "1 question; 1 line left out" in done.err
+    assert vidence("convert", str(tmp_path / "rows.json"), "--map", pairs, "--strict").code == 2
+
+
+def test_a_run_reads_another_layout_and_is_taken_up_from_anywhere(vidence, tmp_path):
+    questions = LAYOUTS["nextqa"].write(tmp_path)
+    (vidence.folder / "own.toml").write_text(presets()["nextqa"].read_text())
+    said = (
+        "run",
+        "table",
+        "--data",
+        str(questions),
+        "--map",
+        "own.toml",
+        "--model",
+        "baseline:constant?letter=B",
+    )
+    done = vidence(*said, "--out", "run", "--no-page")
+    assert done.code == 0, done.err
+    assert "Accuracy 50.0 %" in done.out
+    assert f'map = "{vidence.folder / "own.toml"}"' in (vidence.folder / "run" / "plan.toml").read_text()
+    assert "nothing is left to ask" in vidence("resume", "run", "--no-page").err
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("vlm4d", "--map vlm4d"), ("video-mme", "--map video-mme"), ("tempcompass", "--map tempcompass")],
+)
+def test_a_file_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name, expected):
+    path = LAYOUTS[name].write(tmp_path)
+    file = path if path.is_file() else next(path.glob("*.json"))
+    done = vidence("run", "table", "--data", str(file), "--model", "baseline:random")
+    assert done.code == 2
+    assert "is in another layout. Its columns are" in done.err
+    assert expected in done.err
+
+
+@pytest.mark.parametrize("name", ["egoschema", "mvbench", "nextqa", "longvideobench-parquet"])
+def test_a_folder_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name):
+    if LAYOUTS[name].needs_pyarrow:
+        pytest.importorskip("pyarrow")
+    LAYOUTS[name].write(tmp_path)
+    done = vidence("run", "table", "--data", str(tmp_path), "--model", "baseline:random")
+    assert done.code == 2
+    assert f"is in another layout. It is read with --map {name}" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])
+def test_a_file_in_no_known_layout_is_told_how_to_say_it(vidence, name):
+    row = {"id": 1, "video": "a.mp4", "ask": "?", "options": "a|b", "key": "a"}
+    text = json.dumps(row) if name == "x.jsonl" else ",".join(row) + "\n" + ",".join(map(str, row.values()))
+    (vidence.folder / name).write_text(text + "\n")
+    done = vidence("run", "table", "--data", name, "--model", "baseline:random")
+    assert done.code == 2
+    assert (
+        "Its columns are id, video, ask, options, key. Say which is which: --map item_id=COLUMN" in done.err
+    )
+    pairs = "item_id=id,question=ask,choices=options,answer=key"
+    done = vidence("run", "table", "--data", name, "--model", "baseline:random", "--map", pairs)
+    assert done.code == 0, done.err
+
+
+def test_a_benchmark_with_a_layout_of_its_own_takes_no_mapping(vidence):
+    done = vidence("run", "mmvu", "--data", ".", "--model", "baseline:random", "--map", "vlm4d")
+    assert done.code == 2
+    assert "mmvu has a layout of its own" in done.err
+
+
+def test_an_audit_reads_another_layout(vidence, tmp_path):
+    questions = LAYOUTS["longvideobench"].write(tmp_path)
+    done = vidence("audit", str(questions / "lvb_val.json"), "--map", "longvideobench")
+    assert done.code == 0, done.err
+    assert "2 questions" in done.out

@@ -1,0 +1,134 @@
+"""``vidence panel``: models, conditions and benchmarks in one file; one table, one figure, one page."""
+
+import json
+
+import pytest
+
+from vidence.engine.plan import read_plan
+
+BENCHMARKS = """
+title = "Letters and rules"
+[settings]
+selector = "none"
+[[benchmarks]]
+benchmark = "table"
+data = "questions.jsonl"
+"""
+MODELS = """
+[[models]]
+model = "scripted:A"
+name = "Always A"
+[[models]]
+model = "baseline:longest"
+"""
+CONDITIONS = """
+[[conditions]]
+name = "direct"
+[[conditions]]
+name = "two"
+settings = { limit = 2 }
+"""
+
+
+@pytest.fixture
+def written(vidence, questions):
+    """Write the file of a panel beside its questions."""
+
+    def make(text):
+        questions()
+        (vidence.folder / "p.toml").write_text(text)
+
+    return make
+
+
+def test_a_panel_is_runs_with_one_table_one_figure_and_one_page(vidence, written):
+    written(BENCHMARKS + MODELS + CONDITIONS)
+    plan = vidence("panel", "p.toml", "--check")
+    assert plan.code == 0, plan.err
+    assert plan.err.count("runs/panel-p/table/") == 4
+    assert not (vidence.folder / "runs").exists()
+    done = vidence("panel", "p.toml", "--latex", "t.tex", "--json", "p.json")
+    assert done.code == 0, done.err
+    assert "[4/4] table, baseline:longest, two" in done.err
+    assert "Letters and rules" in done.out
+    assert "Always A, direct" in (vidence.folder / "t.tex").read_text()
+    whole = json.loads((vidence.folder / "p.json").read_text())
+    assert [run["name"] for run in whole["runs"]] == [
+        "Always A, direct",
+        "Always A, two",
+        "baseline:longest, direct",
+        "baseline:longest, two",
+    ]
+    page = (vidence.folder / "runs/panel-p/panel.html").read_text()
+    assert "<title>Letters and rules · vidence</title>" in page
+    assert page.index("Scores") < page.index("Every run")
+    listed = json.loads(vidence("runs", "--json").out)
+    assert [one["status"] for one in listed] == ["complete"] * 4
+    assert {one["n_planned"] for one in listed} == {6, 2}
+    # each is an ordinary run, and the same command has nothing left to ask
+    assert vidence("report", "runs/panel-p/table/Always-A--two").code == 0
+    again = vidence("panel", "p.toml", "--no-page")
+    assert again.code == 0
+    assert "6 of 6 were answered before" in again.err
+    folder = vidence.folder / "runs/panel-p/table/Always-A--two"
+    assert read_plan(folder)[0].name == "Always A, two"
+
+
+def test_runs_on_several_benchmarks_are_told_apart_by_them(vidence, written):
+    half = """
+[[benchmarks]]
+benchmark = "table"
+data = "questions.jsonl"
+name = "Half"
+settings = { limit = 3 }
+"""
+    written(BENCHMARKS + half + MODELS)
+    done = vidence("panel", "p.toml")
+    assert done.code == 0, done.err
+    page = (vidence.folder / "runs/panel-p/panel.html").read_text()
+    for name in ("Always A (table)", "Always A (Half)", "baseline:longest (table)"):
+        assert name in page
+    heading = next(line for line in done.out.splitlines() if line.startswith("model"))
+    assert "table" in heading
+    assert "Half" in heading
+
+
+def test_a_run_that_cannot_go_on_stops_no_other(vidence, written):
+    written(BENCHMARKS + MODELS.replace("scripted:A", "scripted:A?fail=401") + "max = 1\n")
+    wrong = vidence("panel", "p.toml")
+    assert wrong.code == 2
+    assert "p.toml:14: there is no setting 'models[1].max'" in wrong.err
+    written(BENCHMARKS + MODELS.replace("scripted:A", "scripted:A?fail=401"))
+    done = vidence("panel", "p.toml", "--no-page")
+    assert done.code == 3
+    assert "no score: table, Always A: " in done.err
+    assert "baseline:longest" in done.out
+    written(BENCHMARKS + MODELS)
+    changed = vidence("panel", "p.toml", "--no-page")
+    assert changed.code == 3
+    assert 'model: "scripted:A?fail=401" there, "scripted:A" here' in changed.err
+
+
+def test_the_limit_of_spending_is_that_of_all_runs(vidence, written):
+    priced = MODELS.replace('name = "Always A"', 'name = "Always A"\nsettings = { price_out = 1000.0 }')
+    priced += '[[models]]\nmodel = "scripted:B"\nsettings = { price_out = 1000.0 }\n'
+    written("max_cost = 0.0001\n" + BENCHMARKS + priced)
+    done = vidence("panel", "p.toml", "--no-page")
+    assert done.code == 3, done.err
+    assert "table, scripted:B: not asked, since the max_cost of the panel is spent" in done.err
+    assert "baseline:longest" in done.out
+
+
+def test_the_panel_of_somebody_else_needs_the_users_word(vidence, written):
+    written(BENCHMARKS + '[[models]]\nmodel = "openai:m?base_url=https://stranger.example/v1"\n')
+    done = vidence("panel", "p.toml")
+    assert done.code == 2
+    assert "to ask https://stranger.example, with the key in OPENAI_API_KEY" in done.err
+    assert not (vidence.folder / "runs").exists()
+
+
+def test_rows_of_papers_are_listed(vidence):
+    done = vidence("list", "rows")
+    assert done.code == 0
+    assert "perceptioncomp/thinking" in done.out
+    assert "temperature 0.7" in done.out

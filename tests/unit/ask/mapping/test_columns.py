@@ -1,0 +1,66 @@
+"""Values of rows by name, by path, and in words."""
+
+import math
+
+import pytest
+
+from vidence.ask.files import FieldError
+from vidence.ask.mapping.columns import as_text, getter, listed, value_at, words_of
+
+ROW = {"a": 1, "b.c": "dotted", "d": {"e": [{"f": "deep"}]}, "none": None, "n/a": "N/A"}
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("a", 1),
+        ("b.c", "dotted"),
+        ("d.e.0.f", "deep"),
+        ("d.e.1.f", None),
+        ("d.x", None),
+        ("a.x", None),
+        ("absent", None),
+        ("x{a}y{d.e.0.f}z", "x1ydeepz"),
+        ("x{none}", None),
+        ("none|{absent}|a", 1),
+        ("none|absent", None),
+    ],
+)
+def test_a_source_finds_its_value(source: str, value: object) -> None:
+    assert getter(source)(ROW) == value
+
+
+def test_texts_that_stand_for_nothing_are_nothing() -> None:
+    assert getter("n/a", absent=("N/A",))(ROW) is None
+    assert getter("{n/a}.mp4", absent=("N/A",))(ROW) is None
+    assert value_at(ROW, "n/a") == "N/A"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("x", "x"), (None, ""), (True, "true"), (7, "7"), (7.0, "7"), (7.5, "7.5"), (math.nan, "")],
+)
+def test_numbers_are_the_texts_that_they_stand_for(value: object, text: str) -> None:
+    assert as_text(value, "c") == text
+
+
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(FieldError, match="c: list found; expected a text or a number"):
+        as_text([], "c")
+    with pytest.raises(FieldError, match="2 replies in one row"):
+        words_of(["A", "B"], "resps")
+
+
+def test_words_are_taken_out_of_messages() -> None:
+    messages = [
+        {"role": "user", "content": [{"type": "image", "image": "x"}, {"type": "text", "text": "Hi"}]}
+    ]
+    assert words_of(messages, "input") == "Hi"
+    assert words_of([["B"]], "resps") == "B"
+    assert words_of([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "B"}], "c") == "B"
+    assert words_of([{"type": "reasoning", "reasoning": "hm"}], "c", kind="reasoning") == "hm"
+    assert words_of("B", "c", kind="reasoning") == ""
+
+
+def test_long_lists_of_columns_are_cut() -> None:
+    assert listed({f"c{i}": 0 for i in range(32)} | {"@row": 0}).endswith("c29 and 2 more")

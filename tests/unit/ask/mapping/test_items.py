@@ -1,0 +1,179 @@
+"""Rows of other layouts as questions: choices, answers, media, spans, made columns."""
+
+from pathlib import Path
+
+import pytest
+
+from vidence.ask.files import FieldError
+from vidence.ask.mapping.items import ItemReader, bare_choices, label_of, split_question
+from vidence.ask.mapping.mapping import read_map
+from vidence.errors import DataError
+from vidence.records import Item, Media
+
+PAIRS = "item_id=id,question=q,choices=c,answer=a"
+ROW: dict[str, object] = {"id": 7, "q": "Where?", "c": ["here", "there"], "a": "there"}
+
+
+def item(pairs: str = "", folder: Path = Path(), /, **row: object) -> Item:
+    reader = ItemReader(read_map(f"{PAIRS},{pairs}"), folder=folder)
+    return reader.item(reader.row(ROW | row))
+
+
+def test_numbers_are_ids_and_tags() -> None:
+    found = item("tags.level=level,tags.none=nothing,source_id=film", level=3.0, film=12)
+    assert (found.item_id, found.tags, found.source_id) == ("7", {"level": "3"}, "12")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ["here", "there"],
+        ["A. here", "B. there"],
+        ["(A) here", "(B) there"],
+        {"A": "here", "B": "there"},
+        {"B": "there", "A": "here"},
+        '["here", "there"]',
+        "['here', 'there']",
+        "{'A': 'here', 'B': 'there'}",
+        "here|there",
+    ],
+)
+def test_choices_are_written_in_many_ways(choices: object) -> None:
+    assert item(c=choices).choices == ("here", "there")
+
+
+def test_numbers_among_choices_are_texts() -> None:
+    assert item(c=[1, 2.5], a="1").choices == ("1", "2.5")
+    assert item(c="[1, 2.50]", a="1").choices == ("1", "2.50")
+
+
+def test_columns_of_choices_end_where_they_are_empty() -> None:
+    several = "choices=x|y|z"
+    assert item(several, x="here", y="there", z=None).choices == ("here", "there")
+    with pytest.raises(FieldError, match="y: empty, and a later choice is not"):
+        item(several, x="here", y="", z="there")
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "letter"),
+    [
+        ("letter", "B", "B"),
+        ("letter", "b", "B"),
+        ("letter", "(B)", "B"),
+        ("letter", "B. there", "B"),
+        ("text", "there", "B"),
+        ("text", "B. there", "B"),
+        ("number-from-0", 1, "B"),
+        ("number-from-0", "1", "B"),
+        ("number-from-0", 1.0, "B"),
+        ("number-from-1", 2, "B"),
+        ("letter-or-text", "B. there", "B"),
+        ("letter-or-text", "(B)", "B"),
+        ("letter-or-text", ["B"], "B"),
+    ],
+)
+def test_an_answer_becomes_a_letter(form: str, answer: object, letter: str) -> None:
+    assert item(f"answer_is={form}", a=answer, c=["A. here", "B. there"]).answer == letter
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "said"),
+    [
+        ("number-from-0", 2, "'2' found; expected a number from 0 to 1"),
+        ("number-from-0", -1, "'-1' found"),
+        ("number-from-1", 0, "expected a number from 1 to 2"),
+        ("number-from-0", "B", "'B' found"),
+        ("letter", "there", "'there' found; expected a letter"),
+        ("letter", None, "nothing in 'a'; such a question cannot be scored"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused(form: str, answer: object, said: str) -> None:
+    with pytest.raises(FieldError, match=said):
+        item(f"answer_is={form}", a=answer)
+
+
+def test_an_open_question_keeps_its_text() -> None:
+    found = item("constants.answer_kind=text", a="in the bowl")
+    assert (found.answer_kind, found.choices, found.answer) == ("text", (), "in the bowl")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "row", "media"),
+    [
+        ("media=v", {"v": "a.mp4"}, (Media(path="a.mp4"),)),
+        ("media=clips/{v}.mp4", {"v": 3}, (Media(path="clips/3.mp4"),)),
+        ("media=v", {"v": "https://x.org/a.mp4"}, (Media(url="https://x.org/a.mp4"),)),
+        ("media=v", {"v": ["a.mp4", "b.mp4"]}, (Media(path="a.mp4"), Media(path="b.mp4"))),
+        ("media=v", {"v": '["a.mp4"]'}, (Media(path="a.mp4"),)),
+        ("media=v|w", {"v": "a.mp4", "w": "b.mp4"}, (Media(path="a.mp4"),)),
+        ("media=v", {"v": {"path": "a.mp4", "bytes": None}}, (Media(path="a.mp4"),)),
+        ("media=v", {"v": None}, ()),
+        ("constants.media=all.mp4", {}, (Media(path="all.mp4"),)),
+        ("media=v,constants.media_kind=image", {"v": "a.png"}, (Media(path="a.png", kind="image"),)),
+        (
+            "media=v,start_s=s,end_s=e",
+            {"v": "a.mp4", "s": "00:01:02.5", "e": 90},
+            (Media(path="a.mp4", start_s=62.5, end_s=90.0),),
+        ),
+    ],
+)
+def test_media_are_paths_addresses_or_words(
+    pairs: str, row: dict[str, object], media: tuple[Media, ...]
+) -> None:
+    assert item(pairs, **row).media == media
+
+
+@pytest.mark.parametrize(
+    ("pairs", "row", "said"),
+    [
+        ("media=v", {"v": {"path": None, "bytes": b"0"}}, "a file inside the table; write it beside"),
+        ("media=v,media_kind=k", {"v": "a", "k": "film"}, "'film' found; expected video or image or frames"),
+        ("media=v,start_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds, or HH:MM:SS"),
+        ("", {"c": 5}, "c: int found; expected a list of choices"),
+        ("", {"c": "[broken"}, "found; expected a list of choices"),
+        ("", {"id": None}, "item_id: nothing in 'id'; the columns are id, q, c, a"),
+    ],
+)
+def test_what_cannot_be_read_is_said(pairs: str, row: dict[str, object], said: str) -> None:
+    with pytest.raises(FieldError, match=said):
+        item(pairs, **row)
+
+
+def test_columns_are_made_by_patterns_lookups_and_joins(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        'item_id = "id"\nquestion = "q"\nchoices = "c"\nanswer = "right"\nanswer_is = "number-from-0"\n'
+        'media = "{place}/{clip}"\npatterns.url = "/(?P<clip>[^/]+)$"\n'
+        '[lookups.place]\nof = "kind"\ndefault = "other"\nvalues = { a = "films" }\n'
+        '[joins.right]\nof = "id"\nfile = "answers.json"\n'
+    )
+    (tmp_path / "answers.json").write_text('{"7": 1, "8": 0}')
+    reader = ItemReader(read_map(str(tmp_path / "own.toml")), folder=tmp_path)
+    found = [
+        reader.item(reader.row(ROW | {"id": n, "kind": kind, "url": "http://x/y.mp4"}))
+        for n, kind in ((7, "a"), (8, "b"))
+    ]
+    assert [(one.answer, one.media[0].path) for one in found] == [("B", "films/y.mp4"), ("A", "other/y.mp4")]
+    with pytest.raises(FieldError, match="url: 'none' found; expected"):
+        reader.row(ROW | {"url": "none"})
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "is not there"), ("[]", "is not one JSON object")])
+def test_a_joined_file_must_be_there(tmp_path: Path, content: str | None, said: str) -> None:
+    if content is not None:
+        (tmp_path / "subset_answers.json").write_text(content)
+    with pytest.raises(DataError, match=said):
+        ItemReader(read_map("egoschema"), folder=tmp_path)
+
+
+def test_labels_are_taken_off_only_where_all_have_one() -> None:
+    assert label_of("Caption B: x") == (1, "x")
+    assert label_of("10:30") is None
+    assert bare_choices(["A. x", "C. y"]) == ("A. x", "C. y")
+    assert bare_choices(["1:30", "2:30"]) == ("1:30", "2:30")
+    assert bare_choices([]) == ()
+
+
+def test_the_last_list_below_a_question_is_its_choices() -> None:
+    text = "A. is a letter.\nWhat?\nA. x\nB. y\nC. z\n\nAnswer with one."
+    assert split_question(text) == ("A. is a letter.\nWhat?", ("x", "y", "z"))
+    assert split_question("What?\nA. x") == ("What?\nA. x", ())

@@ -1,0 +1,177 @@
+"""Panels: which runs they are, in which folders, with which settings; rows of papers."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vidence import catalog
+from vidence.engine.environment import Environment
+from vidence.engine.panel import (
+    Condition,
+    PanelBenchmark,
+    PanelFile,
+    PanelModel,
+    PaperRow,
+    check_panel,
+    paper_rows,
+    planned,
+)
+from vidence.engine.prepare import make_plan
+from vidence.errors import TrustError, UnknownNameError, UsageError
+
+TABLE = PanelBenchmark(benchmark="table", data="q.jsonl")
+ALWAYS = PanelModel(model="scripted:A")
+
+
+def panel(**fields: object) -> PanelFile:
+    return PanelFile(**{"benchmarks": (TABLE,), "models": (ALWAYS,)} | fields)
+
+
+def runs_of(made: PanelFile):
+    return planned(made, beside=Path("/beside"), root=Path("/panels"))
+
+
+def test_every_benchmark_model_and_condition_is_a_run_with_a_folder_and_a_name():
+    made = panel(
+        benchmarks=(TABLE, PanelBenchmark(benchmark="mmvu", data="/abs/MMVU", name="Experts")),
+        models=(ALWAYS, PanelModel(model="openai:some/gpt?base_url=http://localhost:1/v1")),
+        conditions=(
+            Condition(name="8 frames", settings={"n_frames": 8}),
+            Condition(name="blind", settings={"selector": "none"}),
+        ),
+    )
+    runs = runs_of(made)
+    assert [(run.benchmark, run.label, str(run.folder)) for run in runs][:3] == [
+        ("table", "scripted:A, 8 frames", "/panels/table/scripted-A--8-frames"),
+        ("table", "scripted:A, blind", "/panels/table/scripted-A--blind"),
+        ("table", "gpt, 8 frames", "/panels/table/gpt--8-frames"),
+    ]
+    assert len({run.folder for run in runs}) == len(runs) == 8
+    assert [run.plan.n_frames for run in runs[::2]] == [8] * 4
+    assert {run.plan.name for run in runs} == {run.label for run in runs}
+    assert {run.plan.data for run in runs} == {"/beside/q.jsonl", "/abs/MMVU"}
+
+
+def test_what_is_nearer_to_a_run_holds():
+    made = panel(
+        settings={"n_frames": 1, "limit": 1, "jpeg_quality": 1, "seed": 1, "repeats": 9},
+        benchmarks=(PanelBenchmark(benchmark="mmvu", data="x", settings={"limit": 2, "n_frames": 2}),),
+        models=(
+            PanelModel(
+                model="scripted:A", rows=("mmvu/grok",), settings={"jpeg_quality": 3, "temperature": 0.3}
+            ),
+        ),
+        conditions=(Condition(name="", settings={"seed": 4, "jpeg_quality": 4}),),
+    )
+    [run] = runs_of(made)
+    plan = run.plan
+    assert (plan.repeats, plan.limit, plan.n_frames) == (9, 2, 16)  # the panel, the benchmark, the row
+    assert (plan.sampling.temperature, plan.jpeg_quality, plan.seed) == (0.3, 4, 4)  # model, condition
+    assert run.label == "scripted:A"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"models": ()}, "the panel has no models"),
+        ({"models": (ALWAYS, ALWAYS)}, "two models are called 'scripted:A'"),
+        ({"benchmarks": (TABLE, TABLE)}, "two benchmarks are called 'table'"),
+        ({"conditions": (Condition(name="a"), Condition(name=""))}, "a condition has no name"),
+        ({"max_cost": 0.0}, "max_cost is 0"),
+        ({"settings": {"frames": 3}}, "did you mean 'n_frames'"),
+        ({"settings": {"name": "x"}}, "no setting of a panel named 'name'"),
+        ({"settings": {"jpeg_quality": 0}}, "scripted:A on table: jpeg_quality is 0"),
+        ({"models": (PanelModel(model="scripted:A", rows=("mmvu/apy",)),)}, "did you mean 'mmvu/api'"),
+        ({"models": (PanelModel(model="scripted:A", rows=("mmvu/api",)),)}, "no benchmark mmvu"),
+        (
+            {
+                "models": (
+                    PanelModel(model="scripted:A", name="a b"),
+                    PanelModel(model="scripted:B", name="a-b"),
+                )
+            },
+            "a b and a-b would share the folder /panels/table/a-b",
+        ),
+        (
+            {"max_cost": 1.0, "models": (PanelModel(model="openai:m"),)},
+            "max_cost needs prices: give price_in and price_out of m",
+        ),
+    ],
+)
+def test_a_panel_that_makes_no_sense_says_why(fields, said):
+    with pytest.raises((UsageError, UnknownNameError)) as refused:
+        runs_of(panel(**fields))
+    assert said.lower() in str(refused.value).lower()
+
+
+def test_a_limit_of_spending_needs_no_price_of_what_is_never_paid():
+    assert len(runs_of(panel(max_cost=1.0))) == 1
+    priced = PanelModel(model="openai:m", settings={"price_in": 1.0})
+    assert len(runs_of(panel(max_cost=1.0, models=(ALWAYS, priced)))) == 2
+
+
+def test_what_the_file_of_a_panel_wants_needs_the_users_word(tmp_path):
+    stranger = PanelModel(model="openai:m?base_url=https://stranger.example/v1")
+    place = Environment(cache_root=tmp_path / "cache", state_root=tmp_path / "state")
+    runs = runs_of(panel(models=(ALWAYS, stranger)))
+    source = Path("p.toml")
+    with pytest.raises(TrustError, match=r"p\.toml wants .*\n  to ask https://stranger\.example"):
+        check_panel(runs, source=source, environment=place, is_trusted=False)
+    check_panel(runs, source=source, environment=place, is_trusted=True)
+    check_panel(runs, source=source, environment=place, is_trusted=False)  # it is remembered
+
+
+# (frames, temperature, longest reply), as the papers print it or as their released scripts have it.
+ROWS = {
+    "mmvu/api": (32, 1.0, 1024),
+    "mmvu/grok": (16, 1.0, 1024),
+    "mmvu/thinking": (32, 1.0, 8192),
+    "mmvu/open-2": (2, 1.0, 1024),
+    "mmvu/open-4": (4, 1.0, 1024),
+    "mmvu/open-8": (8, 1.0, 1024),
+    "mmvu/open-16": (16, 1.0, 1024),
+    "herbench/all": (16, 0.0, 50),
+    "perceptioncomp/proprietary": (64, 1.0, None),
+    "perceptioncomp/gpt": (50, 1.0, None),
+    "perceptioncomp/instruct": (64, 1.0, None),
+    "perceptioncomp/thinking": (64, 0.7, 16384),
+    "humanpcr/choice": (32, 1.0, 1024),
+    "humanpcr/reasoning": (32, 1.0, 4096),
+    "humanpcr/open-32": (32, 1.0, 1024),
+    "humanpcr/open-64": (64, 1.0, 1024),
+    "humanpcr/open-128": (128, 1.0, 1024),
+}
+
+
+@pytest.mark.parametrize(("name", "row"), paper_rows().items())
+def test_a_row_of_a_paper_is_a_plan(name: str, row: PaperRow):
+    benchmark = name.partition("/")[0]
+    assert benchmark in catalog.names("benchmark")
+    plan = make_plan(benchmark, data=Path("x"), model="scripted:A", overrides=row.settings)
+    if name in ROWS:
+        assert (plan.n_frames, plan.sampling.temperature, plan.sampling.max_tokens) == ROWS[name]
+    else:
+        assert name in {"mmvu/whole-video", "actpld/frames", "actpld/montage"}
+    assert row.says.endswith(".")
+    assert row.source
+
+
+def test_rows_say_in_the_layout_what_frames_do_not():
+    layouts = {
+        name: make_plan(
+            name.partition("/")[0], data=Path("x"), model="scripted:A", overrides=paper_rows()[name].settings
+        ).layout
+        for name in ("mmvu/whole-video", "actpld/frames", "actpld/montage")
+    }
+    assert layouts == {
+        "mmvu/whole-video": "video",
+        "actpld/frames": "images",
+        "actpld/montage": "montage:4x2",
+    }
+    assert set(ROWS) | set(layouts) == set(paper_rows())
+
+
+def test_the_file_of_a_panel_has_no_other_fields():
+    with pytest.raises(msgspec.ValidationError, match="unknown field `frames`"):
+        msgspec.convert({"benchmarks": [], "models": [], "frames": 3}, PanelFile)

@@ -1,0 +1,48 @@
+"""The commands that add something work for the installation at hand."""
+
+import importlib.metadata
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from vidence import installation
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What the metadata of the installation ask for."""
+    asked = ["numpy<3,>=2.2", "torch>=2.11; extra == 'select'", "pyarrow>=20; extra == 'all'"]
+    asked += ["torch>=2.11; extra == 'transformers'", 'x>1; python_version > "3" and extra == "transformers"']
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: asked)
+
+
+def test_the_packages_of_extras_are_named_once(said):
+    assert installation.requirements("select", "transformers") == ("torch>=2.11", "x>1")
+    assert installation.adding("select").endswith("pip install 'torch>=2.11'")
+
+
+def test_the_pip_of_this_python_is_called(said, monkeypatch, tmp_path):
+    monkeypatch.setattr(installation.shutil, "which", lambda name: str(tmp_path / "pip"))
+    assert shlex.split(installation.pip()) == [sys.executable, "-m", "pip"]
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert installation.pip() == "pip"
+
+
+def test_sources_that_no_pip_installed_are_installed_from_their_folder(monkeypatch):
+    def absent(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "requires", absent)
+    assert "install '.[parquet]' in the folder" in installation.adding("parquet")
+
+
+def test_the_documentation_is_that_of_the_wheel_or_of_the_checkout(monkeypatch, tmp_path):
+    assert installation.pages() == Path(__file__).parents[2] / "docs"
+    package = tmp_path / "lib" / "vidence"
+    (package / "docs").mkdir(parents=True)
+    monkeypatch.setattr(installation, "__file__", str(package / "installation.py"))
+    assert installation.pages() is None
+    (package / "docs" / "item-format.md").touch()
+    assert installation.pages() == package / "docs"
