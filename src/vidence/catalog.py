@@ -132,6 +132,21 @@ def names(kind: str) -> tuple[str, ...]:
     return tuple(sorted({*_files(kind), *_entry_points(kind)}))
 
 
+def check_name(kind: str, text: str) -> None:
+    """See that there is a thing of that kind, before anything is opened for it.
+
+    Args:
+        kind: one of `FOLDERS`.
+        text: a spec.
+
+    Raises:
+        UnknownNameError: there is none; the message suggests the nearest name.
+    """
+    name = parse_spec(text).name
+    if name not in names(kind):
+        raise UnknownNameError(kind, name, names(kind))
+
+
 def find(kind: str, name: str) -> ModuleType:
     """Import the module of that kind and name.
 

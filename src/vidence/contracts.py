@@ -291,6 +291,13 @@ class RecordedModel(Model, Protocol):
 
 
 @runtime_checkable
+class ConstantModel(Model, Protocol):
+    """A model that says one letter to every question."""
+
+    letter: str
+
+
+@runtime_checkable
 class TextScoringModel(Model, Protocol):
     """A model that computes how likely given texts are; others refuse `Sampling.want_choice_text_logps`."""
 

@@ -16,6 +16,7 @@ what to do.
     │   ├── TransientModelError    ... this time (429, 5xx, time-out); worth another try
     │   ├── RejectedRequestError   ... and will not answer this request
     │   ├── AccessError            ... and will answer no request (wrong key, no such model)
+    │   │   └── MissingKeyError    ... since there is no key; nothing was sent
     │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
     ├── AccountError               a step of making questions lost or doubled something
@@ -114,6 +115,10 @@ class RejectedRequestError(ModelError):
 
 class AccessError(ModelError):
     """The server will answer no request of this run: wrong key, no such model, no such route."""
+
+
+class MissingKeyError(AccessError):
+    """The server wants a key and none is known, so that nothing was sent."""
 
 
 class ServerDownError(ModelError):

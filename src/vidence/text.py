@@ -23,6 +23,16 @@ _RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives 
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
 
 
+def sentence(text: str) -> str:
+    """The text with one stop at its end, so that another sentence can follow.
+
+    >>> sentence("no connection; is the server running?"), sentence("no such file"), sentence("try again..")
+    ('no connection; is the server running?', 'no such file.', 'try again.')
+    """
+    bare = text.rstrip(" .,;")
+    return bare if bare.endswith(("?", "!")) else f"{bare}."
+
+
 def normal_form(text: str) -> str:
     r"""The text in small letters, with single blanks for whatever is neither a letter nor a digit.
 

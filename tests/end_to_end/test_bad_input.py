@@ -41,8 +41,17 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ([*RUN, "replay:absent.jsonl"], "absent.jsonl"),
         (["run", "table", "--data", "absent.jsonl", "--model", "scripted:A"], "absent.jsonl"),
         (["report", "absent"], "not a run folder"),
-        (["report", "questions.jsonl"], "questions.jsonl/plan.toml"),
-        (["resume", "questions.jsonl"], "questions.jsonl/plan.toml"),
+        (["report", "questions.jsonl"], "questions.jsonl is a file; give a run folder"),
+        (["resume", "questions.jsonl"], "questions.jsonl is a file; give a run folder"),
+        (["demo", "--out", "questions.jsonl/out"], "cannot make the folder questions.jsonl/out/world"),
+        ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: 3 choices"),
+        ([*RUN, "scripted:A", "--judge", "rule-first"], "nobody is named who judges; add --judge-model"),
+        ([*RUN, "scripted:A", "--memory", "absent/m.sqlite"], "in a folder that is not there; make"),
+        (["run", "table", "--data", "o/n", "--model", "scripted:A"], "say vidence get hf:o/n"),
+        (["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"], "an address of the web"),
+        (["list", "benchmark"], "Did you mean 'benchmarks'"),
+        (["track", "questions.jsonl", "--detector", "nope"], "no detector named 'nope'"),
+        (["track", "questions.jsonl", "--tracker", "motoin"], "Did you mean 'motion'"),
         (["report", "absent", "--items", "-1"], "--items"),
         (["resume", "absent"], "not a run folder"),
         (["rum"], "Did you mean 'run'"),
@@ -98,7 +107,8 @@ def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
     with OpenAIStub(answer="A") as server:
         done = vidence(*RUN, model(server))
         assert done.code == 2
-        assert "clip1.mp4" in done.err
+        assert "1 video is missing, which 2 of 4 questions need:" in done.err
+        assert "clip1.mp4\n" in done.err
         assert "--allow-missing" in done.err
         assert server.n_requests == 0
         allowed = vidence(*RUN, model(server), "--allow-missing")
@@ -112,7 +122,7 @@ def test_a_name_that_no_file_can_have_is_missing(vidence, questions):
     path.write_text(path.read_text().replace("clip0.mp4", "a" * 300 + ".mp4"))
     done = vidence(*RUN, "phantom:single")
     assert done.code == 2, done.err
-    assert "out of reach (rights, a name that is too long)" in done.err
+    assert ".mp4 (File name too long)" in done.err
     assert "Traceback" not in done.err
 
 
@@ -165,6 +175,62 @@ def test_a_server_that_is_down_ends_the_run_with_what_to_do(vidence, questions):
     assert "Traceback" not in done.err
 
 
+def test_a_missing_key_is_all_that_is_said_and_nothing_is_left(vidence, questions):
+    questions()
+    done = vidence(*RUN, "openai:gpt-4.1")
+    assert done.code == 2
+    assert "OPENAI_API_KEY is not set" in done.err
+    assert "did not finish" not in done.err
+    assert not (vidence.folder / "r").exists()
+    assert vidence(*RUN, "baseline:constant").code == 0
+    kept = vidence("judge", "r", "--judge-model", "openai:gpt-4.1", "--judge", "mmvu-official")
+    assert kept.code == 2
+    assert vidence("report", "r").code == 0
+
+
+def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
+    questions(n_clips=1)
+    (vidence.folder / "bad.toml").write_text("nosuch = 1\n")
+    (vidence.folder / "broken.toml").write_text("a = [\n")
+    assert vidence(*RUN, "baseline:constant").code == 0
+    for words, message in (
+        (["make", "herbench", "bad.toml"], "bad.toml:1: there is no setting 'nosuch'"),
+        (["make", "herbench", "broken.toml"], "broken.toml is no TOML"),
+        (["judge", "r", "--judge-model", "scripted:A", "--judge", "NOPE"], "there is no judge named 'NOPE'"),
+    ):
+        done = vidence(*words)
+        assert done.code == 2
+        assert message in done.err
+        assert "kept" not in done.err
+
+
+def test_a_message_that_ends_in_a_question_has_no_second_stop(vidence, questions):
+    questions(n_clips=1)
+    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--attempts", "1", "--patience", "1s")
+    done = vidence("diagnose", "modality", "table", "--data", "questions.jsonl", "--model", *away)
+    assert done.code == 2
+    assert "is base_url right? Check the server" in done.err
+
+
+def test_what_stands_in_the_place_of_a_video_is_said(vidence, questions):
+    questions(n_clips=1)
+    (vidence.folder / "clip0.mp4").unlink()
+    (vidence.folder / "clip0.mp4").mkdir()
+    done = vidence(*RUN, "phantom:single")
+    assert done.code == 2
+    assert "clip0.mp4 (a folder, and a file is needed)" in done.err
+
+
+def test_a_failure_drill_fails_after_a_run_of_the_same_words(vidence, questions):
+    questions(n_clips=1)
+    assert vidence(*RUN, "scripted:A").code == 0
+    done = vidence(
+        "run", "table", "--data", "questions.jsonl", "--model", "scripted:A?fail=401", "--out", "d"
+    )
+    assert done.code == 2
+    assert "scripted failure 401" in done.err
+
+
 def test_a_wrong_key_ends_the_run_and_is_never_shown(vidence, questions):
     questions()
     vidence.env["OPENAI_API_KEY"] = "sk-very-secret"
@@ -202,7 +268,8 @@ def test_two_runs_in_one_folder(vidence, questions):
     assert vidence(*RUN, "baseline:constant?letter=A").code == 0
     other = vidence(*RUN, "baseline:constant?letter=B")
     assert other.code == 2
-    assert "holds another run" in other.err
+    assert "holds another run:" in other.err
+    assert '"baseline:constant?letter=A" there, "baseline:constant?letter=B" here' in other.err
 
 
 def test_changed_questions_are_not_mixed_into_a_run(vidence, questions):

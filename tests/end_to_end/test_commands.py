@@ -12,13 +12,15 @@ def test_list_names_everything_that_has_a_file(vidence):
     everything = vidence("list")
     assert everything.code == 0
     for line in (
-        "benchmarks: actpld, herbench, humanpcr, mmvu, perceptioncomp, phantom, table",
-        "parsers: description-match, herbench-official, logp, logp-text, needs-judge, perceptioncomp-api",
-        "judges: ",
+        "benchmarks: ",
+        "  actpld  ",
+        "  table  ",
+        "parsers: ",
+        "  logp  ",
         "protocols: ",
         "prompts: ",
     ):
-        assert line in everything.out
+        assert f"\n{line}" in f"\n{everything.out}"
     assert [line.split()[0] for line in vidence("list", "models").out.splitlines()] == [
         "anthropic",
         "baseline",

@@ -168,7 +168,10 @@ def test_failed_questions_are_counted_as_wrong_and_asked_again(vidence, question
             "--concurrency", "1", "--no-page",
         )  # fmt: skip
         assert done.code == 3
-        assert "vidence resume r" in done.err
+        closing = done.err.splitlines()[-1]
+        assert closing.startswith("1 question failed, which counts as wrong: ")
+        assert "too many images" in closing
+        assert closing.endswith(" Ask again with: vidence resume r")
         failed = [t for t in vidence.trials("r").values() if isinstance(t.score.outcome, Failed)]
         assert [f.score.value for f in failed] == [0.0]
         assert "too many images" in failed[0].score.outcome.message
@@ -416,3 +419,29 @@ def test_lines_without_a_usable_question_end_with_3_and_are_said_everywhere(vide
     assert said in " ".join(compared.out.split())
     assert said in (vidence.folder / "both.json").read_text()
     assert vidence(*words, "--out", "three", "--strict").code == 2
+
+
+def test_replies_that_were_cut_off_name_the_flag(vidence, questions):
+    questions(n_clips=1, n_questions=3)
+    spec = "scripted:The answer is A"
+    done = vidence(
+        "run", "table", "--data", "questions.jsonl", "--model", spec, "--max-tokens", "2", "--out", "r",
+        "--no-page",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "3 of 3 replies cut off at the limit of 2 tokens; --max-tokens sets a higher one" in done.err
+    assert "3 of 3 replies were cut off at 2 tokens; --max-tokens" in " ".join(done.out.split())
+
+
+def test_a_server_that_never_answers_is_the_headline(vidence, questions):
+    questions(n_clips=1, n_questions=3)
+    done = vidence(
+        "run", "table", "--data", "questions.jsonl", "--model", "openai:m?base_url=http://127.0.0.1:9/v1",
+        "--attempts", "1", "--patience", "0", "--out", "r",
+    )  # fmt: skip
+    assert done.code == 3
+    said = " ".join(done.out.split())
+    assert "No score, since none of 3 questions was ever answered: no connection to http://127.0.0.1" in said
+    assert "Accuracy" not in done.out
+    assert "?." not in done.err
+    assert "Accuracy 0.0" not in (vidence.folder / "r" / "report.html").read_text()

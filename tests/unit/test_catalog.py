@@ -210,3 +210,9 @@ def test_entry_points_are_looked_up_once(monkeypatch):
         catalog.find("selector", "midpoints")
         catalog.names("model")
     assert asked == ["vidence.selectors", "vidence.models"]
+
+
+def test_a_name_is_checked_before_anything_is_opened():
+    catalog.check_name("tracker", "deepsort:mobilenet")
+    with pytest.raises(UnknownNameError, match="Did you mean 'hog'"):
+        catalog.check_name("detector", "hgo:x?y=1")

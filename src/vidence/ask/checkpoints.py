@@ -3,12 +3,15 @@
 import hashlib
 import importlib.util
 import json
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import AccessError, UsageError
 from vidence.installation import adding
+from vidence.text import sentence
 
 WHOLE_BYTES = 64 << 20
 HEAD_BYTES = 1 << 20
@@ -80,6 +83,18 @@ def refuse_revision(folder: Path, revision: str) -> None:
         )
 
 
+@contextmanager
+def _quiet(library: str) -> Iterator[None]:
+    """Keep back the warnings of a library: two for each of its tries, where our error says it once."""
+    logger = logging.getLogger(library)
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> Path:
     """Fetch ``config.json`` of a repository on the hub; the folder that it lies in is named after the commit.
 
@@ -102,9 +117,10 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
     from huggingface_hub.errors import EntryNotFoundError, HFValidationError
 
     try:
-        path = hf_hub_download(
-            name, "config.json", revision=revision or None, local_files_only=bool(local_only)
-        )
+        with _quiet("huggingface_hub"):
+            path = hf_hub_download(
+                name, "config.json", revision=revision or None, local_files_only=bool(local_only)
+            )
     except HFValidationError as error:
         raise UsageError(
             f"there is no folder {name!r}, and it cannot be a repository on the hub: {error}"
@@ -113,7 +129,8 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
         where = f"in the local cache of the hub ({local_only})" if local_only else "on the hub"
         raise AccessError(
             f"no config.json of {name} (revision {revision or 'main'}) {where}, and no folder of that name "
-            f"here: {error}. Check the name, log in if the repository is gated, or give a folder"
+            f"here: {sentence(str(error))} Check the name, log in if the repository is gated, or give a "
+            "folder"
         ) from error
     return Path(path)
 

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Screen, trust_option
+from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import VidenceError
 
 if TYPE_CHECKING:
@@ -32,8 +33,15 @@ FAILED_ITEMS = 3
 )
 @trust_option
 @click.option("--check", is_flag=True, help="Only say what would be made and asked.")
+@progress_option
 def ablate(
-    *, config: Path | None, out: Path | None, models: tuple[str, ...], trust: bool, check: bool
+    *,
+    config: Path | None,
+    out: Path | None,
+    models: tuple[str, ...],
+    trust: bool,
+    check: bool,
+    progress: str,
 ) -> int:
     """Show the same motions in many ways, as CONFIG says, and measure what each costs every model.
 
@@ -68,8 +76,8 @@ def ablate(
         return 0
     _check_words(settings, folder, source=config, named=models, is_trusted=trust)
     console = Screen(stderr=True)
-    notes = [*stimuli.notes, *_render(stimuli, folder, console)]
-    n_failed = _ask(settings, folder, console)
+    notes = [*stimuli.notes, *_render(stimuli, folder, console, progress=progress)]
+    n_failed = _ask(settings, folder, console, progress=progress)
     console.print("the observer looks at every condition", highlight=False)
     ablated = add_up(settings, stimuli, folder, notes=notes)
     for path in write_files(ablated, folder):
@@ -117,29 +125,26 @@ def _plans(config: "AblationConfig", folder: Path) -> Iterator[tuple[str, "Condi
         yield model, condition, plan, run_folder(folder, model, condition)
 
 
-def _render(stimuli: "StimulusSet", folder: Path, console: Console) -> list[str]:
+def _render(stimuli: "StimulusSet", folder: Path, console: Console, *, progress: str) -> list[str]:
     """Make the clips of every condition; what could not be made."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from vidence.make.lights.ablation_clips import write_condition
     from vidence.make.lights.ablation_config import conditions, unique
 
     troubles: list[str] = []
-    bar = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
-    columns = (TextColumn("[bold]rendering"), *bar)
     by_folder = {c.folder: c for c in reversed(unique(conditions(stimuli.config)))}
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("", total=len(by_folder) * len(stimuli.clips))
+    meter = Meter(console, mode=progress, is_transient=True)
+    with meter, interruptible(console):
+        meter.begin("rendering", total=len(by_folder) * len(stimuli.clips))
         for name, condition in reversed(by_folder.items()):
             troubles += write_condition(
-                stimuli, condition, folder / "stimuli" / name, on_clip=lambda _: progress.advance(task)
+                stimuli, condition, folder / "stimuli" / name, on_clip=lambda _: meter.advance()
             )
     for line in troubles:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return troubles
 
 
-def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
+def _ask(config: "AblationConfig", folder: Path, console: Console, *, progress: str) -> int:
     """Put every condition to every model; how many questions failed."""
     import anyio
 
@@ -152,8 +157,8 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
     async def ask_all() -> None:
         nonlocal n_failed
         for model, condition, plan, out in _plans(config, folder):
-            display = Display(console)
-            with display.progress:
+            display = Display(console, mode=progress)
+            with display.progress, interruptible(console):
                 summary = await run(plan, out, environment=place, now=now(), on_event=display)
             n_failed += summary.n_failed
             console.print(
@@ -165,7 +170,8 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
 
     try:
         anyio.run(ask_all)
-    except (KeyboardInterrupt, VidenceError):
-        click.echo("the ablation did not finish; what was made and answered is kept", err=True)
+    except (KeyboardInterrupt, VidenceError) as error:
+        ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the ablation did not finish"
+        click.echo(f"{ended}; what was made and answered is kept, and the same command goes on", err=True)
         raise
     return n_failed

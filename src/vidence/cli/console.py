@@ -13,19 +13,10 @@ from typing import Any, TextIO, TypeVar
 import anyio
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from vidence.catalog import create
+from vidence.cli.progress import Meter, interruptible, minutes
 from vidence.contracts import Benchmark
 from vidence.engine.events import (
     Away,
@@ -120,15 +111,6 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
         mark.touch()
 
 
-def minutes(time_s: float) -> str:
-    """A time in minutes and seconds.
-
-    >>> minutes(565.2), minutes(9.4)
-    ('9:25', '0:09')
-    """
-    return f"{int(time_s) // 60}:{int(time_s) % 60:02d}"
-
-
 class AwayLines:
     """The words about a server that answers nobody: a countdown, and lines where nobody watches the bar."""
 
@@ -151,58 +133,41 @@ class AwayLines:
         say(self._console, ("answered again", "green"), f" after {minutes(event.after_s)} min")
 
 
-class _RateColumn(ProgressColumn):
-    """Questions per second; counted only when the line is drawn."""
-
-    def render(self, task: Task) -> Text:
-        """The rate as text; nothing before there is one."""
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:.1f}/s" if speed else "")
-
-
 class Display:
-    """Draws the events of a run inside ``with display.progress``; without a terminal only troubles."""
+    """Shows the events of a run inside ``with display.progress``."""
 
-    def __init__(self, console: Console, *, doing: str = "asking") -> None:
-        self._console = console
+    def __init__(self, console: Console, *, doing: str = "asking", mode: str = "auto") -> None:
+        """Nothing is shown yet; `doing` is what the work does, `mode` is one of `cli.progress.MODES`."""
+        self._console, self._doing = console, doing
         self._outcomes: Counter[str] = Counter()
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
         self._away = AwayLines(console)
         self.has_started = False
-        self.progress = Progress(
-            TextColumn(doing, style="bold"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            _RateColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self.progress.add_task(doing, total=None, note="")
+        self.has_any = False  # whether there is anything that could be kept
+        self.progress = Meter(console, mode=mode)
+        self.progress.begin(doing)
 
     def __call__(self, event: Event) -> None:
         """Draw one event."""
         match event:
             case Started():
                 self.has_started = True
+                self.has_any = event.n_answered_before > 0
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
-                self.progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
+                self.progress.begin(self._doing, total=event.n_planned, n_done=event.n_answered_before)
             case Tried():
-                self._waiting = ""
+                self.has_any, self._waiting = True, ""
                 self._cost += event.cost
                 self._outcomes[outcome_name(event.trial.score.outcome)] += 1
-                self.progress.advance(self._task)
+                self.progress.advance()
                 self._draw_note()
             case ExaminedOne():
-                self._waiting = ""
+                self.has_any, self._waiting = True, ""
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
-                self.progress.advance(self._task)
+                self.progress.advance()
                 self._draw_note()
             case Waiting() | Away() | Back():
                 self._waiting = self._why_it_waits(event)
@@ -228,11 +193,10 @@ class Display:
                 return ""
 
     def _draw_note(self) -> None:
-        if self.progress.disable:
-            return
-        counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
-        spent = f", ${self._cost:.2f}" if self._cost else ""
-        self.progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
+        counts = ", ".join(f"{n:,} {name}" for name, n in self._outcomes.items() if name != "failed")
+        failed = f"{self._outcomes['failed']:,} failed"
+        spent = f"${self._cost:.2f}" if self._cost else ""
+        self.progress.note(f"{', '.join(filter(None, (counts, failed, spent)))} {self._waiting}".strip())
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
         for message in messages[:_MOST_LINES]:
@@ -252,6 +216,7 @@ def watched(
     what: str,
     kept: str,
     again: str = "the same command",
+    progress: str = "auto",
 ) -> T:
     """What some work makes, with its events drawn; where it does not end, what is kept and how to go on.
 
@@ -262,18 +227,24 @@ def watched(
         what: the work, as in ``the run in DIR``.
         kept: what is never lost of it, as in ``what was answered is kept``.
         again: what goes on with it.
+        progress: how it is shown, one of `cli.progress.MODES`.
 
     Raises:
         VidenceError: as the work raises it; KeyboardInterrupt after Ctrl-C.
     """
-    display = Display(console, doing=doing)
+    display = Display(console, doing=doing, mode=progress)
+
+    async def go() -> T:
+        with interruptible(console):  # inside: the loop has a way of its own to stop at Ctrl-C
+            return await work(display)
+
     try:
         with display.progress:
-            return anyio.run(work, display)
+            return anyio.run(go)
     except KeyboardInterrupt:
         click.echo(f"stopped; {kept}. Go on with: {again}" if display.has_started else "stopped", err=True)
         raise
     except VidenceError:
-        if display.has_started:
+        if display.has_any:
             click.echo(f"{what} did not finish; {kept}", err=True)
         raise

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
 from vidence.catalog import parse_spec
 from vidence.cli.console import Screen
+from vidence.cli.progress import Meter, progress_option
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
@@ -20,10 +22,10 @@ from vidence.engine.events import Event, MediaTrouble
 from vidence.engine.prepare import make_plan
 from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
-from vidence.make.planted.planted_lights import lights_section, make_lights
-from vidence.make.planted.planted_making import make_planted
+from vidence.make.planted.planted_lights import VERSIONS, lights_section, make_lights
+from vidence.make.planted.planted_making import PlantedMaking, make_planted
 from vidence.make.planted.planted_page import made_section
-from vidence.report.calibration import calibration_section, compare, opening_section
+from vidence.report.calibration import Compared, calibration_section, compare, opening_section
 from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
@@ -84,22 +86,77 @@ LIGHTS_ASKED = ("baseline:random", "pointlight-nn:{clean}")
     show_default=True,
     help="Folder for videos, runs and the page.",
 )
-def demo(*, out: Path) -> int:
+@progress_option
+def demo(*, out: Path, progress: str) -> int:
     """Render videos with planted evidence, ask simulated models with known defects; make questions, too.
 
     Exit code 1 when something that was planted was not recovered.
     """
-    console = Screen(markup=False)
+    console, meter = Screen(markup=False), Meter(Screen(stderr=True), mode=progress, is_transient=True)
     started_s = time.monotonic()
+    try:
+        with meter:
+            done = _everything(out, console, meter)
+    except KeyboardInterrupt:
+        click.echo("stopped; what was made and answered is kept, and the same command goes on", err=True)
+        raise
+    console.print("\nmodel, selector, frames              planted   recovered   differ")
+    for one in done.compared:
+        n = len(one.planted)
+        planted, right = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
+        console.print(f"{one.label:<36} {planted:6.1f} %   {right:7.1f} %   {one.n_different:6d}")
+    n_different = sum(one.n_different for one in done.compared)
+    n_missed = sum(not one.is_recovered for one in done.recovered)
+    _print_recovered(console, done.recovered)
+    made = done.made
+    n_right, n_leaks = sum(one.is_right for one in made.held), sum(leak for leak, _ in made.leaks)
+    console.print(
+        f"\nmade {len(made.held)} questions of drawn streets and planted logs: {n_right} say what was "
+        f"planted; {sum(leak and gone for leak, gone in made.leaks)} of {n_leaks} planted leaks removed",
+        highlight=False,
+    )
+    verdict = "everything planted was recovered"
+    if n_different or n_missed or made.n_different:
+        verdict = (
+            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} made questions "
+            "differ"
+        )
+    console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {done.page}")
+    return int(n_different + n_missed + made.n_different > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Done:
+    """What came of everything."""
+
+    compared: Sequence[Compared]
+    recovered: Sequence[Recovered]
+    made: PlantedMaking
+    page: Path
+
+
+def _step(meter: Meter, doing: str) -> None:
+    """What is done now; what was done until now has ended."""
+    meter.advance()
+    meter.note(doing)
+
+
+def _everything(out: Path, console: Console, meter: Meter) -> _Done:
+    """Ask, diagnose and make, and write the page."""
+    n_runs = len(RUNS) + len(GUESSERS) + len(LIGHTS_ASKED) * len(VERSIONS)
+    meter.begin("demo", total=1 + n_runs + len(DIAGNOSES) + 2, n_done=-1)
+    _step(meter, "rendering videos")
     _world(out, console)
-    folders = anyio.run(_ask_all, out, console)
+    folders = anyio.run(_ask_all, out, console, meter)
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs if run.folder.name not in GUESSERS]
-    recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
+    recovered = _diagnose_all(out, console, meter, runs={run.folder.name: run for run in runs})
+    _step(meter, "making questions")
     made = make_planted(out / "made", seed=_SEED, context=_context(out))
-    lights = _lights(out)
+    lights = _lights(out, meter)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
+    _step(meter, "writing the page")
     write_page(
         [run for run in runs if run.folder.name not in GUESSERS],
         page,
@@ -122,28 +179,7 @@ def demo(*, out: Path) -> int:
             lights,
         ],
     )
-    console.print("\nmodel, selector, frames              planted   recovered   differ")
-    for one in compared:
-        n = len(one.planted)
-        planted, right = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
-        console.print(f"{one.label:<36} {planted:6.1f} %   {right:7.1f} %   {one.n_different:6d}")
-    n_different = sum(one.n_different for one in compared)
-    n_missed = sum(not one.is_recovered for one in recovered)
-    _print_recovered(console, recovered)
-    n_right, n_leaks = sum(one.is_right for one in made.held), sum(leak for leak, _ in made.leaks)
-    console.print(
-        f"\nmade {len(made.held)} questions of drawn streets and planted logs: {n_right} say what was "
-        f"planted; {sum(leak and gone for leak, gone in made.leaks)} of {n_leaks} planted leaks removed",
-        highlight=False,
-    )
-    verdict = "everything planted was recovered"
-    if n_different or n_missed or made.n_different:
-        verdict = (
-            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} made questions "
-            "differ"
-        )
-    console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {page}")
-    return int(n_different + n_missed + made.n_different > 0)
+    return _Done(compared=compared, recovered=recovered, made=made, page=page)
 
 
 def _print_recovered(console: Console, recovered: Sequence[Recovered]) -> None:
@@ -199,7 +235,7 @@ def _folder(model: str, selector: str, n_frames: int) -> str:
     return f"{_name(model)}-{selector}-{n_frames}"
 
 
-async def _ask_all(out: Path, console: Console) -> list[Path]:
+async def _ask_all(out: Path, console: Console, meter: Meter) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
     folders = []
     asked = [(_folder(*one), *one) for one in RUNS]
@@ -207,6 +243,7 @@ async def _ask_all(out: Path, console: Console) -> list[Path]:
     for own_folder, model, selector, n_frames in asked:
         name = own_folder if own_folder in GUESSERS else _name(model)
         folder = out / "runs" / own_folder
+        _step(meter, f"asking {name}")
         n = await _ask(
             out,
             "phantom",
@@ -222,12 +259,13 @@ async def _ask_all(out: Path, console: Console) -> list[Path]:
     return folders
 
 
-def _diagnose_all(out: Path, console: Console, *, runs: Mapping[str, Run]) -> list[Recovered]:
+def _diagnose_all(out: Path, console: Console, meter: Meter, *, runs: Mapping[str, Run]) -> list[Recovered]:
     """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
 
     async def go() -> None:
         for spec, folder in DIAGNOSES:
             run, asked = runs[folder], parse_spec(spec)
+            _step(meter, f"diagnosing {folder}: {spec}")
             account = await diagnose(
                 open_diagnostic(asked.name, asked.options),
                 run.plan,
@@ -253,7 +291,7 @@ def _context(out: Path) -> BuildContext:
     return BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 
 
-def _lights(out: Path) -> Section:
+def _lights(out: Path, meter: Meter) -> Section:
     """Make the clips of points of light, ask about them, and show both."""
     versions = make_lights(out / "lights")
 
@@ -261,6 +299,7 @@ def _lights(out: Path) -> Section:
         runs: dict[tuple[str, str], Run] = {}
         for spec in LIGHTS_ASKED:
             model = spec.partition("{")[0].rstrip(":")
+            _step(meter, f"asking {model} about points of light")
             for version, data in versions.items():
                 asked = spec.format(clean=versions["clean"])
                 folder = out / "lights" / "runs" / f"{model.partition(':')[0]}-{version}"

@@ -5,21 +5,55 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.catalog import parse_spec
+from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import json_option, screen, write_asked
+from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
+from vidence.text import sentence
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
 
 
-@click.command()
+class _WithOptions(click.Command):
+    """A command whose help, behind the name of a diagnostic, lists the options of that one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words: the help is written before they are read."""
+        ctx.meta[__name__] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the diagnostic that is named, or how to see them."""
+        named = [word.partition("?")[0] for word in ctx.meta.get(__name__, ())]
+        found = next((word for word in named if word in names("diagnostic")), None)
+        if found is None:
+            formatter.write_paragraph()
+            formatter.write_text(f"Diagnostics are {', '.join(names('diagnostic'))}.")
+            formatter.write_text("vidence diagnose NAME --help lists the options of one of them.")
+            return
+        settings = settings_type("diagnostic", found)
+        with formatter.section(f"Options of {found}, for --set KEY=VALUE or {found}?KEY=VALUE"):
+            formatter.write_dl(
+                [
+                    (
+                        one.name,
+                        f"{one.help}: {one.kind} "
+                        f"({'must be given' if one.default is None else f'default {one.default}'})",
+                    )
+                    for one in (options_of(settings) if settings else ())
+                ]
+                or [("none", "")]
+            )
+
+
+@click.command(cls=_WithOptions)
 @click.argument("named", metavar="NAME")  # --name is what the run is called
 @click.argument("what")
 @click.option(
@@ -38,6 +72,7 @@ if TYPE_CHECKING:
 @json_option
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
+@progress_option
 def diagnose(
     *,
     named: str,
@@ -51,12 +86,14 @@ def diagnose(
     json_path: Path | None,
     trust: bool,
     page: bool,
+    progress: str,
     **overrides: object,
 ) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
-    WHAT is a run folder, whose plan is taken, or a benchmark (then with --model, as for `vidence run`).
-    Findings are kept in the folder, question by question; the same command goes on.
+    WHAT is a run folder, whose plan is taken but for what an option of the diagnostic says (mrfs: its own
+    number of frames), or a benchmark (then with --model, as for `vidence run`). Findings are kept
+    in the folder, question by question; the same command goes on.
     """
     from vidence.engine.diagnose import open_diagnostic
 
@@ -79,13 +116,20 @@ def diagnose(
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
         begun(plan, folder=folder, environment=environment())
-    failed = examine_plan(diagnostic, plan, folder, options=options)
+    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return NOT_ALL if failed or read_plan(folder)[1].problems else 0
 
 
-def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
-    """Examine what is left; how many questions failed."""
+def examine_plan(
+    diagnostic: "Diagnostic",
+    plan: Plan,
+    folder: Path,
+    *,
+    options: dict[str, str],
+    progress: str = "auto",
+) -> int:
+    """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
     console, place = Screen(stderr=True), environment()
@@ -98,6 +142,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
         doing="examining",
         what=f"the examination in {folder}",
         kept="every finding is kept",
+        progress=progress,
     )
     money = f", ${account.cost:.4f}" if account.cost else ""
     say(
@@ -109,7 +154,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
     )
     if account.n_failed:
         failed = f"{several(account.n_failed, 'question')} failed"
-        say(console, (failed, "red"), "; the same command asks again")
+        say(console, (failed, "red"), f": {sentence(str(account.failures))} The same command asks again")
     return account.n_failed
 
 
@@ -133,7 +178,7 @@ def _say(
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
     console = screen(json_path)
-    for sentence in diagnosed.sentences:
-        console.print(plain(sentence))
+    for said in diagnosed.sentences:
+        console.print(plain(said))
     for statement in diagnosed.statements:
         print_table(table_of(statement), console)

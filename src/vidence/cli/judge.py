@@ -6,6 +6,7 @@ import click
 
 from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.outputs import json_option
+from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, read_plan
@@ -29,7 +30,16 @@ from vidence.errors import UsageError
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option
-def judge(*, folder: Path, trust: bool, page: bool, json_path: Path | None, **overrides: object) -> int:
+@progress_option
+def judge(
+    *,
+    folder: Path,
+    trust: bool,
+    page: bool,
+    json_path: Path | None,
+    progress: str,
+    **overrides: object,
+) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
@@ -65,11 +75,13 @@ def judge(*, folder: Path, trust: bool, page: bool, json_path: Path | None, **ov
         doing="judging",
         what=f"the judging in {folder}",
         kept="every verdict so far is kept",
+        progress=progress,
     )
     from vidence.cli.report import show_run
     from vidence.report.listed import keep_line
 
     keep_line(folder)
     show_run(folder, page=folder / "report.html" if page else None, json_path=json_path)
+    summary.n_cut = 0  # of the replies, which are not asked for anew
     say_summary(summary, folder, console)
     return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0

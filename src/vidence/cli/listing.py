@@ -13,6 +13,28 @@ if TYPE_CHECKING:
     from vidence.catalog import Option
 
 KINDS: Mapping[str, str] = {catalog.plural(kind): kind for kind in catalog.FOLDERS}
+# What the things of each kind are for.
+PURPOSES: Mapping[str, str] = {
+    "benchmarks": "sets of questions, for vidence run",
+    "models": "who is asked, for --model",
+    "selectors": "which frames are shown, for --selector",
+    "parsers": "how an answer is read out of a reply, for --parser",
+    "judges": "how models mark replies, for --judge with --judge-model",
+    "strategies": "how one question is answered, for --strategy",
+    "diagnostics": "why a score is what it is, for vidence diagnose",
+    "embedders": "how frames and words are matched, for selectors that search",
+    "makers": "what makes questions, for vidence make",
+    "tasks": "the kinds of questions that the maker herbench makes",
+    "shot-detectors": "who finds the cuts of a video, for vidence track and make",
+    "event-logs": "formats of narrated events, for vidence make",
+    "detectors": "who finds people in frames, for vidence track and make",
+    "describers": "how people are told apart by their looks, for trackers",
+    "trackers": "who joins boxes to tracks, for vidence track and make",
+    "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
+    "protocols": "named ways of asking a benchmark, for --protocol",
+    "prompts": "sets of words, for --prompt-set",
+    "rows": "how papers asked the models of their tables, for vidence panel",
+}
 
 
 @click.command("list")
@@ -20,11 +42,12 @@ KINDS: Mapping[str, str] = {catalog.plural(kind): kind for kind in catalog.FOLDE
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON, for other programs.")
 def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
-    """What there is: all names, those of one KIND with a line each, or one NAME with all its options."""
+    """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
     if kind is None:
-        everything = {plural: list(_names(plural)) for plural in plurals()}
-        lines = [f"{plural}: {', '.join(found)}" for plural, found in everything.items()]
-        click.echo(json.dumps(everything, indent=2) if as_json else "\n".join(lines))
+        if as_json:
+            click.echo(json.dumps({plural: list(_names(plural)) for plural in plurals()}, indent=2))
+        else:
+            click.echo("\n".join(map(_everything, plurals())))
         return
     if kind == "readers":  # the name of an earlier version
         raise UsageError("readers are called parsers now; say vidence list parsers")
@@ -46,6 +69,15 @@ def plurals() -> tuple[str, ...]:
 
 def _names(plural: str) -> Sequence[str]:
     return _OTHERS[plural]() if plural in _OTHERS else catalog.names(KINDS[plural])
+
+
+def _everything(plural: str) -> str:
+    """One kind: what it is for, and a line for each of its names; names that say all in one line."""
+    heading, found = f"{plural}: {PURPOSES[plural]}", _names(plural)
+    if plural in ("protocols", "prompts"):
+        return f"{heading}\n  {', '.join(found)}"
+    described = {f"  {name}": _summary(plural, name) for name in found}
+    return "\n".join(filter(None, (heading, _two_columns(described))))
 
 
 def _summary(plural: str, name: str) -> str:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import AwayLines, Screen, say, trust_option
+from vidence.cli.console import AwayLines, Screen, say, several, trust_option
 from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -22,42 +22,31 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
-from vidence.text import visible
 
 _LONG_WAIT_S = 20.0
 
 
 class MakeDisplay:
-    """Draws stages as they go: a line for each that is done, and a bar inside ``with display.progress``."""
+    """Shows stages inside ``with display.progress``: a line for each that is done, and how far one is."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, mode: str = "auto") -> None:
+        """Nothing is shown yet; `mode` is one of `cli.progress.MODES`."""
         self._console = console
-        self.progress = Progress(
-            TextColumn("{task.description}", style="bold", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-        )
-        self._task: TaskID | None = None
-        self._n_failed = 0
+        self.progress = Meter(console, mode=mode, is_transient=True)
+        self.progress.begin("making")
+        self._n_jobs = self._n_failed = 0
         self._away = AwayLines(console)
         self.has_begun = False
 
     def __call__(self, event: MakeEvent) -> None:
-        """Draw what happened in the making."""
+        """Show what happened in the making."""
         match event:
             case StageBegan():
                 self.has_begun = True
-                if self._task is not None:
-                    self.progress.remove_task(self._task)
-                self._task = self.progress.add_task(event.stage, total=event.n_units, note="")
+                self.progress.begin(event.stage, total=event.n_units)
+                self._note("")
             case UnitDone():
-                if self._task is not None:
-                    self.progress.advance(self._task)
+                self.progress.advance()
             case StageEnded():
                 self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
             case Trouble():
@@ -77,14 +66,16 @@ class MakeDisplay:
                 self._away.end(event)
                 self._note("")
             case JobDone():
+                self._n_jobs += 1
                 self._n_failed += event.failed is not None
-                self._note(f"{self._n_failed} failed" if self._n_failed else "")
+                self._note("")
             case _:
                 pass
 
     def _note(self, words: str) -> None:
-        if self._task is not None:
-            self.progress.update(self._task, note=visible(words))
+        """What was asked so far, and why nothing is asked now."""
+        jobs = f"{several(self._n_jobs, 'job')} done, {self._n_failed:,} failed" if self._n_jobs else ""
+        self.progress.note("; ".join(filter(None, (jobs, words))))
 
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
@@ -110,6 +101,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @trust_option
 @click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
 @json_option
+@progress_option
 def make(
     *,
     name: str,
@@ -121,6 +113,7 @@ def make(
     trust: bool,
     check: bool,
     json_path: Path | None,
+    progress: str,
 ) -> int:
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
 
@@ -135,16 +128,16 @@ def make(
         if not is_quiet:
             click.echo(f"{config} makes sense")
         return 0
-    display = MakeDisplay(console)
-    with display.progress:
+    display = MakeDisplay(console, mode=progress)
+    with display.progress, interruptible(console):
         context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
         overrides = MakeOverrides(only=only, until=until, limit=limit)
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
-        except VidenceError:
-            click.echo(
-                "the making did not finish; every result is kept, and the same command goes on", err=True
-            )
+        except (KeyboardInterrupt, VidenceError) as error:
+            if display.has_begun:
+                ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"
+                click.echo(f"{ended}; every result is kept, and the same command goes on", err=True)
             raise
     counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
     sentences = (*built.sentences, *([counts] if counts else []))

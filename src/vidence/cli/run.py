@@ -11,6 +11,7 @@ from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
 from vidence.cli.outputs import json_option
+from vidence.cli.progress import progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
@@ -19,6 +20,7 @@ from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated, taken_up
 from vidence.errors import UsageError
+from vidence.text import sentence
 
 NOT_ALL = 3  # questions failed, or were left out when they were read
 F = TypeVar("F", bound=Callable[..., Any])
@@ -104,6 +106,7 @@ class _RunCommand(click.Command):
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option
+@progress_option
 def run(
     *,
     benchmark: str | None,
@@ -115,6 +118,7 @@ def run(
     trust: bool,
     page: bool,
     json_path: Path | None,
+    progress: str,
     **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
@@ -125,13 +129,12 @@ def run(
     spec = with_columns(model, replay_columns) if replay_columns and model else model
     if plan_path is not None:
         changes = _Changes(data=data, model=spec, overrides=overrides)
-        return _repeat(
-            plan_path, changes, out=out, trust=trust, ending=_Ending(page=page, json_path=json_path)
-        )
+        ending = _Ending(page=page, json_path=json_path, progress=progress)
+        return _repeat(plan_path, changes, out=out, trust=trust, ending=ending)
     plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return go(plan, folder, page=page, json_path=json_path)
+    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +148,11 @@ class _Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class _Ending:
-    """What is written when a run has ended."""
+    """How a run is shown while it goes on, and what is written when it has ended."""
 
     page: bool
     json_path: Path | None
+    progress: str
 
 
 def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: _Ending) -> int:
@@ -161,7 +165,7 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, end
     plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
     folder = out if out is not None else new_folder(plan)
     repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=trust)
-    code = go(plan, folder, page=ending.page, json_path=ending.json_path)
+    code = go(plan, folder, ending)
     if facts is not None and not differing(written, plan):
         since = read_plan(folder)[1]
         for name, what in MUST_AGREE.items():
@@ -185,13 +189,22 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, end
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option
-def resume(*, folder: Path, trust: bool, page: bool, json_path: Path | None, **changes: object) -> int:
+@progress_option
+def resume(
+    *,
+    folder: Path,
+    trust: bool,
+    page: bool,
+    json_path: Path | None,
+    progress: str,
+    **changes: object,
+) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return go(plan, folder, page=page, json_path=json_path)
+    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress))
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -215,24 +228,24 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def go(plan: Plan, folder: Path, *, page: bool, json_path: Path | None = None) -> int:
+def go(plan: Plan, folder: Path, ending: _Ending) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
     console = Screen(stderr=True)
-    summary = asked(plan, folder, console, again=f"vidence resume {folder}")
+    summary = asked(plan, folder, console, again=f"vidence resume {folder}", progress=ending.progress)
     page_path = folder / "report.html"
-    if summary.n_tried == 0 and json_path is None and (page_path.exists() or not page):
+    if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
         _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
     gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
-    show_run(folder, page=page_path if page else None, json_path=json_path)
-    say_summary(summary, folder, console)
+    show_run(folder, page=page_path if ending.page else None, json_path=ending.json_path)
+    say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 
 
-def asked(plan: Plan, folder: Path, console: Console, *, again: str) -> Summary:
+def asked(plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto") -> Summary:
     """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
     from vidence.engine.evaluate import run as evaluate
     from vidence.report.listed import keep_line
@@ -247,13 +260,14 @@ def asked(plan: Plan, folder: Path, console: Console, *, again: str) -> Summary:
         what=f"the run in {folder}",
         kept="what was answered is kept",
         again=again,
+        progress=progress,
     )
     keep_line(folder)
     return summary
 
 
-def say_summary(summary: Summary, folder: Path, console: Console) -> None:
-    """What a session did, in a few lines."""
+def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens: int | None = None) -> None:
+    """What a session did, in a few lines; `max_tokens` is the limit of a reply."""
     if summary.n_answered_before:
         say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
@@ -271,8 +285,12 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
-        again = f"Ask again with: vidence resume {folder}"
-        say(console, (failed, "red"), f", which counts as wrong. {again}")
+        why = f", which counts as wrong: {sentence(str(summary.failures))}"
+        say(console, (failed, "red"), f"{why} Ask again with: vidence resume {folder}")
+    if summary.n_cut:
+        cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
+        limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
+        say(console, (cut, "yellow"), f" at the limit {limit}; --max-tokens sets a higher one")
     _say_left_out(summary, console)
 
 

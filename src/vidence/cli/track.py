@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.catalog import check_name
 from vidence.cli.console import Screen
+from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
     show_default=True,
     help="Tracks on the contact sheet.",
 )
+@progress_option
 def track(
     *,
     video: Path,
@@ -92,32 +95,32 @@ def track(
     table: str,
     with_video: bool,
     most_shown: int,
+    progress: str,
 ) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
     MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts.
     """
-    from rich.progress import Progress
-
     from vidence.media.video import open_video
     from vidence.seeing.pictures import ContactSheet, paint
     from vidence.seeing.track_files import check_parquet
     from vidence.seeing.track_run import TrackJob, track_video, write_run
 
+    for kind, spec in {"detector": detector, "tracker": tracker}.items():
+        check_name(kind, spec)
+    if cuts != "none":
+        check_name("shot-detector", cuts)
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
     medium = open_video(video, kind="frames" if video.is_dir() else "video")
     truth = _truth(gt)
     if table == "parquet":
         check_parquet()
     console = Screen(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(
-            "looking for people", total=len(range(0, medium.n_frames, stride)), visible=False
-        )
-        tracked, record = track_video(
-            medium, job, truth=truth, on_frame=lambda: progress.update(task, advance=1, visible=True)
-        )
+    meter = Meter(console, mode=progress)
+    with meter, interruptible(console):
+        meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))
+        tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
     folder = out if out is not None else Path("tracks") / video.resolve().stem
     write_run(folder, tracked, record, table=table)
     n = len(tracked.tracks)

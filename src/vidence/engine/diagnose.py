@@ -12,7 +12,7 @@ from vidence.catalog import Spec, create
 from vidence.contracts import Diagnostic, Examined
 from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import opened_run
+from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
 from vidence.engine.plan import Plan
 from vidence.engine.session import Session, ShownSubject, opened_session
@@ -31,6 +31,7 @@ class Account:
     n_before: int = 0
     n_examined: int = 0
     n_failed: int = 0
+    failures: Failures = field(default_factory=Failures)
     n_asked: int = 0
     n_remembered: int = 0
     cost: float = 0.0
@@ -136,8 +137,10 @@ def model_spec(base: str, spec: str) -> str:
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
-    for later in ("media_inside", "name"):  # findings of versions without them stay usable
-        del asked[later]
+    for name in ("media_inside", "name", "patience_s"):  # findings of versions without them stay usable
+        del asked[name]
+    if asked["media"] is None:
+        del asked["media"]
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
@@ -163,7 +166,9 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
         finding = await session.engine.run(flow, subject.context, count=count)
         store.add_finding(name, Examined(item=subject.item, finding=finding))
         account.n_examined += 1
-        account.n_failed += isinstance(finding, Failed)
+        if isinstance(finding, Failed):
+            account.n_failed += 1
+            account.failures.add(finding)
         session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
 
     if todo:

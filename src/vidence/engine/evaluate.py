@@ -1,5 +1,6 @@
 """A run: every question of a benchmark is shown, answered by a strategy, and scored."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,11 +20,41 @@ from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
-from vidence.engine.store import RunStore
+from vidence.engine.store import RUN_FILE, RunStore
 from vidence.engine.views import DecodeCount
-from vidence.errors import MediaError, StoreError, UsageError
+from vidence.errors import MediaError, MissingKeyError, StoreError, UsageError
 from vidence.media.whole import make_private
 from vidence.records import Failed, Trial
+
+_MOST_KINDS = 3  # of errors that are named
+_MOST_MESSAGES = 2
+_MOST_CHARACTERS = 300  # of a message
+
+
+@dataclass(kw_only=True)
+class Failures:
+    """Why questions failed: how many by each kind of error, and a message of each kind."""
+
+    n: Counter[str] = field(default_factory=Counter)
+    messages: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, failed: Failed) -> None:
+        """Count one; of the messages of one kind two are kept, which tells one from several."""
+        self.n[failed.error] += 1
+        known = self.messages.setdefault(failed.error, set())
+        if len(known) < _MOST_MESSAGES:
+            known.add(failed.message)
+
+    def __str__(self) -> str:
+        """The kinds, most frequent first, each with its message; the kind only where there are several."""
+        said = []
+        for error, n in self.n.most_common(_MOST_KINDS):
+            known = self.messages[error]
+            message = min(known)[:_MOST_CHARACTERS]
+            example = message if len(known) == 1 else f"for example {message}"
+            said.append(example if len(self.n) == 1 else f"{n:,} {error}, {example}")
+        more = len(self.n) - len(said)
+        return "; ".join([*said, *([f"and {more:,} more kinds of errors"] if more > 0 else [])])
 
 
 @dataclass(kw_only=True)
@@ -32,6 +63,7 @@ class Summary:
 
     `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). `n_scores_kept` counts
     trials on which judges gave no verdict and which keep what they had.
+    `failures` says why they failed. `n_cut` counts the replies that were cut off at the limit of tokens.
     `n_left_out` counts the lines of the question files that hold no usable question.
     """
 
@@ -41,6 +73,8 @@ class Summary:
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
+    failures: Failures = field(default_factory=Failures)
+    n_cut: int = 0
     n_remembered: int = 0
     cost: float = 0.0
     input_tokens: int = 0
@@ -56,7 +90,10 @@ class Summary:
         self.n_tried += 1
         is_tied = is_undecided(trial.score)
         self.n_undecided += is_tied
-        self.n_failed += isinstance(trial.score.outcome, Failed) and not is_tied
+        if isinstance(trial.score.outcome, Failed) and not is_tied:
+            self.n_failed += 1
+            self.failures.add(trial.score.outcome)
+        self.n_cut += trial.reply is not None and trial.reply.finish == "length"
         self.n_remembered += trial.is_remembered
         self.n_judge_errors += has_judge_error(trial.score)
 
@@ -77,9 +114,15 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
-        with opened_run(folder, session.prepared) as store:
-            return await _answer_all(session, store)
+    is_new = not (folder / PLAN_FILE).exists()
+    try:
+        async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+            with opened_run(folder, session.prepared) as store:
+                return await _answer_all(session, store)
+    except MissingKeyError:
+        if is_new:
+            _remove_unbegun(folder)
+        raise
 
 
 @contextmanager
@@ -102,6 +145,19 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
         store.put_items(prepared.items)
         write_plan(folder, plan, facts)
         yield store
+
+
+def _remove_unbegun(folder: Path) -> None:
+    """Remove a run folder of this session in which nothing was answered."""
+    if not (folder / RUN_FILE).exists():
+        return
+    with RunStore(folder) as store:
+        is_empty = not store.n_stored()
+    if is_empty:
+        for name in (PLAN_FILE, RUN_FILE):
+            (folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it was there before, with something else in it
+            folder.rmdir()
 
 
 def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:

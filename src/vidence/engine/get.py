@@ -140,6 +140,12 @@ def release_of(name: str) -> Release:
     return found
 
 
+def command_for(benchmark: str) -> str:
+    """The command that fetches a benchmark with its media; empty where it is not released."""
+    found = _release(benchmark)
+    return "" if found is None or found.absent else f"vidence get {benchmark} --media"
+
+
 def _release(name: str) -> Release | None:
     benchmark: Benchmark = create("benchmark", name)
     found = getattr(benchmark, "release", None)

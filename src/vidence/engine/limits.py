@@ -18,6 +18,7 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.records import Record, Reply
+from vidence.text import sentence
 
 
 class AdaptiveLimit:
@@ -307,7 +308,7 @@ class Outage:
         since = "nothing was answered any more" if self.has_answered else "nothing was ever answered"
         return (
             f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
-            f"{error}. Check the server; `vidence resume` goes on from here"
+            f"{sentence(str(error))} Check the server; `vidence resume` goes on from here"
         )
 
 
@@ -337,7 +338,7 @@ class DownDetector:
         if not self._has_answered and self._n_rejected >= self._most_rejected:
             raise ServerDownError(
                 f"all of the first {self._n_rejected} questions were rejected; the last error was: "
-                f"{error}. Check the number of frames, their size and the model's options"
+                f"{sentence(str(error))} Check the number of frames, their size and the model's options"
             ) from error
 
     def on_failure(self, error: TransientModelError) -> None:
@@ -346,5 +347,5 @@ class DownDetector:
         if self._n_in_a_row >= self._most:
             raise ServerDownError(
                 f"{self._n_in_a_row} questions in a row got no answer after all their tries; the last "
-                f"error was: {error}. Check the server; `vidence resume` goes on from here"
+                f"error was: {sentence(str(error))} Check the server; `vidence resume` goes on from here"
             ) from error

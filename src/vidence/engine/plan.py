@@ -461,6 +461,11 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
+    except NotADirectoryError as error:
+        raise StoreError(
+            f"{path.parent} is a file; give a run folder, one that `vidence run` wrote (runs/... unless "
+            "--out named another)"
+        ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

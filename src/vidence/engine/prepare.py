@@ -1,10 +1,13 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
 import hashlib
+import re
+import stat
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Literal
 
 import msgspec
@@ -17,6 +20,7 @@ from vidence.ask.prompting.templates import Templates
 from vidence.catalog import Spec, create, parse_spec, settings_type
 from vidence.contracts import (
     Benchmark,
+    ConstantModel,
     Loaded,
     Model,
     RecordedModel,
@@ -26,7 +30,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import fetched_from, noted
+from vidence.engine.get import command_for, fetched_from, noted
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
@@ -35,6 +39,13 @@ from vidence.errors import DataError, MissingMediaError, StoreError, UnknownName
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import missing, outside
 from vidence.records import Item
+from vidence.text import letter_index
+
+_MOST_LISTED = 20
+_WEB = re.compile("https?:", re.IGNORECASE)
+_OWNER_AND_NAME = re.compile(
+    r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*"
+)  # a path with an ending is that of a file
 
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 
@@ -72,6 +83,7 @@ def make_plan(
     rules = benchmark.protocols[protocol]
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
+    _check_values(given)
     if data is None:
         found = noted(cache or cache_root(), benchmark_name)
         data = Path(found.data)
@@ -151,6 +163,13 @@ def _whole_place(text: str) -> str:
     """A path from the root, since a run is taken up from any folder; an address with its commit."""
     if is_address(text):
         return str(pinned(HubAddress.parse(text), hub_cache()))
+    if _WEB.match(text):
+        raise UsageError(f"{text} is an address of the web; fetch the file, and give its path")
+    if _OWNER_AND_NAME.fullmatch(text) and not Path(text).exists():
+        raise DataError(
+            f"there is nothing at {Path(text).resolve()}; if {text} is a data set of the hub, say vidence "
+            f"get hf:{text}, and then --data hf:{text}"
+        )
     return str(Path(text).resolve())
 
 
@@ -193,6 +212,22 @@ def _media_root(folder: Path, items: Sequence[Item]) -> Path:
     firsts = {Path(medium.path).parts[0] for item in items for medium in item.media if medium.path}
     is_inner = firsts == {folder.name} and not (folder / folder.name).is_dir()
     return folder.parent if is_inner else folder
+
+
+def _check_values(given: Mapping[str, object]) -> None:
+    """Refuse a setting that would say nothing, and a memory in a folder that is not there."""
+    for name, flag in {"judge": "--judge", "judge_prompts_dir": "--judge-prompts"}.items():
+        if given.get(name) and not given.get("judge_models"):
+            raise UsageError(
+                f"{flag} {given[name]} says how to judge, and nobody is named who judges; add "
+                "--judge-model SPEC"
+            )
+    memory = given.get("memory")
+    if memory and not Path(str(memory)).resolve().parent.is_dir():
+        raise UsageError(
+            f"the reply memory {memory} is to lie in a folder that is not there; make "
+            f"{Path(str(memory)).resolve().parent}, or name another file"
+        )
 
 
 def _check_names(overrides: Mapping[str, object]) -> None:
@@ -399,11 +434,29 @@ def choose_items(
     items, notes = narrowed(loaded.items, plan, recorded=recorded)
     if model.looks and shows_media:
         notes += _outside(items, loaded.media_root, is_allowed=not plan.media_inside)
-        items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
+        command = command_for(plan.benchmark)
+        items, left_out = _with_media(
+            items,
+            loaded.media_root,
+            allow_missing=plan.allow_missing,
+            hint=f"{command} fetches them. " if command else "",
+        )
         notes += left_out
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit, --sample or --sample-by")
+    if isinstance(model, ConstantModel):
+        _check_letter(model.letter, items, spec=plan.model)
     return tuple(items), tuple(notes)
+
+
+def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
+    """Refuse a letter that is a choice of no question."""
+    most = max((len(item.choices) for item in items), default=0)
+    if most and letter_index(letter) >= most:
+        raise UsageError(
+            f"{spec} always says {letter}, and no question has that choice: {most} choices at most, "
+            f"A to {ascii_uppercase[most - 1]}"
+        )
 
 
 def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
@@ -462,27 +515,44 @@ def _outside(items: Sequence[Item], media_root: Path, *, is_allowed: bool) -> li
 
 
 def _with_media(
-    items: Sequence[Item], media_root: Path, *, allow_missing: bool
+    items: Sequence[Item], media_root: Path, *, allow_missing: bool, hint: str = ""
 ) -> tuple[list[Item], list[str]]:
     absent = missing(media_root, items)
     if not absent:
         return list(items), []
     kept = [i for i in items if not missing(media_root, [i])]
-    listed = "\n  ".join(str(p) for p in absent[:20])
-    more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
-    n = f"{len(absent)} files" if len(absent) > 1 else "1 file"
-    found = (
-        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, out of reach (rights, "
-        "a name that is too long), or a folder where a file is needed (or the other way round):"
-        f"\n  {listed}{more}"
-    )
+    found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     if not allow_missing:
         raise MissingMediaError(
-            f"{found}\nPut them there, or go on without these questions with --allow-missing", absent
+            f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", absent
         )
     if not kept:
-        raise MissingMediaError(f"{found}\nNo question is left without them", absent)
+        raise MissingMediaError(f"{found}\n{hint}No question is left without them", absent)
     return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
+
+
+def _absent_words(items: Sequence[Item], absent: Sequence[Path], *, n_questions: int) -> str:
+    """Which media are missing, and which are there and are something else."""
+    kinds = {medium.kind for item in items for medium in item.media}
+    one = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
+    many = "media" if one == "medium" else f"{one}s"
+    lines = [f"  {path}{_what_is_there(path)}" for path in absent[:_MOST_LISTED]]
+    if len(absent) > _MOST_LISTED:
+        lines.append(f"  ... and {len(absent) - _MOST_LISTED:,} more")
+    n = f"1 {one} is" if len(absent) == 1 else f"{len(absent):,} {many} are"
+    need = "needs" if n_questions == 1 else "need"
+    return "\n".join((f"{n} missing, which {n_questions:,} of {len(items):,} questions {need}:", *lines))
+
+
+def _what_is_there(path: Path) -> str:
+    """What stands in the place of a medium, or keeps one from seeing it."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return f" ({error.strerror})"
+    return " (a folder, and a file is needed)" if stat.S_ISDIR(mode) else " (a file, and a folder is needed)"
 
 
 def check_same(before: Facts, now: Facts, *, folder: Path) -> None:

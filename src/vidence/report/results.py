@@ -16,6 +16,7 @@ from vidence.engine.store import RunStore
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
+    Failed,
     Item,
     OutcomeName,
     Score,
@@ -119,6 +120,12 @@ class Run:
     rows: tuple[Row, ...]
     parser: str
     are_brief: bool = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the model never answered: there are trials, and all failed for want of a reply."""
+        outcomes = [row.score.outcome for row in self.rows]
+        return bool(outcomes) and all(isinstance(one, Failed) and one.stage == "model" for one in outcomes)
 
     @property
     def n_missing(self) -> int:

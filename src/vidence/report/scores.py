@@ -435,6 +435,10 @@ def _accuracy(draws: Draws) -> Measure[Aggregate]:
     return share("accuracy", lambda one: one.estimate(draws), note="with its interval")
 
 
+def _no_accuracy() -> Measure[Aggregate]:
+    return share("accuracy", lambda _: None, note="none: the model never answered")
+
+
 def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
     def rule(key: str) -> Measure[Aggregate]:
         title, note = RULES[key]
@@ -450,7 +454,7 @@ def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Ag
     )
     return (
         *_sizes(run),
-        _accuracy(draws),
+        _no_accuracy() if run.is_silent else _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
         *([unscored] if Scored.of(run.rows).n_unscored else []),

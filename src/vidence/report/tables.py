@@ -31,8 +31,10 @@ from vidence.tables.table import (
     shown,
     tabulate,
 )
+from vidence.text import sentence
 
 MOST_REASONS = 10
+LEAST_CUT = 0.1  # share of replies that were cut off, from which on the headline says so
 # Some parsers find in a text that it means none of the choices, and say so in words.
 LETTERS = frozenset(ascii_uppercase)
 
@@ -272,16 +274,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         run: the run.
         score: its first table, named ``score``.
     """
-    sentences = [
-        _accuracy(score),
-        *_few_videos(score),
-        *_baselines(score),
-        _outcomes(
-            score,
-            n_judge_errors=sum(row.is_judge_error for row in run.rows),
-            n_undecided=sum(row.is_undecided for row in run.rows),
-        ),
-    ]
+    sentences = [_silence(run)] if run.is_silent else [*_scored(run, score), *_cut_off(run)]
     if left_out := run.facts.left_out:
         sentences.append(left_out)
     if said := not_asked(run):
@@ -301,6 +294,40 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
             "were not asked yet."
         )
     return tuple(sentences)
+
+
+def _scored(run: Run, score: Table) -> list[str]:
+    """The score, what rules get that look at no video, and what could not be scored."""
+    return [
+        _accuracy(score),
+        *_few_videos(score),
+        *_baselines(score),
+        _outcomes(
+            score,
+            n_judge_errors=sum(row.is_judge_error for row in run.rows),
+            n_undecided=sum(row.is_undecided for row in run.rows),
+        ),
+    ]
+
+
+def _silence(run: Run) -> str:
+    """That the model never answered, and the reason that is given most often."""
+    reasons = Counter(
+        row.score.outcome.message for row in run.rows if isinstance(row.score.outcome, Failed)
+    ).most_common(1)
+    n = several(len({row.item.item_id for row in run.rows}), "question")
+    return f"No score, since none of {n} was ever answered: {sentence(reasons[0][0][:300])}"
+
+
+def _cut_off(run: Run) -> list[str]:
+    """That many replies were cut off, and what lets them end."""
+    n = sum(row.trial.reply is not None for row in run.rows)
+    n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
+    if not n_cut or n_cut < LEAST_CUT * n:
+        return []
+    limit = run.plan.sampling.max_tokens
+    at = "the server's limit of tokens" if limit is None else f"{limit:,} tokens"
+    return [f"{n_cut:,} of {n:,} replies were cut off at {at}; --max-tokens sets a higher limit."]
 
 
 def _without_logps(run: Run) -> list[str]:

@@ -44,7 +44,8 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         console.print()
         for sentence in headline(run, by_name["score"]):
             console.print(plain(sentence))
-    _draw_scores([table for table in tables if table.figure == "scores"], console)
+    if not run.is_silent:
+        _draw_scores([table for table in tables if table.figure == "scores"], console)
     for name in _WHOLE:
         if name in by_name:
             print_table(by_name[name], console)

@@ -1,11 +1,12 @@
 """Where weights lie."""
 
+import logging
 from pathlib import Path
 
 import pytest
 
-from vidence.ask.checkpoints import folder_of
-from vidence.errors import UsageError
+from vidence.ask.checkpoints import fetch_config, folder_of
+from vidence.errors import AccessError, UsageError
 
 
 def test_a_folder_is_found_and_what_is_none_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,3 +21,25 @@ def test_a_folder_is_found_and_what_is_none_is_not(tmp_path: Path, monkeypatch: 
 def test_a_name_that_no_file_can_have_is_a_clear_error() -> None:
     with pytest.raises(UsageError, match="cannot be looked for: File name too long"):
         folder_of("x" * 300)
+
+
+def test_the_hub_is_asked_without_a_line_for_each_try(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    library = logging.getLogger("huggingface_hub")
+    library.addHandler(caplog.handler)
+    tries: list[str] = []
+
+    def away(name: str, *_: object, **__: object) -> str:
+        tries.append(name)
+        logging.getLogger("huggingface_hub.utils._http").warning("Retrying in 1s [Retry 1/5].")
+        raise OSError("cannot find the files; check the connection.")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", away)
+    before = library.level
+    with pytest.raises(AccessError, match=r"check the connection\. Check the name"):
+        fetch_config("owner/name", revision="", local_only="", example="o/n")
+    library.removeHandler(caplog.handler)
+    assert tries == ["owner/name"]
+    assert caplog.text == ""
+    assert library.level == before

@@ -108,10 +108,10 @@ def test_where_nobody_watches_nothing_is_drawn_but_troubles_are_said() -> None:
     assert shown.split() == ["media:", "v.mp4", "is", "cut", "off"]
 
 
-def watch(error: BaseException | None, *, has_started: bool) -> int:
+def watch(error: BaseException | None, *, has_started: bool, n_before: int = 0) -> int:
     async def work(listen: Listener) -> int:
         if has_started:
-            listen(Started(n_planned=1, n_answered_before=0))
+            listen(Started(n_planned=2, n_answered_before=n_before))
         if error is not None:
             raise error
         return 7
@@ -126,19 +126,20 @@ def test_work_that_is_watched_gives_what_it_made(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("error", "has_started", "said"),
+    ("error", "has_started", "n_before", "said"),
     [
-        (UsageError("no such thing"), False, ""),
-        (UsageError("no such thing"), True, "the run did not finish; every reply is kept\n"),
-        (KeyboardInterrupt(), False, "stopped\n"),
-        (KeyboardInterrupt(), True, "stopped; every reply is kept. Go on with: vidence resume r\n"),
+        (UsageError("no such thing"), False, 0, ""),
+        (UsageError("no such thing"), True, 0, ""),  # nothing was answered that could be kept
+        (UsageError("no such thing"), True, 1, "the run did not finish; every reply is kept\n"),
+        (KeyboardInterrupt(), False, 0, "stopped\n"),
+        (KeyboardInterrupt(), True, 0, "stopped; every reply is kept. Go on with: vidence resume r\n"),
     ],
 )
 def test_work_that_does_not_end_says_what_is_kept(
-    error: BaseException, has_started: bool, said: str, capsys: pytest.CaptureFixture[str]
+    error: BaseException, has_started: bool, n_before: int, said: str, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(type(error)):
-        watch(error, has_started=has_started)
+        watch(error, has_started=has_started, n_before=n_before)
     assert capsys.readouterr().err == said
 
 

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from msgspec import Meta
 
 from vidence import catalog
-from vidence.cli.listing import list_names, plurals
+from vidence.cli.listing import PURPOSES, list_names, plurals
+from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -35,10 +36,14 @@ def said(*arguments: str) -> str:
     return done.output
 
 
-def test_without_a_kind_every_name_is_there():
-    lines = dict(line.split(": ", 1) for line in said().splitlines())
-    assert tuple(lines) == plurals()
-    assert "table" in lines["benchmarks"].split(", ")
+def test_without_a_kind_every_name_is_there_with_a_line():
+    lines = said().splitlines()
+    headings = dict(line.split(": ", 1) for line in lines if not line.startswith(" "))
+    assert tuple(headings) == plurals() == tuple(PURPOSES)
+    assert headings["benchmarks"] == "sets of questions, for vidence run"
+    assert any(line.startswith("  table ") for line in lines)
+    n_described = sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows())
+    assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
     assert json.loads(said("--json"))["trackers"] == list(catalog.names("tracker"))
 
 

@@ -21,6 +21,7 @@ from vidence.engine.store import Memory, RunStore
 from vidence.errors import (
     AccessError,
     BudgetSpentError,
+    MissingKeyError,
     MissingMediaError,
     RejectedRequestError,
     StoreError,
@@ -97,7 +98,7 @@ def test_what_costs_no_answer_may_change(bench, fake_model):
 def test_media_that_arrive_later_are_asked_about_and_counted(bench, fake_model):
     bench.write(3, media=["0.png", "1.png", "2.png"])
     picture(bench.folder / "1.png")
-    with pytest.raises(MissingMediaError, match=r"2 files that 2 of 3 questions need: missing"):
+    with pytest.raises(MissingMediaError, match=r"2 images are missing, which 2 of 3 questions need:"):
         bench.run(fake_model(looks=True))
     bench.run(fake_model(looks=True), allow_missing=True, in_real_time=True)
     assert [t.item_id for t in bench.trials()] == ["q1"]
@@ -426,3 +427,38 @@ def test_a_reply_of_any_length_is_read_or_said_to_be_too_long(bench, fake_model)
     first, second, third = (trial.score.outcome for trial in bench.trials())
     assert [type(first), type(third)] == [Answered, Answered]
     assert second == Unreadable(reason="the reply has 300,009 characters; at most 200,000 are read")
+
+
+def test_failures_are_named_by_kind_with_a_message():
+    failures = evaluate.Failures()
+    assert str(failures) == ""
+    failures.add(Failed(stage="media", error="MediaError", message="a.mp4 is cut off"))
+    failures.add(Failed(stage="media", error="MediaError", message="a.mp4 is cut off"))
+    assert str(failures) == "a.mp4 is cut off"
+    failures.add(Failed(stage="media", error="MediaError", message="b.mp4 is empty"))
+    assert str(failures) == "for example a.mp4 is cut off"
+    for n in range(4):
+        failures.add(Failed(stage="model", error=f"Error{n}", message="x" * 999))
+    assert str(failures).startswith("3 MediaError, for example a.mp4 is cut off; 1 Error0, xxx")
+    assert str(failures).endswith("; and 2 more kinds of errors")
+    assert len(str(failures)) < 800
+
+
+def test_a_run_without_a_key_leaves_nothing_unless_there_was_something(bench, fake_model):
+    def turn(request: Request) -> Reply:
+        if request.item_id == "q1":
+            raise MissingKeyError("no key")
+        return Reply(text="A")
+
+    bench.write(1)
+    with pytest.raises(MissingKeyError):
+        bench.run(fake_model(turn=lambda request: turn_away()))
+    assert not (bench.folder / "run").exists()
+    bench.write(2)
+    with pytest.raises(MissingKeyError):
+        bench.run(fake_model(turn=turn), concurrency=1)
+    assert [t.item_id for t in bench.trials()] == ["q0"]
+
+
+def turn_away() -> Reply:
+    raise MissingKeyError("no key")

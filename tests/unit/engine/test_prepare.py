@@ -163,7 +163,9 @@ def test_hundreds_of_missing_files_are_all_in_the_error_and_some_in_its_message(
     ]
     whole = Item(item_id="whole", media=(Media(path="there.mp4"),), question="?", answer="A")
     questions = loaded((*some, whole), tmp_path)
-    with pytest.raises(MissingMediaError, match=r"300 files that 300 of 301 questions need") as caught:
+    with pytest.raises(
+        MissingMediaError, match=r"300 videos are missing, which 300 of 301 questions need:"
+    ) as caught:
         choose_items(questions, plan(), model=Looker())
     assert len(caught.value.missing) == 300
     assert "and 280 more" in str(caught.value)

@@ -227,3 +227,9 @@ def test_the_specs_among_the_fields_of_a_plan_are_checked():
         with pytest.raises(UsageError, match="api_key_env must be the name"):
             specs.check_fields(fields)
     specs.check_fields({"model": "openai:m", "judge_models": (), "selector": "fps:1", "strategy": "once"})
+
+
+def test_what_came_later_and_is_not_used_leaves_findings_usable(here: Path) -> None:
+    plan = make_plan("table", data=Path("said.jsonl"), model="scripted:A", overrides={})
+    assert plan_digest(plan) == plan_digest(msgspec.structs.replace(plan, patience_s=5.0))
+    assert plan_digest(plan) != plan_digest(msgspec.structs.replace(plan, media=str(here)))

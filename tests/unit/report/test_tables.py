@@ -141,6 +141,37 @@ def test_the_headline_counts_what_the_model_calls_guesses(runs, rng):
     assert "1 of 6 replies are guesses, as the model itself says; its reasoning tells why." in sentences
 
 
+def test_a_run_that_nobody_answered_has_no_score(runs, rng):
+    no_server = Failed(stage="model", error="TransientModelError", message="no connection; is it running?")
+    trials = [runs.marked(item, no_server) for item in runs.items]
+    run = runs.load(trials=trials)
+    score = score_tables(run, rng=rng)[0]
+    assert all(texts(score, row.key)["accuracy"] == "\u2013" for row in score.rows)
+    sentences = headline_of(run, score)
+    why = "no connection; is it running?"
+    assert sentences[0] == f"No score, since none of {len(runs.items)} questions was ever answered: {why}"
+    assert not any("Accuracy" in sentence or "Without looking" in sentence for sentence in sentences)
+    answered = runs.load("other", trials=[runs.trials[0], *trials[1:]])
+    assert headline_of(answered, score_tables(answered, rng=rng)[0])[0].startswith("Accuracy")
+
+
+@pytest.mark.parametrize(("n_cut", "is_said"), [(0, False), (1, False), (2, True), (20, True)])
+def test_many_replies_that_were_cut_off_are_a_matter_of_the_headline(runs, rng, n_cut, is_said):
+    items = [runs.question(f"i{n}", f"v{n}", "A") for n in range(20)]
+    trials = [
+        runs.marked(
+            item, Answered(answer="A"), reply=runs.said("A", finish="length" if n < n_cut else "stop")
+        )
+        for n, item in enumerate(items)
+    ]
+    run = runs.load(items=items, trials=trials)
+    sentences = headline_of(run, score_tables(run, rng=rng)[0])
+    limit = run.plan.sampling.max_tokens
+    at = "the server's limit of tokens" if limit is None else f"{limit:,} tokens"
+    cut = f"{n_cut} of 20 replies were cut off at {at}; --max-tokens sets a higher limit."
+    assert (cut in sentences) == is_said
+
+
 @pytest.mark.parametrize("headline", ["mean", "macro", "macro:", "micro:task"])
 def test_an_impossible_headline_is_refused(runs, rng, headline):
     with pytest.raises(UsageError, match="expected 'micro', 'answered' or 'macro:TAG'"):

@@ -60,6 +60,14 @@ class BaselineModel(LocalModel):
         return Reply(text="", reasoning=f"{self.identity} does not apply: {reason}", model=self.identity)
 
 
+class ConstantBaseline(BaselineModel):
+    """The same letter for every question."""
+
+    def __init__(self, identity: str, letter: str) -> None:
+        super().__init__(identity, lambda _: letter)
+        self.letter = letter
+
+
 def _random(seed_option: int | None) -> Rule:
     def rule(request: Request) -> str:
         seed = (request.sampling.seed or 0) if seed_option is None else seed_option
@@ -88,7 +96,7 @@ def create(settings: Settings) -> BaselineModel:
         return BaselineModel(identity, _random(settings.seed))
     if settings.rule == "constant":
         letter = (settings.letter or "A").upper()
-        return BaselineModel(f"{owner}?letter={letter}", lambda _: letter)
+        return ConstantBaseline(f"{owner}?letter={letter}", letter)
     if settings.rule == "longest":
         return BaselineModel(owner, _by_choices(longest_choice), silent="several choices are the longest")
     silent = "not every choice holds one number or range, or several have the same"

@@ -23,7 +23,14 @@ from vidence.ask.models.encoded import EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import (
+    AccessError,
+    MissingKeyError,
+    ModelError,
+    RejectedRequestError,
+    TransientModelError,
+    UsageError,
+)
 from vidence.records import Record, Reply, Usage
 from vidence.text import visible
 
@@ -496,7 +503,7 @@ class HttpModel:
     def _check_key(self) -> None:
         server = self._caller.server
         if server.host == self._dialect.host and not server.key:
-            raise AccessError(
+            raise MissingKeyError(
                 f"{server.address} needs a key and the environment variable {server.key_env} is not set; "
                 "set it, name another one with api_key_env=NAME, or give the address of your own server "
                 "with base_url=ADDRESS"

@@ -61,12 +61,19 @@ def _is_chosen(share: float, *words: object) -> bool:
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
+def _drill(settings: Settings) -> str:
+    """What the identity says of failures: a drill takes no reply out of the memory of runs without one."""
+    given = {name: getattr(settings, name) for name in ("fail", "fail_share", "fail_seed")}
+    said = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    return f"?{said}" if settings.fail else ""
+
+
 class ScriptedModel(LocalModel):
     """One text for every request."""
 
     def __init__(self, settings: Settings) -> None:
         self._text = unquote(settings.text)
-        self.identity = f"scripted:{quote(self._text, safe=' ')}"
+        self.identity = f"scripted:{quote(self._text, safe=' ')}" + _drill(settings)
         self.looks = settings.looks
         self._settings = settings
         self._n_tries: Counter[tuple[str, int]] = Counter()

@@ -19,7 +19,7 @@ from av.video.stream import VideoStream
 
 from vidence.ask.phantom.plan import PlantedPiece, VideoPlan, WorldSpec, plan_world
 from vidence.ask.phantom.scene import Scene
-from vidence.errors import DataError, MediaError
+from vidence.errors import DataError, MediaError, StoreError
 from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record
 
@@ -128,10 +128,14 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
         UsageError: the spec cannot be made.
         DataError: the folder holds something that is not a phantom world.
         MediaError: a video cannot be encoded.
+        StoreError: the folder cannot be made.
     """
     plan = plan_world(spec, seed=seed)
     _clear(out)
-    (out / "videos").mkdir(parents=True)
+    try:
+        (out / "videos").mkdir(parents=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {out}: {error.strerror or error}") from error
 
     def make(i: int) -> PlantedVideo:
         path = out / plan.videos[i].path
@@ -189,7 +193,7 @@ def read_world(folder: Path) -> World:
     path = folder / WORLD_FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=World)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise DataError(
             f"{path} is not there; make a world with `vidence demo` or vidence.ask.phantom.world.render"
         ) from error

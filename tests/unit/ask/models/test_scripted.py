@@ -76,7 +76,7 @@ def test_failures_depend_on_seed_item_and_try_and_not_on_order():
 def test_options():
     assert create("A", {}).looks
     assert not create("A", {"looks": "false"}).looks
-    assert create("A", {"delay_s": "0"}).identity == create("A", {"fail": "500"}).identity == "scripted:A"
+    assert create("A", {"delay_s": "0"}).identity == "scripted:A"
     assert say(create("A", {"delay_s": "0.01"})).latency_s == 0.01
     for options in ({"fail": "418"}, {"delay_s": "-1"}, {"delay_s": "inf"}, {"looks": "maybe"}, {"txt": "A"}):
         with pytest.raises(UsageError):
@@ -85,3 +85,9 @@ def test_options():
         create("A", {"fail": "500", "fail_share": "2"})
     with pytest.raises(UsageError, match="also say how"):
         create("A", {"fail_share": "0.5"})
+
+
+def test_a_drill_takes_no_reply_out_of_the_memory_of_runs_without_one():
+    drills = [{"fail": "500"}, {"fail": "401"}, {"fail": "401", "fail_share": "0.5"}]
+    drills.append({"fail": "401", "fail_share": "0.5", "fail_seed": "1"})
+    assert len({create("A", options).identity for options in [{}, *drills]}) == 5
