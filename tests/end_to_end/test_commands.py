@@ -28,6 +28,7 @@ def test_list_names_everything_that_has_a_file(vidence):
         "openai",
         "phantom",
         "pointlight-nn",
+        "python",
         "replay",
         "scripted",
         "transformers",
