@@ -19,7 +19,7 @@ import pytest
 from vidence.ask.models.answers import Server, believed, first, retry_after_s
 from vidence.ask.models.http import check_address
 from vidence.catalog import create
-from vidence.contracts import Request
+from vidence.contracts import Model, Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
 
@@ -158,15 +158,21 @@ def test_an_answer_is_measured_when_it_is_unpacked() -> None:
 def test_more_large_answers_than_places_are_all_read() -> None:
     body = answer(chat("A" * 2_000_000))
 
+    lengths: list[int] = []
+
+    async def ask(model: Model) -> None:
+        lengths.append(len((await model.reply(ASKED)).text))
+
     async def go(host: str) -> None:
         model = create("model", f"openai:m?base_url=http://{host}/v1")
         async with anyio.create_task_group() as tasks:
             for _ in range(20):
-                tasks.start_soon(model.reply, ASKED)
+                tasks.start_soon(ask, model)
         await model.close()
 
     with serving(body, again=True) as host:
         anyio.run(go, host)
+    assert lengths == [2_000_000] * 20
 
 
 def test_what_is_packed_twice_is_not_unpacked() -> None:
