@@ -8,7 +8,7 @@ function. A `contracts.Model` that stands under the name is taken as it is.
 import io
 import threading
 from collections.abc import Callable, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 import anyio.to_thread
 import msgspec
@@ -108,6 +108,5 @@ def create(settings: Settings) -> Model:
     """The model of a function, or the model of that name."""
     found = find("model", settings.function)
     if has_all(found.thing, WANTED):
-        model: Model = found.thing  # type: ignore[assignment]
-        return model
+        return cast(Model, found.thing)
     return FunctionModel(found, threads=max(settings.threads, found.threads))

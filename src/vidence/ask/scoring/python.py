@@ -4,7 +4,7 @@ It takes what its parameters name (``text``, ``letters``, ``choices``, ...) and 
 answer, None where it finds none, or an outcome. A `contracts.Scorer` is taken as it is.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
@@ -82,6 +82,5 @@ def create(settings: Settings) -> Scorer:
     """The parser of a function, or the parser of that name."""
     found = find("parser", settings.function)
     if has_all(found.thing, WANTED):
-        scorer: Scorer = found.thing  # type: ignore[assignment]
-        return scorer
+        return cast(Scorer, found.thing)
     return FunctionParser(found)

@@ -4,7 +4,7 @@ It takes what its parameters name (``times_s``, ``n_frames``, ``question``, ...)
 the frames, `n_frames` at most; they are shown in the order of time. A `contracts.Selector` is taken as it is.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 from msgspec import Meta
@@ -89,6 +89,5 @@ def create(settings: Settings) -> Selector:
     """The selector of a function, or the selector of that name."""
     found = find("selector", settings.function)
     if has_all(found.thing, WANTED):
-        selector: Selector = found.thing  # type: ignore[assignment]
-        return selector
+        return cast(Selector, found.thing)
     return FunctionSelector(found)

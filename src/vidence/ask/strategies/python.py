@@ -6,7 +6,7 @@ shows the plan's frames. A `contracts.Strategy` that stands under the name is ta
 
 import inspect
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
@@ -62,6 +62,5 @@ def create(settings: Settings) -> Strategy:
     """The strategy of a function, or the strategy of that name."""
     found = find("strategy", settings.function)
     if has_all(found.thing, WANTED):
-        strategy: Strategy = found.thing  # type: ignore[assignment]
-        return strategy
+        return cast(Strategy, found.thing)
     return FunctionStrategy(found)
