@@ -203,7 +203,7 @@ class TrackedVideo:
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
-    basis: TrackBasis = TrackBasis()
+    basis: TrackBasis = field(default_factory=TrackBasis)
     """What the tracks rest on."""
 
     @property
