@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +149,43 @@ class Span:
         return self.clear_frame <= frame_index <= self.last_frame
 
 
+class Recall(Record, omit_defaults=True):
+    """How much of the people in a video is found, measured on frames that a person looked at.
+
+    `share` of `n_people` people in `n_frames` frames of `n_videos` videos were found, and with `confidence`
+    the true share lies between `low` and `high`; `method` says how these bounds came about. `false_share` of
+    what was found is nobody, at most `false_high`.
+    """
+
+    share: float
+    low: float
+    high: float
+    confidence: float
+    n_people: int
+    n_frames: int
+    n_videos: int = 1
+    false_share: float = 0.0
+    false_high: float = 0.0
+    method: str = ""
+
+
+class TrackBasis(Record, omit_defaults=True):
+    """What tracks rest on: found by a detector, given by people, or found and then reviewed by people.
+
+    `detector` names what found the boxes, or the file that gave the tracks; `recall` says how much of the
+    people is found, where somebody measured it.
+    """
+
+    kind: Literal["detected", "given", "reviewed"] = "detected"
+    detector: str = ""
+    recall: Recall | None = None
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether a person answers for the tracks: whom they leave out is taken for not there."""
+        return self.kind != "detected"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrackedVideo:
     """All tracks of one video."""
@@ -166,6 +203,8 @@ class TrackedVideo:
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
+    basis: TrackBasis = field(default_factory=TrackBasis)
+    """What the tracks rest on."""
 
     @property
     def fps(self) -> float:
