@@ -97,6 +97,12 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 )
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
+@click.option(
+    "--sheets",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Watch the videos, and write sheets into DIR that people fill in: cards, tracks, shots.",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
 @click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
@@ -109,6 +115,7 @@ def make(
     out: Path | None,
     only: tuple[str, ...],
     until: str,
+    sheets: Path | None,
     limit: int | None,
     trust: bool,
     check: bool,
@@ -131,7 +138,9 @@ def make(
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
-        overrides = MakeOverrides(only=only, until=until, limit=limit)
+        overrides = MakeOverrides(
+            only=only, until=until, limit=limit, sheets="" if sheets is None else str(sheets)
+        )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:

@@ -5,20 +5,23 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.errors import MediaError
+from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Artifact, Stage
+from vidence.make.pipeline.cache import Artifact, Stage, digest_of
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
 from vidence.make.pipeline.material import Dropped
 from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
+from vidence.seeing.corrections import Corrected, correct
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.limbs import without_parts
@@ -148,6 +151,9 @@ class _Watcher:
         shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
         boxes = None if detector is None else cache.find(box_stage, inputs)
         shots = None if self.shots is None else cache.find(shot_stage, inputs)
+        given = self._given_shots(one, video)
+        if given is not None:
+            shots = Artifact(value=given, digest=digest_of(given), was_cached=True)
         wants_boxes = detector is not None and boxes is None
         wants_shots = self.shots is not None and shots is None
         if wants_boxes or wants_shots:
@@ -168,6 +174,25 @@ class _Watcher:
         if boxes is not None:
             self._track(one, video, boxes, shots=shots)
         self.work.done("watching", one.video_id, was_cached=was_cached)
+
+    def _given_shots(self, one: VideoState, video: KeptVideo) -> tuple[Shot, ...] | None:
+        """The shots of a video as people corrected them; None where they did not."""
+        rules = self.work.config.shots
+        if self.shots is None or rules is None:
+            return None
+        path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
+        if path is None:
+            return None
+        others = self.work.others_in(rules.file, one.video_id)
+        return read_shots(path, one.video_id, times_s=video.times_s, others=others)
+
+    def _verdicts(self, one: VideoState) -> Verdicts:
+        """What people say of the tracks of a video."""
+        pattern = "" if self.rules is None else self.rules.reviewed
+        path = one.file_of(pattern, self.work.root, what="file of verdicts on tracks", session=self.work)
+        if path is None:
+            return Verdicts()
+        return read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
 
     def _detector(self, one: VideoState) -> Detector | None:
         """The detector for a video: the file of boxes beside it, or the one of the configuration."""
@@ -192,8 +217,12 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules, seed])
+        settings = [tracker.identity, msgspec.structs.replace(rules, reviewed=""), seed]
+        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=settings)
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
+        verdicts = self._verdicts(one)
+        if verdicts.verdicts:
+            inputs["reviewed"] = verdicts.digest
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
@@ -201,7 +230,15 @@ class _Watcher:
         found = self.work.cache.find(stage, inputs)
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
-            tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+            tracks = find_tracks(
+                video,
+                boxes.value,
+                shots=frames,
+                tracker=tracker,
+                rules=rules,
+                rng=rng,
+                verdicts=verdicts,
+            )
             found = self.work.cache.put(stage, inputs, tracks)
         made = found.value
         self.taken += map(one.named, made.raw_ids)
@@ -266,7 +303,7 @@ def read_once(
 # --------------------------------------------------------------------------- tracks of its boxes
 
 
-def find_tracks(
+def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands for itself
     video: KeptVideo,
     seen: Boxes,
     *,
@@ -274,6 +311,7 @@ def find_tracks(
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
+    verdicts: Verdicts = NO_VERDICTS,
 ) -> Tracks:
     """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
 
@@ -284,9 +322,11 @@ def find_tracks(
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
+        verdicts: what people say of the tracks that programs are left with.
 
     Raises:
         MediaError: the video cannot be opened any more.
+        DataError: the verdicts cannot be used.
 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
@@ -317,22 +357,40 @@ def find_tracks(
     others = (*cleaned.video.others, *visits)
     known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
+    corrected = correct(people, (*others, *changed), verdicts.verdicts, video=whole, all_at=verdicts.all_at)
+    people = corrected.tracks
+    basis = whole.basis
+    if verdicts.verdicts:
+        known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
+    if corrected.is_complete:
+        basis = msgspec.structs.replace(basis, kind="reviewed")
     means = {
         name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
     }
-    refined = replace(whole, tracks=people, others=(*others, *changed), looks=means)
+    refined = replace(whole, tracks=people, others=corrected.others, looks=means, basis=basis)
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     chosen = tuple(pick.track_id for pick in picks)
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
+    raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
     left = [t.track_id for t in people if t.track_id not in chosen]
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
-        raw_ids=found.raw_ids,
-        dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
+        raw_ids=raw_ids,
+        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
     )
+
+
+def _after_people(
+    raw_ids: Sequence[str], gone: Sequence[Dropped], corrected: Corrected
+) -> tuple[tuple[str, ...], list[Dropped]]:
+    """The account of tracks after people split some and let others in: parts count as found, too."""
+    left = [track.track_id for track in corrected.tracks]
+    by_people = {one.what: one for one in _gone(corrected.dropped, ()) if one.what not in left}
+    kept = [one for one in gone if one.what not in left and one.what not in by_people]
+    return tuple(dict.fromkeys((*raw_ids, *by_people, *left))), [*kept, *by_people.values()]
 
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:

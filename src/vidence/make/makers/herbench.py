@@ -12,7 +12,8 @@ from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
 from vidence.make.herbench.session import STAGES, HerbenchSession
-from vidence.make.herbench.streams import gather
+from vidence.make.herbench.sheets import write_sheets
+from vidence.make.herbench.streams import gather, gather_for_sheets
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.output import numbered, write_questions
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker, check_until
@@ -59,7 +60,7 @@ class HerbenchMaker:
                 overrides=overrides,
                 models=models,
             )
-            return _make(work, orders)
+            return _sheets(work) if overrides.sheets else _make(work, orders)
 
 
 def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
@@ -91,6 +92,16 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
         sentences=sentences,
     )
+
+
+def _sheets(work: HerbenchSession) -> Built:
+    """Watch the videos and write the sheets that people fill in; no question is made."""
+    if work.overrides.until:
+        raise UsageError("a session with --sheets ends with them; leave out --until")
+    videos = gather_for_sheets(work)
+    made = write_sheets(work, videos, Path(work.overrides.sheets))
+    account = work.ledger.write(work.out, [])
+    return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
 
 
 def _sentences(work: HerbenchSession, n_questions: int) -> list[str]:

@@ -11,8 +11,9 @@ import msgspec
 
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.output import Question
+from vidence.make.tasks.people import is_by_words
 
-Why = Literal["sample", "truth-by-model", "open-gate"]
+Why = Literal["sample", "truth-by-model", "open-gate", "by-words-only"]
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 
 
@@ -64,11 +65,14 @@ def draw_sample(
         open_gates: by draft id the gates that could not decide.
 
     Source: HERBench, section 3.2 and 7.7 (a stratified sample of 15 %).
-    Departs: the paper does not say what its strata are. Questions whose truth a model gave, and those that a
-        gate left open, are all looked at, beside the sample.
+    Departs: the paper does not say what its strata are. Questions whose truth a model gave, those that a gate
+        left open, and those about people whose descriptions were tried on nobody else, are all looked at,
+        beside the sample.
     """
     queued: dict[str, tuple[Why, str]] = {}
     for one in questions:
+        if is_by_words(one.draft):
+            queued[one.question_id] = ("by-words-only", "")
         if one.draft.draft_id in open_gates:
             queued[one.question_id] = ("open-gate", ", ".join(open_gates[one.draft.draft_id]))
         if one.draft.truth == "model":

@@ -13,7 +13,7 @@ from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.make.pipeline.material import Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
-from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
+from vidence.make.tasks.people import PeopleSettings, Person, about, identification, only_one, people_of
 from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
 from vidence.make.writing.writer import Piece, write_all
 
@@ -83,7 +83,7 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 4
+    version = 5
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]
@@ -164,7 +164,12 @@ class Grounded:
             right=written.answer,
             wrong=written.distractors,
             evidence=person.looks,
-            facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
+            facts={
+                "person": person.fact,
+                "B-card": b_card,
+                "asked for": asked.request.topic,
+                **identification([person]),
+            },
             truth="model",
         )
 

@@ -24,6 +24,8 @@ from vidence.make.tasks.candidates import (
 )
 from vidence.make.tasks.paths import EDGE_WORDS
 from vidence.make.tasks.people import (
+    BY_WORDS,
+    IDENTIFIED,
     STAYED,
     UNCLEAR,
     PeopleSettings,
@@ -32,6 +34,7 @@ from vidence.make.tasks.people import (
     about,
     facts,
     groups,
+    identification,
     listed,
     people_of,
     timeline_of,
@@ -85,7 +88,7 @@ class Megl(ComputedTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
-    version = 4
+    version = 5
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
@@ -189,7 +192,9 @@ def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) ->
         right=right,
         wrong=wrong,
         evidence=tuple(evidence),
-        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)},
+        # Whom nobody of the video resembles was told by words and colours alone.
+        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)}
+        | ({IDENTIFIED: BY_WORDS} if len(people) < len(shown) else identification(people)),
     )
 
 

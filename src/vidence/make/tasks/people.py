@@ -12,7 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.make.pipeline.material import Card, Corpus, Material
+from vidence.make.pipeline.material import Card, Corpus, Draft, Material
 from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, all_drawn
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
@@ -33,6 +33,10 @@ SAME_LOOK: Final = 0.1
 _LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
+NOT_IDENTIFIED: Final = "not-identified"
+# Under this name drafts say who tried their descriptions on everybody in the video.
+IDENTIFIED: Final = "identified"
+BY_WORDS: Final = "by words only"
 _FIFTH = 5
 _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
@@ -252,8 +256,9 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     """The chosen people who can be asked about, as they come into view; the others go to the account.
 
     They are not in the order of their ranks: two that rank alike would change places with the frame rate.
-    Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
-    People without a card are compared by their looks; how many there are is noted in every draft.
+    A description is to fit exactly one person of the video. Where a model or people tried it on the others,
+    their word holds. Else nobody is used whose description has words like those of another, people without a
+    card are compared by their looks, and every draft says that it rests on words.
 
     Source: HERBench, figure 13 (exactly one individual fits the description).
     Departs: the paper does not say how it makes sure of that.
@@ -271,7 +276,10 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, settings=settings)
-        if problem := problem or _double(track_id, strangers, tracked, most=settings.same_look):
+        is_tried = track_id in cards and cards[track_id].fits_it_alone
+        if problem := problem or (
+            None if is_tried else _double(track_id, strangers, tracked, most=settings.same_look)
+        ):
             log.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
         track = tracks[track_id]
@@ -350,8 +358,15 @@ def _problem(
     coverage = len(track.frame_indices) / n_span
     if coverage < settings.coverage:
         return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {settings.coverage:.0%}"
-    like = closest(card.text, [other.text for name, other in cards.items() if name != track.track_id])
-    if like > settings.alike:
+    return _not_told_apart(card, cards, most=settings.alike)
+
+
+def _not_told_apart(card: Card, cards: Mapping[str, Card], *, most: float) -> tuple[str, str] | None:
+    """Why a description may fit somebody else, too: by the word of who tried it, or else by its words."""
+    if card.identified_by:
+        return None if card.fits_it_alone else (NOT_IDENTIFIED, card.fit)
+    like = closest(card.text, [other.text for name, other in cards.items() if name != card.track_id])
+    if like > most:
         return "not-told-apart", f"word likeness {like:.2f} to another person's description"
     return None
 
@@ -368,8 +383,19 @@ def about(people: Sequence[Person]) -> str:
 
 
 def facts(people: Sequence[Person]) -> dict[str, str]:
-    """For each listed person when and where."""
-    return {f"person {i}": person.fact for i, person in enumerate(people, 1)}
+    """For each listed person when and where; and who tried whom the descriptions fit."""
+    return {f"person {i}": person.fact for i, person in enumerate(people, 1)} | identification(people)
+
+
+def identification(people: Sequence[Person]) -> dict[str, str]:
+    """Who tried the descriptions on everybody in the video, for reviewers: ``by words only`` is nobody."""
+    tried = {person.card.identified_by for person in people}
+    return {IDENTIFIED: BY_WORDS if "" in tried else f"by {', '.join(sorted(tried))}"} if people else {}
+
+
+def is_by_words(draft: Draft) -> bool:
+    """Whether a question names somebody whose description was tried on nobody else of the video."""
+    return draft.facts.get(IDENTIFIED) == BY_WORDS
 
 
 def only_one(person: Person) -> str:
@@ -387,7 +413,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 4
+    version = 5
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings
