@@ -13,9 +13,16 @@ from vidence.errors import UsageError
 if TYPE_CHECKING:
     from vidence.seeing.refine import RefineSettings
     from vidence.seeing.track_files import MotRows
-    from vidence.seeing.track_run import TrackRecord
+    from vidence.seeing.track_run import TrackJob, TrackRecord
 
 _SHOWN_PROBLEMS = 3
+_DECIDED = {
+    "detector": "--detector",
+    "tracker": "--tracker",
+    "stride": "--frames-stride",
+    "cuts": "--cuts",
+    "steps": "--refine",
+}
 _STEPS = "outliers,gaps,smoothing,merging"
 
 
@@ -59,6 +66,11 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
 )
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Follow people as this configuration of make herbench does: tracks have the numbers of its sheets.",
+)
+@click.option(
     "--gt",
     type=click.Path(path_type=Path),
     help="Ground truth in the format of MOTChallenge: measure the tracks against it.",
@@ -90,6 +102,7 @@ def track(
     stride: int,
     cuts: str,
     steps: str,
+    config: Path | None,
     gt: Path | None,
     out: Path | None,
     table: str,
@@ -107,11 +120,13 @@ def track(
     from vidence.seeing.track_files import check_parquet
     from vidence.seeing.track_run import TrackJob, track_video, write_run
 
-    for kind, spec in {"detector": detector, "tracker": tracker}.items():
-        check_name(kind, spec)
-    if cuts != "none":
-        check_name("shot-detector", cuts)
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
+    if config is not None:
+        job = _configured(config, video)
+    for kind, spec in {"detector": job.detector, "tracker": job.tracker}.items():
+        check_name(kind, spec)
+    if job.cuts != "none":
+        check_name("shot-detector", job.cuts)
     medium = open_video(video, kind="frames" if video.is_dir() else "video")
     truth = _truth(gt)
     if table == "parquet":
@@ -119,7 +134,7 @@ def track(
     console = Screen(stderr=True)
     meter = Meter(console, mode=progress)
     with meter, interruptible(console):
-        meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))
+        meter.begin("looking for people", total=len(range(0, medium.n_frames, job.stride)))
         tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
     folder = out if out is not None else Path("tracks") / video.resolve().stem
     write_run(folder, tracked, record, table=table)
@@ -135,6 +150,18 @@ def track(
     for line in _lines(record):
         click.echo(line)
     click.echo(f"wrote {folder}", err=True)
+
+
+def _configured(config: Path, video: Path) -> "TrackJob":
+    """The job of a configuration, which no other option may contradict."""
+    from vidence.make.herbench.config import read_herbench
+    from vidence.make.herbench.track_job import job_of
+
+    context = click.get_current_context()
+    for name, flag in _DECIDED.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"{flag} and --config both say how people are followed; leave out one of them")
+    return job_of(read_herbench(config), video, root=config.parent)
 
 
 def _settings(steps: str) -> "RefineSettings":

@@ -71,6 +71,14 @@ def test_what_a_program_cannot_vouch_for_is_looked_at_in_any_case_and_not_sample
     assert sum(one == "sample" for one in why.values()) == 3  # 0.15 * 19, rounded up
 
 
+def test_questions_about_people_whom_nobody_told_apart_are_all_looked_at():
+    said = {"p": "by words only", "q": "by people", "r": "by a model"}
+    drafts = [draft(name, facts={"identified": words}) for name, words in said.items()]
+    why = {row.question.draft.draft_id: row.why for row in drawn_of(questions(drafts), share=0.01).rows}
+    assert why.pop("p") == "by-words-only"
+    assert set(why.values()) == {"sample"}
+
+
 def test_everything_and_nothing_can_be_drawn():
     assert len(drawn_of(asked(AC__v1=7, FAM__v1=1), share=1.0).rows) == 8
     assert drawn_of(()).rows == ()
