@@ -23,14 +23,14 @@ def read(path, **more):
 def test_a_half_filled_sheet_gives_the_cards_of_its_rows_with_words(tmp_path):
     path = file(
         tmp_path,
-        'street,1,aaa,a tall man,short dark hair,a black jacket,blue jeans,,,"comes from the left.",stops twice,1',
+        "street,1,aaa,a tall man,short dark hair,a black jacket,blue jeans,,,goes left.,stops twice,1",
         "street,2,bbb,,,,,,,,,",
         "yard,7,,a girl,,,,,,,,",
     )
     found = read(path, others={"yard"})
     assert [(card.track_id, card.kind, card.text) for card in found.cards] == [
         ("1", "A", "A tall man with short dark hair. Wears a black jacket and blue jeans."),
-        ("1", "B", "Comes from the left. Stops twice."),
+        ("1", "B", "Goes left. Stops twice."),
     ]
     assert found.n_open == 1
     assert {card.writer for card in found.cards} == {"cards.csv"}
