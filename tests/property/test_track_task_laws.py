@@ -37,7 +37,7 @@ def check(draft: Draft, material: Material) -> None:
     """One option is true, and it is the one that is said to be; the evidence lies in the video."""
     assert true_options(draft, material) == [draft.answer_index], draft
     assert len(set(draft.choices)) == 5
-    assert draft.truth == "program"
+    assert not draft.is_by_model
     assert draft.k >= 3
     assert has_three_apart(draft)
     times = material.tracked.times_s if material.tracked else np.arange(material.source.n_frames) / 10.0
