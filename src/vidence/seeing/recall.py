@@ -18,6 +18,7 @@ LEAST_POOLED: Final = 3
 """From so many counted videos on, others of the same set are taken to be like them."""
 _SAME_PERSON = 0.5  # overlap (IoU) from which a box shows the person that was marked
 _INSIDE = 0.5
+_LEAST_OTHER_S = 0.5  # as `others_s` of the task that counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +63,10 @@ def shown(tracked: TrackedVideo, frame_index: int, region: Region | None = None)
 
 
 def people_of(tracked: TrackedVideo) -> tuple[Track, ...]:
-    """All tracks of people, also those that refining left out."""
-    return tuple(one for one in (*tracked.tracks, *tracked.others) if one.class_name == PERSON)
+    """All tracks of people that counts know, those that refining left out from half a second on included."""
+    spans = ((one, tracked.span_s(one)) for one in tracked.others)
+    others = [one for one, (start_s, end_s) in spans if end_s - start_s >= _LEAST_OTHER_S]
+    return tuple(one for one in (*tracked.tracks, *others) if one.class_name == PERSON)
 
 
 def counted_frame(

@@ -12,6 +12,7 @@ from vidence.catalog import create
 from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
+from vidence.make.herbench.counting import calibrate
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
@@ -93,6 +94,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     )
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
+        calibrate(work, videos)
 
 
 def _open_shots(work: HerbenchSession) -> ShotDetector | None:
@@ -192,7 +194,7 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:

@@ -1,8 +1,8 @@
 """Region-localized people counting: how many come, go or pass through a part of the frame."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import permutations
+from dataclasses import dataclass, replace
+from itertools import pairwise, permutations
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ AS_THE_PAPER: Final = "as the paper does"
 # Who vanishes and somebody who appears later may be one person, if nobody has to go faster than so many times
 # a person's height in a second; somebody who runs does two. Near each other is within one height.
 _HEIGHTS_PER_S, _HEIGHTS_APART = 3.0, 1.0
+_AWAY_S = 1.0
 _AGAIN = "Somebody who leaves the view and comes back counts again. Select the range that holds the number."
 _WORDS = {
     "entered": "How many people come into view through the {comes} edge of the frame?",
@@ -298,6 +299,22 @@ def _best_view(timeline: Timeline, track: Track, region: Region) -> Evidence:
     return timeline.around(int(frames[len(frames) // 2]), note=note)
 
 
+def _stays(track: Track, tracked: TrackedVideo) -> Iterator[tuple[int, Track]]:
+    """The stays of somebody who is out of view for a second or more, and whom people gave one track.
+
+    Each but the first with 1, each but the last with -1: a question counts who comes back again.
+    """
+    times_s = tracked.times_s[track.frame_indices]
+    breaks = np.flatnonzero(np.diff(times_s) > _AWAY_S) + 1
+    ends = [0, *breaks.tolist(), len(times_s)]
+    for i, (first, end) in enumerate(pairwise(ends)):
+        name = f"{track.track_id}, stay {i + 1}"
+        if i > 0:
+            yield 1, replace(track.part(slice(first, end)), track_id=name)
+        if end < len(times_s):
+            yield -1, replace(track.part(slice(first, end)), track_id=f"{name} before another")
+
+
 class _Crowd:
     """All people of a video, with the edges that they come and go through."""
 
@@ -311,14 +328,17 @@ class _Crowd:
         is_long = {track.track_id for track in long}
         unsure = [one for one in others if not self._is_trusted or one.track_id not in is_long]
         self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
-        self._doubtful = {track.track_id for track in unsure}
+        stays = [piece for one in self._people for piece in _stays(one, tracked)] if self._is_trusted else []
+        self._again = [piece for i, piece in stays if i > 0]
+        self._before = [piece for i, piece in stays if i < 0]
+        self._doubtful = {track.track_id for track in (*unsure, *self._again, *self._before)}
         ends: Sequence[Literal[0, -1]] = (0, -1)
         self._ends = {
             track.track_id: tuple(
                 End.of(track, tracked, at=at, reach=settings.reach, unclear_s=settings.unclear_s)
                 for at in ends
             )
-            for track in self._people
+            for track in (*self._people, *self._again, *self._before)
         }
 
     def counts(self, structure: str, rng: np.random.Generator) -> Iterator[_Count]:
@@ -334,11 +354,15 @@ class _Crowd:
             both = list(zip(self._people, found, strict=True))
             clear = [(track, one) for track, one in both if isinstance(one, Evidence)]
             rests = set() if self._is_trusted else self._rests([track for track, _ in clear])
+            again = [
+                self._visited(one, place) if isinstance(place, Region) else self._passed(one, place)
+                for one in (self._before if structure == "left" else self._again)
+            ]
             yield _Count(
                 subject=name,
                 question=question,
                 people=tuple((track.track_id, one) for track, one in clear if track.track_id not in rests),
-                n_unclear=sum(one is True for one in found) + len(rests),
+                n_unclear=sum(one is True for one in (*found, *again)) + len(rests),
                 recall=None if self._is_trusted else recall,
             )
 

@@ -270,6 +270,19 @@ class TestRlpc:
         ]
         assert [(d.facts["counted"], d.facts["unclear"]) for d in halves] == [("8", "0")]
 
+    def test_whom_people_gave_one_track_and_who_comes_back_may_count_again(self) -> None:
+        """Six walk from left to right; one of them is away for three seconds and comes in again."""
+        walkers = [
+            straight(f"w{i}", first=10 + 40 * i, last=70 + 40 * i, start=(60, 480), end=(930, 480))
+            for i in range(5)
+        ]
+        first = straight("b", first=220, last=280, start=(60, 480), end=(930, 480))
+        again = straight("b", first=310, last=370, start=(60, 480), end=(930, 480))
+        found = made("rlpc", material([*walkers, first.joined([again])], {}, a_cards=()))
+        for structure in ("entered", "left"):
+            said = [d for d in drafts(found, structure) if " edge of the frame" in d.question]
+            assert [(d.facts["counted"], d.facts["unclear"]) for d in said] == [("6", "1")]
+
     def test_who_appears_before_anybody_vanished_is_nobodys_rest(self) -> None:
         """The pieces begin while all walkers are in view, so that they are others."""
         found = made("rlpc", self.pieces(FINDS_ALL, first=20))
