@@ -84,7 +84,7 @@ class Settings(Record):
     widest: Annotated[
         float,
         Meta(ge=1, description="largest number over smallest that the count can be, if it is asked for"),
-    ] = 2.0
+    ] = 2.5
     guard: Annotated[
         float,
         Meta(
