@@ -26,7 +26,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
     default="hog",
     show_default=True,
     metavar="SPEC",
-    help="Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.",
+    help="Who finds people: hog, rfdetr:WEIGHTS, onnx:FILE, boxes:FILE.",
 )
 @click.option(
     "--tracker",
