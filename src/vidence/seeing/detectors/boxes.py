@@ -231,7 +231,8 @@ class Settings(Record):
     ] = 0.0
     images: Annotated[FilePath, Meta(description="COCO file that names the images of a file of results")] = ""
     scores: Annotated[
-        Literal["share", "logistic"], Meta(description="confidences are shares, or margins of a classifier")
+        Literal["share", "logistic", "none"],
+        Meta(description="confidences are shares, margins of a classifier, or do not count: all are certain"),
     ] = "share"
 
     def __post_init__(self) -> None:
@@ -316,7 +317,7 @@ class Boxes:
     def _confidences(self) -> NDArray[np.float64]:
         """The confidences, 0 to 1; 1 where the file knows none."""
         given = self._rows.confidences
-        if np.all(given == _UNKNOWN):
+        if np.all(given == _UNKNOWN) or self._settings.scores == "none":
             return np.ones(len(given))
         if self._settings.scores == "logistic":
             return 1 / (1 + np.exp(-given))
