@@ -23,7 +23,7 @@ from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
 from vidence.seeing.quality import check_once
-from vidence.seeing.track_files import MOT_CLASSES, MotRows, read_mot
+from vidence.seeing.track_files import MOT_CLASSES, MotRows, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
 
 STAGE: Final = "given"
@@ -94,6 +94,21 @@ class GivenTracks:
         return TrackBasis(kind="given", detector=f"{_FORMAT}:{self._path.name}")
 
     @property
+    def rows(self) -> MotRows:
+        """The boxes of people that are to be considered, as they are written."""
+        return self._rows.part(self._wanted(self._rows))
+
+    def rows_in(self, video: Video) -> MotRows:
+        """The same in frames and pixels of a video; as they are written where they are in them already.
+
+        Raises:
+            DataError: as `of`.
+        """
+        if not self._settings.size and not self._settings.fps:
+            return self.rows
+        return rows_of(self.of(video).tracks)
+
+    @property
     def boxes_spec(self) -> str:
         """The detector that has the same boxes, for what wants to see them: looks, and frames to keep."""
         said = self._settings
@@ -129,7 +144,7 @@ class GivenTracks:
                 f"{self._path} has no box of a person that is to be considered: {told}; expected class "
                 "1 and a 1 in column seven"
             )
-        step = self._step(rows, video)
+        step = self._step(video)
         tracks = _tracks(rows.part(wanted), step=step)
         names = {track.track_id for track in tracks}
         left = rows.part(~wanted & self._is_person(rows))
@@ -228,9 +243,9 @@ class GivenTracks:
             first[frame] = min(time, first.get(frame, time))
         return frames, np.array([first[int(f)] == t for f, t in zip(frames, times, strict=True)], np.bool_)
 
-    def _step(self, rows: MotRows, video: Video) -> int:
+    def _step(self, video: Video) -> int:
         """From one annotated frame to the next, in frames of the video."""
-        frames = np.unique(rows.frame_indices)
+        frames = np.unique(self._rows.frame_indices)
         if self._settings.fps:
             return max(math.ceil(video.probe.counted.fps / self._settings.fps), 1)
         return max(int(np.gcd.reduce(np.diff(frames))), 1) if len(frames) > 1 else 1

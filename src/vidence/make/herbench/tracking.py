@@ -28,7 +28,7 @@ from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
-from vidence.seeing.watching import Detector, Finder, Observer, watch
+from vidence.seeing.watching import Detector, Finder, LastResort, Observer, watch
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
@@ -183,7 +183,10 @@ class _Watcher:
         elif path:
             spec = f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
         if spec not in self._detectors:
-            self._detectors[spec] = open_detector(spec)
+            self._detectors[spec] = detector = open_detector(spec)
+            if isinstance(detector, LastResort):
+                self.work.ledger.notes.append(detector.caution)
+                self.work.trouble(detector.caution)
         return self._detectors[spec]
 
     def _given(self, one: VideoState) -> GivenTracks | None:
