@@ -45,7 +45,8 @@ class SourceRule(Record, omit_defaults=True):
     `video_id` is by default the name of the file without its ending. `source_id` names the film or recording
     that several videos were cut from: no split separates them. In `detections`, `cards` and
     `scene_cards`, ``{video_id}`` stands for it: files of boxes, of cards and of scene cards that were made
-    elsewhere, which are used instead of a detector and of models.
+    elsewhere, which are used instead of a detector and of models. So it does in `tracks`, ``mot:FILE``:
+    tracks that people gave, which are taken as they are.
     """
 
     path: str
@@ -54,8 +55,20 @@ class SourceRule(Record, omit_defaults=True):
     collection: str = ""
     licence: str = ""
     detections: str = ""
+    tracks: str = ""
     cards: str = ""
     scene_cards: str = ""
+
+    def __post_init__(self) -> None:
+        if self.tracks and self.detections:
+            raise UsageError(
+                f"the source {self.path!r} has tracks and detections; tracks are used as they are, so leave "
+                "detections out"
+            )
+        if self.tracks and not self.tracks.startswith("mot:"):
+            raise UsageError(
+                f"tracks is {self.tracks!r}; expected the format and the file: mot:gt/{{video_id}}.txt"
+            )
 
 
 class LogRule(Record, omit_defaults=True):
