@@ -1,10 +1,6 @@
-"""Crowds without pixels: who walks where, what a detector that misses people makes of them, and the truth.
-
-Run as a program it prints the table of docs/making/tasks.md.
-"""
+"""Crowds without pixels: who walks where, what a detector that misses people makes of them, and the truth."""
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -34,7 +30,7 @@ class Walker:
 
 @dataclass(frozen=True)
 class Crowd:
-    """People, and what a detector found of them; `real` are the tracks that show somebody, by walker."""
+    """People, and what a detector found of them; tracks of nobody are called ``false...``."""
 
     walkers: tuple[Walker, ...]
     tracked: TrackedVideo
@@ -80,7 +76,8 @@ def _seen(n: int, quality: float, rng: np.random.Generator) -> np.ndarray:
 
 def _tracks(name: str, frames: np.ndarray, boxes: np.ndarray) -> Iterator[Track]:
     """The pieces between gaps that a tracker does not bridge."""
-    for i, some in enumerate(np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > _LONGEST_GAP) + 1)):
+    breaks = np.flatnonzero(np.diff(frames) > _LONGEST_GAP) + 1
+    for i, some in enumerate(np.split(np.arange(len(frames)), breaks)):
         if len(some) >= 2:
             yield Track(
                 track_id=f"{name}-{i}",
@@ -109,7 +106,7 @@ def crowd(rng: np.random.Generator, *, n_people: int, recall: float, false_share
         first = int(rng.integers(0, N_FRAMES - n))
         corner = rng.uniform(0, 1, 2) * (WIDTH - 0.4 * height, HEIGHT - height)
         corners = np.clip(corner + np.cumsum(rng.normal(0, 2, (n, 2)), axis=0), 0, None)
-        boxes = np.hstack([corners, corners + (0.4 * height, height)])
+        boxes = np.hstack([corners, corners + np.array([0.4 * height, height])])
         tracks += _tracks(f"false{i}", first + np.arange(n), boxes)
     long = [t for t in tracks if t.last_frame - t.first_frame >= _SHORTEST]
     short = [t for t in tracks if t.last_frame - t.first_frame < _SHORTEST]
@@ -130,11 +127,10 @@ def counted(crowd: Crowd, *, n_frames: int, confidence: float = 0.95) -> Tracked
     for i in range(n_frames):
         frame = (2 * i + 1) * N_FRAMES // (2 * n_frames)
         n_people = sum(frame in one.frames for one in crowd.walkers)
-        n_false = sum(t.track_id.startswith("false") and frame in t.frame_indices for t in crowd.tracked.tracks)
+        false = [one for one in crowd.tracked.tracks if one.track_id.startswith("false")]
+        n_false = sum(frame in one.frame_indices for one in false)
         looked.append(counted_frame(crowd.tracked, frame, n_people=n_people, n_false=n_false))
-    return with_recall(
-        crowd.tracked, recall_of(sample_of(crowd.tracked, looked), confidence=confidence), {}
-    )
+    return with_recall(crowd.tracked, recall_of(sample_of(crowd.tracked, looked), confidence=confidence), {})
 
 
 def true_number(crowd: Crowd, draft: Draft) -> int:
@@ -195,21 +191,3 @@ def tried(seed: int, *, n_people: int, recall: float, n_frames: int = 12, **opti
     some = crowd(rng, n_people=n_people, recall=recall, false_share=float(rng.uniform(0, 0.2)))
     found = asked(counted(some, n_frames=n_frames), seed=seed, **options)
     return [holds(one, true_number(some, one)) for one in found]
-
-
-def main() -> None:
-    """Print the shares."""
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    every: list[bool] = []
-    for recall in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0):
-        for n_people in (5, 10, 20, 40, 80, 120):
-            runs = [tried(seed, n_people=n_people, recall=recall) for seed in range(n)]
-            held = [one for run in runs for one in run]
-            every += held
-            share = f"{sum(held) / len(held):.3f}" if held else "-"
-            print(f"{recall:.2f} {n_people:4d} crowds {n} with questions {sum(map(bool, runs))} asked {len(held)} held {share}", flush=True)
-    print(f"all: {len(every)} asked, {sum(every) / len(every):.4f} held")
-
-
-if __name__ == "__main__":
-    main()
