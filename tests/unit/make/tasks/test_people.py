@@ -226,7 +226,7 @@ class TestRlpc:
             straight(
                 f"w{i}", first=10 + 30 * i, last=70 + 30 * i, start=(60, 60 if i % 3 else 480), end=(500, 480)
             )
-            for i in range(10)
+            for i in range(11)
         ]
         assert "count-not-clear" in reasons(made("rlpc", material(walkers, {}, a_cards=())))
 
@@ -321,6 +321,41 @@ class TestRlpc:
             ]
         people = [*walkers, *pieces]
         return material(people, {}, a_cards=(), tracked=video(people, basis=basis))
+
+    def test_the_papers_count_takes_every_track_by_its_band(self) -> None:
+        """Ten begin in the corner of two bands, or far from the edge but in its band: all of them count."""
+        walkers = [
+            straight(
+                f"w{i}",
+                first=10 + 30 * i,
+                last=70 + 30 * i,
+                start=(140, 60 if i % 2 else 480),
+                end=(500, 480),
+            )
+            for i in range(10)
+        ]
+        tracked = video(walkers, basis=TrackBasis(detector="hog"))
+        found = made("rlpc", material(walkers, {}, a_cards=(), tracked=tracked), count="paper")
+        assert "recall-not-known" not in reasons(found)
+        (draft,) = [one for one in drafts(found, "entered") if "the left edge" in one.question]
+        assert (draft.facts["counted"], draft.facts["unclear"]) == ("10", "0")
+        assert draft.facts["counted as"] == draft.tags["counted"] == "as the paper does"
+        assert draft.doubt == "paper-count"
+
+    def test_a_detector_whose_recall_nobody_knows_counts_nobody(self) -> None:
+        found = made("rlpc", self.pieces(TrackBasis(detector="hog")))
+        assert not drafts(found)
+        assert reasons(found) == {"recall-not-known"}
+
+    def test_the_guard_around_half_of_a_box_is_an_option(self) -> None:
+        """Five whose box is in the left half by 55 %."""
+        stand = [walk(f"s{i}", [(495, 480)] * 30, first=10 + 40 * i) for i in range(6)]
+        what = material(stand, {}, a_cards=())
+        assert not [d for d in drafts(made("rlpc", what), "visited") if "left half" in d.question]
+        (draft,) = [
+            d for d in drafts(made("rlpc", what, guard="0.02"), "visited") if "left half" in d.question
+        ]
+        assert draft.facts["counted"] == "6"
 
     def test_things_are_no_people(self) -> None:
         cars = [walk(f"w{i}", [(60, 480), (900, 480)], first=10 + 40 * i, kind="car") for i in range(6)]
