@@ -34,9 +34,7 @@ def test_an_answer_rests_on_what_its_task_needs_and_nothing_else() -> None:
     material = Material(source=SOURCE, tracked=video([]), a_cards=cards, events=(event,))
 
     assert truth_words(material, ("events",)) == "log"
-    assert truth_words(material, ("tracked", "chosen", "a_cards")) == (
-        "detected tracks, recall not known; cards by x, y"
-    )
+    assert truth_words(material, ("tracked", "chosen", "a_cards")) == ("given tracks; cards by x, y")
     assert truth_words(material, ("crops",)) == ""
 
 
