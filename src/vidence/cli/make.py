@@ -97,6 +97,12 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 )
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
+@click.option(
+    "--count-sheet",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Only watch the videos, and write frames into DIR whose people somebody counts.",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
 @click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
@@ -109,6 +115,7 @@ def make(
     out: Path | None,
     only: tuple[str, ...],
     until: str,
+    count_sheet: Path | None,
     limit: int | None,
     trust: bool,
     check: bool,
@@ -131,7 +138,12 @@ def make(
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
-        overrides = MakeOverrides(only=only, until=until, limit=limit)
+        overrides = MakeOverrides(
+            only=only,
+            until=until,
+            limit=limit,
+            count_sheet="" if count_sheet is None else str(count_sheet),
+        )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:

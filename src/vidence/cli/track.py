@@ -1,9 +1,12 @@
 """``vidence track``."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from vidence.catalog import check_name
 from vidence.cli.console import Screen
@@ -11,22 +14,34 @@ from vidence.cli.progress import Meter, interruptible, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.media.video import Video
+    from vidence.seeing.given_tracks import GivenTracks
+    from vidence.seeing.quality import Quality
     from vidence.seeing.refine import RefineSettings
     from vidence.seeing.track_files import MotRows
-    from vidence.seeing.track_run import TrackRecord
+    from vidence.seeing.track_run import TrackJob, TrackRecord
+    from vidence.seeing.tracks import TrackedVideo
 
 _SHOWN_PROBLEMS = 3
+# What says how people are found and followed, by the names of its flags.
+_FINDING = {
+    "detector": "--detector",
+    "tracker": "--tracker",
+    "stride": "--frames-stride",
+    "cuts": "--cuts",
+    "steps": "--refine",
+}
 _STEPS = "outliers,gaps,smoothing,merging"
 
 
 @click.command()
-@click.argument("video", type=click.Path(path_type=Path))
+@click.argument("video", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--detector",
     default="hog",
     show_default=True,
     metavar="SPEC",
-    help="Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.",
+    help="Who finds people: hog, rfdetr:WEIGHTS, onnx:FILE, boxes:FILE.",
 )
 @click.option(
     "--tracker",
@@ -59,6 +74,12 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
 )
 @click.option(
+    "--tracks",
+    "given",
+    metavar="FILE",
+    help="Tracks in the format of MOTChallenge: show and measure them as they are; nobody is looked for.",
+)
+@click.option(
     "--gt",
     type=click.Path(path_type=Path),
     help="Ground truth in the format of MOTChallenge: measure the tracks against it.",
@@ -82,14 +103,17 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Tracks on the contact sheet.",
 )
 @progress_option
+@click.pass_context
 def track(
+    context: click.Context,
     *,
-    video: Path,
+    video: Path | None,
     detector: str,
     tracker: str,
     stride: int,
     cuts: str,
     steps: str,
+    given: str | None,
     gt: Path | None,
     out: Path | None,
     table: str,
@@ -100,41 +124,123 @@ def track(
     """Find the people in VIDEO, follow them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
-    MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts.
+    MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts. With
+    --tracks, those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
     """
-    from vidence.media.video import open_video
-    from vidence.seeing.pictures import ContactSheet, paint
     from vidence.seeing.track_files import check_parquet
-    from vidence.seeing.track_run import TrackJob, track_video, write_run
+    from vidence.seeing.track_run import TrackJob
 
+    if given is not None:
+        unused = [name for name in _FINDING if context.get_parameter_source(name) != ParameterSource.DEFAULT]
+        if unused:
+            raise UsageError(
+                f"--tracks takes tracks as they are; leave out {', '.join(_FINDING[name] for name in unused)}"
+            )
+        if video is None:
+            _measure_given(given, _truth(gt))
+            return
+    if video is None:
+        raise UsageError("which video? say vidence track VIDEO")
     for kind, spec in {"detector": detector, "tracker": tracker}.items():
         check_name(kind, spec)
     if cuts != "none":
         check_name("shot-detector", cuts)
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
-    medium = open_video(video, kind="frames" if video.is_dir() else "video")
-    truth = _truth(gt)
+    medium, truth = _open(video), _truth(gt)
     if table == "parquet":
         check_parquet()
+    shown = _Shown(
+        folder=out if out is not None else Path("tracks") / video.resolve().stem,
+        table=table,
+        with_video=with_video,
+        most=most_shown,
+    )
+    if given is not None:
+        _show_given(medium, given, truth=truth, shown=shown)
+        return
+    _find(medium, job, truth=truth, shown=shown, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """Where results go, and how they are shown."""
+
+    folder: Path
+    table: str
+    with_video: bool
+    most: int
+
+    def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord") -> None:
+        """The files of a run, and its pictures."""
+        from vidence.seeing.pictures import ContactSheet, paint
+        from vidence.seeing.track_run import write_run
+
+        write_run(self.folder, tracked, record, table=self.table)
+        n = len(tracked.tracks)
+        title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"
+        paint(
+            medium,
+            tracked,
+            sheet=ContactSheet(tracked, title=title, most=self.most),
+            sheet_path=self.folder / "contact-sheet.jpg",
+            film_path=self.folder / "annotated.mp4" if self.with_video else None,
+        )
+
+
+def _open(video: Path) -> "Video":
+    from vidence.media.video import open_video
+
+    return open_video(video, kind="frames" if video.is_dir() else "video")
+
+
+def _find(medium: "Video", job: "TrackJob", *, truth: "MotRows | None", shown: _Shown, progress: str) -> None:
+    """Find and follow the people of a video."""
+    from vidence.seeing.track_run import track_video
+
     console = Screen(stderr=True)
     meter = Meter(console, mode=progress)
     with meter, interruptible(console):
-        meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))
+        meter.begin("looking for people", total=len(range(0, medium.n_frames, job.stride)))
         tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
-    folder = out if out is not None else Path("tracks") / video.resolve().stem
-    write_run(folder, tracked, record, table=table)
-    n = len(tracked.tracks)
-    title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"
-    paint(
-        medium,
-        tracked,
-        sheet=ContactSheet(tracked, title=title, most=most_shown),
-        sheet_path=folder / "contact-sheet.jpg",
-        film_path=folder / "annotated.mp4" if with_video else None,
-    )
+    shown.write(medium, tracked, record)
     for line in _lines(record):
         click.echo(line)
-    click.echo(f"wrote {folder}", err=True)
+    click.echo(f"wrote {shown.folder}", err=True)
+
+
+def _given(spec: str) -> "GivenTracks":
+    """The tracks of a file, which may be said with its format and options."""
+    from vidence.seeing.given_tracks import open_tracks
+
+    return open_tracks(spec if spec.startswith("mot:") else f"mot:{spec}")
+
+
+def _measure_given(spec: str, truth: "MotRows | None") -> None:
+    """Measure a file of tracks; no video is needed."""
+    from vidence.seeing.given_run import measure_given
+
+    given = _given(spec)
+    if truth is None:
+        raise UsageError("--tracks shows a file in its video, or measures it: say the VIDEO, --gt, or both")
+    for line in _quality_lines({"given": measure_given(given, truth)}):
+        click.echo(line)
+
+
+def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _Shown) -> None:
+    """Show a file of tracks in its video."""
+    from vidence.seeing.given_run import show_given
+
+    tracked, record, notes = show_given(medium, _given(spec), truth=truth)
+    shown.write(medium, tracked, record)
+    counts = record.counts
+    others = counts["people_not_considered"]
+    click.echo(
+        f"{counts['tracks']} tracks, {counts['boxes']} boxes in {counts['frames_with_boxes']} of "
+        f"{record.n_frames} frames" + (f"; {others} people are not to be considered" if others else "")
+    )
+    for line in (*notes, *_quality_lines(record.quality)):
+        click.echo(line)
+    click.echo(f"wrote {shown.folder}", err=True)
 
 
 def _settings(steps: str) -> "RefineSettings":
@@ -180,13 +286,18 @@ def _lines(record: "TrackRecord") -> list[str]:
         )
     elif not counts["tracks"]:
         lines.append("no track is left; account in track.json says what became of each")
+    if record.caution:
+        lines.append(record.caution)
     if record.problems:
         lines.append(f"{len(record.problems)} frames could not be shown, and are gaps in the tracks:")
         lines += [f"  {problem}" for problem in record.problems[:_SHOWN_PROBLEMS]]
-    lines += [
+    return lines + _quality_lines(record.quality)
+
+
+def _quality_lines(quality: "Mapping[str, Quality]") -> list[str]:
+    return [
         f"{name:<11} MOTA {found.mota:.4f}  IDF1 {found.idf1:.4f}  HOTA {found.hota:.4f}  "
         f"switches {found.n_switches}  missed {found.n_missed}  false {found.n_false}  "
         f"of {found.n_true_boxes} boxes"
-        for name, found in record.quality.items()
+        for name, found in quality.items()
     ]
-    return lines

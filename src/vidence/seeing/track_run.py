@@ -29,9 +29,19 @@ from vidence.seeing.track_files import (
     write_tracks,
 )
 from vidence.seeing.tracks import Account, DroppedTrack, Span, TrackedVideo
-from vidence.seeing.watching import Finder, Found, Image, Observer
+from vidence.seeing.watching import Finder, Found, Image, LastResort, Observer
 
-_PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
+_PACKAGES = (
+    "vidence",
+    "av",
+    "numpy",
+    "scipy",
+    "opencv-python-headless",
+    "torch",
+    "rfdetr",
+    "onnxruntime",
+    "trackers",
+)
 
 
 class TrackJob(Record):
@@ -70,6 +80,8 @@ class TrackRecord(Record, omit_defaults=True):
     """Tracks left out as limbs."""
     problems: tuple[str, ...] = ()
     """Frames that could not be shown."""
+    caution: str = ""
+    """What a detector says of itself that is only for want of a better one."""
     quality: dict[str, Quality] = msgspec.field(default_factory=dict)
     """With ground truth: of the tracks as they were associated, and as they were written (``refined``)."""
 
@@ -116,7 +128,10 @@ def track_video(
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))
         followed = replace(followed, parts=(*followed.parts, *limbs))
-    return refined.video, _record(video, followed, refined=refined, settings=job.refine, truth=truth)
+    record = _record(video, followed, refined=refined, settings=job.refine, truth=truth)
+    if isinstance(detector, LastResort):
+        record = msgspec.structs.replace(record, caution=detector.caution)
+    return refined.video, record
 
 
 class _Counter:
@@ -173,7 +188,7 @@ def _record(
         fps=round(video.probe.counted.fps, 4),
         stride=frames[1] - frames[0] if len(frames) > 1 else 1,
         identities=followed.identities,
-        versions=_versions(),
+        versions=package_versions(),
         counts={
             "frames_looked_at": len(frames) - len(followed.problems),
             "frames_with_problems": len(followed.problems),
@@ -194,7 +209,8 @@ def _record(
     )
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
+    """The versions of the packages that may have taken part in tracking."""
     found: dict[str, str] = {}
     for name in _PACKAGES:
         try:

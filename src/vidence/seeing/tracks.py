@@ -3,8 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -149,6 +150,54 @@ class Span:
         return self.clear_frame <= frame_index <= self.last_frame
 
 
+class Recall(Record, omit_defaults=True):
+    """How much of the people in a video is found, measured on frames that a person looked at.
+
+    `share` of `n_people` people in `n_frames` frames of `n_videos` videos were found, and with `confidence`
+    the true share lies between `low` and `high`. `false_share` of the tracks show nobody, or somebody who has
+    another one, at most `false_high`. The same person in many frames tells little more than in one:
+    `n_independent` and `n_independent_tracks` are how many people and tracks the two shares are worth.
+    `method` says how all this came about.
+    """
+
+    share: float
+    low: float
+    high: float
+    confidence: float
+    n_people: int
+    n_frames: int
+    n_videos: int = 1
+    n_independent: float = 1.0
+    false_share: float = 0.0
+    false_high: float = 1.0
+    n_independent_tracks: float = 1.0
+    method: str = ""
+
+
+class TrackBasis(Record, omit_defaults=True):
+    """What tracks rest on: found by a detector, given by people, or found and then reviewed by people.
+
+    `detector` names what found the boxes, or the file that gave the tracks; `recall` says how much of the
+    people is found, where somebody measured it, and `regions` the same for parts of the frame by name.
+    """
+
+    kind: Literal["detected", "given", "reviewed"] = "detected"
+    detector: str = ""
+    recall: Recall | None = None
+    regions: dict[str, Recall] = msgspec.field(default_factory=dict)
+
+    def recall_in(self, region: str) -> Recall | None:
+        """The recall in a part of the frame: the measured one there, or that of the whole frame if lower."""
+        there = self.regions.get(region)
+        both = [one for one in (self.recall, there) if one is not None]
+        return min(both, key=lambda one: one.low) if both else None
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether a person answers for the tracks: whom they leave out is taken for not there."""
+        return self.kind != "detected"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrackedVideo:
     """All tracks of one video."""
@@ -166,6 +215,8 @@ class TrackedVideo:
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
+    basis: TrackBasis = field(default_factory=TrackBasis)
+    """What the tracks rest on."""
 
     @property
     def fps(self) -> float:

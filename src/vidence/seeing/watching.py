@@ -61,6 +61,13 @@ class Finder(_Boxing, Protocol):
         """What is in each picture; pictures are RGB, shape (height, width, 3)."""
 
 
+@runtime_checkable
+class LastResort(Protocol):
+    """A detector that is only for want of a better one; `caution` says so, how good it is, what is better."""
+
+    caution: str
+
+
 Detector: TypeAlias = Finder | BoxSource
 """Says where people and things are; one file in ``seeing/detectors``."""
 

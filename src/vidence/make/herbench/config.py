@@ -7,9 +7,10 @@ step is then left out, with the reason in the account.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from vidence.catalog import Spec, names
 from vidence.errors import UnknownNameError, UsageError
@@ -44,7 +45,8 @@ class SourceRule(Record, omit_defaults=True):
     `video_id` is by default the name of the file without its ending. `source_id` names the film or recording
     that several videos were cut from: no split separates them. In `detections`, `cards` and
     `scene_cards`, ``{video_id}`` stands for it: files of boxes, of cards and of scene cards that were made
-    elsewhere, which are used instead of a detector and of models.
+    elsewhere, which are used instead of a detector and of models. So it does in `tracks`, ``mot:FILE``:
+    tracks that people gave, which are taken as they are.
     """
 
     path: str
@@ -53,8 +55,20 @@ class SourceRule(Record, omit_defaults=True):
     collection: str = ""
     licence: str = ""
     detections: str = ""
+    tracks: str = ""
     cards: str = ""
     scene_cards: str = ""
+
+    def __post_init__(self) -> None:
+        if self.tracks and self.detections:
+            raise UsageError(
+                f"the source {self.path!r} has tracks and detections; tracks are used as they are, so leave "
+                "detections out"
+            )
+        if self.tracks and not self.tracks.startswith("mot:"):
+            raise UsageError(
+                f"tracks is {self.tracks!r}; expected the format and the file: mot:gt/{{video_id}}.txt"
+            )
 
 
 class LogRule(Record, omit_defaults=True):
@@ -81,7 +95,9 @@ class TrackingRules(Record, omit_defaults=True):
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
     them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
-    and how.
+    and how. `counted` is a file of frames in which a person counted the people (`--count-sheet` writes it),
+    `labelled` one in which everybody is marked, ``mot:FILE`` with ``{video_id}`` for that of a video: what is
+    known of how many people the detector finds, with bounds at `recall_confidence`.
     """
 
     detector: str = "hog"
@@ -93,6 +109,20 @@ class TrackingRules(Record, omit_defaults=True):
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
+    counted: str = ""
+    labelled: str = ""
+    recall_confidence: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+
+    def __post_init__(self) -> None:
+        if self.labelled and not self.labelled.startswith("mot:"):
+            raise UsageError(
+                f"labelled is {self.labelled!r}; expected the format and the file: mot:seen/{{video_id}}.txt"
+            )
+
+    @property
+    def of_tracks(self) -> "TrackingRules":
+        """The same without what says nothing of the tracks themselves."""
+        return msgspec.structs.replace(self, counted="", labelled="", recall_confidence=0.95)
 
 
 class ShotRules(Record, omit_defaults=True):

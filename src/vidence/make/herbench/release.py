@@ -95,12 +95,12 @@ def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: G
 def _without_doubtful(
     work: HerbenchSession, questions: tuple[Question, ...], gated: Gated
 ) -> tuple[Question, ...]:
-    """The questions that need no person: what a model says is right, or a gate left open, goes."""
+    """The questions that need no person: what a program cannot vouch for, or a gate left open, goes."""
     opened = open_ones(gated.verdicts)
     dropped = [
         Dropped(what=one.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
         for one in questions
-        if one.draft.truth == "model" or one.draft.draft_id in opened
+        if one.draft.doubt or one.draft.draft_id in opened
     ]
     gone = {one.what for one in dropped}
     kept = tuple(one for one in questions if one.draft.draft_id not in gone)

@@ -102,7 +102,7 @@ def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
         min(draft.k for draft in mine),
         f"{sum(spans) / len(spans):.1f}",
         f"{sum(reach) / len(reach):.1f}" if reach else None,
-        sum(draft.truth == "model" for draft in mine),
+        sum(draft.is_by_model for draft in mine),
     )
 
 

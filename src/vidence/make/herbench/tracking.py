@@ -12,6 +12,7 @@ from vidence.catalog import create
 from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
+from vidence.make.herbench.counting import calibrate
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
@@ -21,13 +22,14 @@ from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
-from vidence.seeing.watching import Detector, Finder, Observer, watch
+from vidence.seeing.watching import Detector, Finder, LastResort, Observer, watch
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
@@ -62,19 +64,20 @@ class Tracks:
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
     """Give every video its tracks and its shots, as far as they are needed and switched on."""
     tracking = work.config.tracking
-    wants_tracks = tracking is not None and bool(set(NEED_TRACKS) & set(needs))
+    are_given = any(one.source.rule.tracks for one in videos)
+    wants_tracks = (tracking is not None or are_given) and bool(set(NEED_TRACKS) & set(needs))
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
-    if tracking is not None and wants_tracks and tracking.end_at_cuts:
+    if wants_tracks and (tracking or TrackingRules()).end_at_cuts:
         wants_shots = True
     for one in videos:
         reason = "" if one.source.file is not None else "the video is not here"
-        if reason or tracking is None:
+        if reason or (tracking is None and not one.source.rule.tracks):
             one.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
         if reason or work.config.shots is None:
             one.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
     watcher = _Watcher(
         work=work,
-        rules=tracking if wants_tracks else None,
+        rules=(tracking or TrackingRules()) if wants_tracks else None,
         shots=_open_shots(work) if wants_shots else None,
     )
     if watcher.rules is None and watcher.shots is None:
@@ -93,6 +96,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     )
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
+        calibrate(work, videos)
 
 
 def _open_shots(work: HerbenchSession) -> ShotDetector | None:
@@ -119,6 +123,7 @@ class _Watcher:
         self._tracker: Tracker | None = None
         self._describer: Describer | None = None
         self._detectors: dict[str, Detector] = {}
+        self._givens: dict[str, GivenTracks] = {}
         if self.rules is not None:
             self._tracker = tracker = open_tracker(self.rules.tracker)
             self._describer = open_describer(tracker.describer or "colour")
@@ -175,11 +180,32 @@ class _Watcher:
             return None
         path, query, options = one.source.rule.detections.partition("?")
         spec = self.rules.detector
-        if path:
+        if (given := self._given(one)) is not None:
+            spec = given.boxes_spec
+        elif path:
             spec = f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
         if spec not in self._detectors:
-            self._detectors[spec] = open_detector(spec)
+            self._detectors[spec] = detector = open_detector(spec)
+            if isinstance(detector, LastResort):
+                self.work.ledger.notes.append(detector.caution)
+                self.work.trouble(detector.caution)
         return self._detectors[spec]
+
+    def _given(self, one: VideoState) -> GivenTracks | None:
+        """The tracks that people gave of a video; None where a detector and a tracker find them.
+
+        Raises:
+            DataError: they cannot be used, or are of another video.
+        """
+        spec = one.source.rule.tracks
+        if not spec:
+            return None
+        if one.video_id not in self._givens:
+            given = open_tracks(spec.format(video_id=one.video_id), folder=self.work.root)
+            if (video := one.open(self.work)) is not None:
+                self.work.ledger.notes.extend(given.of(video).notes)
+            self._givens[one.video_id] = given
+        return self._givens[one.video_id]
 
     def _track(
         self,
@@ -192,7 +218,9 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules, seed])
+        given = self._given(one)
+        maker = tracker.identity if given is None else given.identity
+        stage = Stage(name=STAGE, kind=Tracks, version=8, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
@@ -201,7 +229,10 @@ class _Watcher:
         found = self.work.cache.find(stage, inputs)
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
-            tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+            if given is None:
+                tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+            else:
+                tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
             found = self.work.cache.put(stage, inputs, tracks)
         made = found.value
         self.taken += map(one.named, made.raw_ids)
@@ -332,6 +363,72 @@ def find_tracks(
         chosen=chosen,
         raw_ids=found.raw_ids,
         dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
+    )
+
+
+def take_tracks(
+    video: KeptVideo,
+    seen: Boxes,
+    given: GivenTracks,
+    *,
+    shots: Sequence[Span] = (),
+    rules: TrackingRules,
+    rng: np.random.Generator,
+) -> Tracks:
+    """Tracks that people gave, as they are: ranked, and some picked.
+
+    Nothing is joined, cleaned or dropped for its looks; gaps stay. Who goes out of view and comes back is
+    one person, whom counts know, but is not picked: how long somebody is there cannot be said in one span.
+
+    Args:
+        video: for the looks of the tracks.
+        seen: their boxes, with what is in them.
+        given: the tracks.
+        shots: the shots; where a person is followed across a cut, they are left out.
+        rules: how tracks are ranked and picked.
+        rng: for the picking.
+
+    Raises:
+        MediaError: the video cannot be opened any more.
+        DataError: the tracks are of another video.
+
+    Source: HERBench, sections 7.1 and 7.3.
+    Departs: nothing is detected, associated, cleaned and validated here; a person has done it.
+    """
+    known = given.of(video)
+    everybody = (*known.tracks, *known.others)
+    firsts = np.array([shot.first_frame for shot in shots[1:]], np.int64)
+    crosses = any(np.any((firsts > t.first_frame) & (firsts <= t.last_frame)) for t in everybody)
+    whole = TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=known.tracks,
+        others=known.others,
+        detections=seen.detections,
+        shots=() if crosses else tuple(shots),
+        basis=given.basis,
+    )
+    looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
+    means = {
+        name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None
+    }
+    whole = replace(whole, looks=means)
+    stays, _, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
+    appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
+    ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
+    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if stays else ()
+    chosen = tuple(pick.track_id for pick in picks)
+    left = [t.track_id for t in stays if t.track_id not in chosen]
+    return Tracks(
+        video=replace(whole, detections=None),
+        chosen=chosen,
+        raw_ids=tuple(track.track_id for track in everybody),
+        dropped=(
+            *_gone(known.dropped, ()),
+            *away,
+            *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left),
+        ),
     )
 
 

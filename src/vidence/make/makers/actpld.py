@@ -8,7 +8,7 @@ import msgspec
 
 from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
 from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, table
@@ -76,6 +76,8 @@ class ActpldMaker:
     ) -> Built:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
         check_until(overrides, self)
+        if overrides.count_sheet:
+            raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         return _Build(

@@ -7,6 +7,7 @@ from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
+from vidence.make.herbench.counting import write_count_sheet
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.release import Reviewing, release, review
@@ -59,7 +60,7 @@ class HerbenchMaker:
                 overrides=overrides,
                 models=models,
             )
-            return _make(work, orders)
+            return _count_sheet(work) if overrides.count_sheet else _make(work, orders)
 
 
 def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
@@ -91,6 +92,18 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
         sentences=sentences,
     )
+
+
+def _count_sheet(work: HerbenchSession) -> Built:
+    """Watch the videos and write the frames whose people somebody is to count; no question is made."""
+    videos, _ = gather(work, needs={"tracked"})
+    files = write_count_sheet(work, videos, Path(work.overrides.count_sheet))
+    account = work.ledger.write(work.out, [])
+    said = (
+        f"{len(files) - 1:,} frames to count: fill in n_people and n_false in {files[0]}, and name it as "
+        "counted in [tracking]."
+    )
+    return Built(folder=work.out, account=account, files=files, sentences=(said,))
 
 
 def _sentences(work: HerbenchSession, n_questions: int) -> list[str]:

@@ -13,6 +13,7 @@ from vidence.make.gates.letters import LetterCounts
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.truth import truth_kind
 from vidence.make.review.decision import ALL_TASKS, ReviewResult, TaskReview
 from vidence.records import Estimate
 from vidence.text import visible
@@ -59,7 +60,9 @@ def datasheet(
         facts=facts,
         version=__version__,
         table=_table,
-        n_model=sum(one.draft.truth == "model" for one in questions),
+        of_truths=_truths(questions),
+        n_counted=sum(one.draft.doubt in ("detected-count", "paper-count") for one in questions),
+        n_model=sum(one.draft.is_by_model for one in questions),
         letters=", ".join(f"{letter} {n}" for letter, n in sorted(right.items())),
         of_tasks=sorted(Counter(one.task.title for one in questions).items()),
         of_splits=[
@@ -102,6 +105,12 @@ def _sources(questions: Sequence[Question]) -> list[tuple[str, str, int, int]]:
         counts[key] += 1
         videos.setdefault(key, set()).add(one.video.video_id)
     return [(*key, len(videos[key]), n) for key, n in sorted(counts.items())]
+
+
+def _truths(questions: Sequence[Question]) -> list[tuple[str, str, int]]:
+    """What the answers of each task rest on; figures that differ between videos are left to the items."""
+    counts = Counter((one.task.title, truth_kind(one.draft)) for one in questions)
+    return [(task, truth or "not said", n) for (task, truth), n in sorted(counts.items())]
 
 
 def _review_line(line: TaskReview) -> tuple[object, ...]:

@@ -26,7 +26,7 @@ CHECKS: Final[Mapping[str, str]] = {
 }
 ABOUT: Final = (
     *("item_id", "check", "why", "task", "structure", "video", "question"),
-    *("choices", "answer", "evidence", "facts"),
+    *("choices", "answer", "rests on", "evidence", "facts"),
 )
 VERDICT, NOTE = "verdict", "note"
 TO_FILL: Final = (*CHECKS, VERDICT, NOTE)
@@ -60,6 +60,7 @@ def as_csv(rows: Sequence[ToReview]) -> bytes:
                     f"{letter}. {text}" for letter, text in zip(ascii_uppercase, draft.choices, strict=False)
                 ),
                 row.question.letter,
+                draft.truth,
                 "\n".join(map(span_words, draft.evidence)),
                 "\n".join(f"{name}: {value}" for name, value in draft.facts.items()),
                 *([""] * len(TO_FILL)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material
+from vidence.make.pipeline.material import Corpus, Doubt, Draft, Dropped, Made, Material
 from vidence.records import Evidence
 from vidence.text import normal_form
 
@@ -27,7 +27,7 @@ class Candidate:
     """A question with its right and its wrong answers, not yet in the order in which they are offered.
 
     `subject` says what it is about, for the account (``tracks 3, 7``). The evidence are spans in seconds of
-    presentation time with the frames that show it.
+    presentation time with the frames that show it. `truth` and `review` are those of a draft.
     """
 
     structure: str
@@ -38,7 +38,8 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    truth: Literal["program", "model"] = "program"
+    truth: str = ""
+    review: Literal["", Doubt] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +174,7 @@ class DraftLog:
             evidence=candidate.evidence,
             k=k,
             truth=candidate.truth,
+            review=candidate.review,
             tags=dict(candidate.tags),
             facts={**candidate.facts, **self._facts},
         )

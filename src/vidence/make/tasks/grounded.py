@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from vidence.catalog import FilePath
 from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Crop, Made, Material, Task
+from vidence.make.pipeline.material import BY_MODEL, Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
 from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
 from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
@@ -165,7 +165,7 @@ class Grounded:
             wrong=written.distractors,
             evidence=person.looks,
             facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
-            truth="model",
+            truth=BY_MODEL,
         )
 
 
