@@ -16,6 +16,7 @@ from vidence.catalog import create
 from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
+from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
@@ -25,7 +26,6 @@ from vidence.text import normal_form
 
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
-ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
 
 

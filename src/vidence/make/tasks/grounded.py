@@ -84,6 +84,7 @@ class Grounded:
 
     family = "R&T"
     version = 4
+    asks = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]
