@@ -64,6 +64,24 @@ class OneFrameRules(Record, omit_defaults=True):
             )
 
 
+class NeedsAllRules(Record, omit_defaults=True):
+    """A draft is dropped when fewer moments than its `k` prove needed to `model`.
+
+    It is shown the evidence, up to `frames` frames of each span, and where it is right so, all but one span
+    after the other. A span is needed where the model is then not right in the draft's own order of choices
+    and in `permutations` others. With `drop` off every draft stays, and only says what was verified.
+    `frame_px` bounds the longer side of a frame.
+    """
+
+    model: str
+    frames: Count = 2
+    permutations: CountOrNone = 2
+    frame_px: Count = 768
+    prompts: str = "plain"
+    forced: bool = True
+    drop: bool = True
+
+
 class CheckRules(Record, omit_defaults=True):
     """When two drafts of one task and video are nearly one.
 
@@ -76,10 +94,11 @@ class CheckRules(Record, omit_defaults=True):
 
 
 class GateRules(Record, omit_defaults=True):
-    """The gates behind the drafts. The first two are left out where their tables are absent."""
+    """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
 
     text_only: TextOnlyRules | None = None
     one_frame: OneFrameRules | None = None
+    needs_all: NeedsAllRules | None = None
     checks: CheckRules = CheckRules()
     letters: bool = True
 
@@ -87,7 +106,7 @@ class GateRules(Record, omit_defaults=True):
     def models(self) -> tuple[str, ...]:
         """The names of all models that gates ask."""
         panel = () if self.text_only is None else self.text_only.models
-        return panel if self.one_frame is None else (*panel, self.one_frame.model)
+        return (*panel, *(one.model for one in (self.one_frame, self.needs_all) if one is not None))
 
 
 class ReviewRules(Record, omit_defaults=True):

@@ -221,6 +221,8 @@ def _quotas(orders: Sequence[TaskOrder]) -> Gate:
             mine, pair = rules[draft.task], (draft.task, draft.video_id)
             if mine.structures and draft.structure not in mine.structures:
                 dropped.append(_over(draft, "structure-not-wanted"))
+            elif draft.k < mine.least_k:
+                dropped.append(_over(draft, "below-least-k"))
             elif seen[pair] >= mine.per_video:
                 dropped.append(_over(draft, "over-per-video"))
             else:

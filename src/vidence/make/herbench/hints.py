@@ -23,6 +23,7 @@ DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
         "after-the-video": "[[logs]] media: the log tells of another cut of the video",
         "answer-too-common": "[tasks.NAME] same_answer",
         "bad-row": "[[logs]] options",
+        "below-least-k": "[tasks.NAME] least_k",
         "begins-inside": "[tasks.NAME.options] reach and unclear_s",
         "box-outside": "[cards.crops] margin",
         "changes-person": "[tracking.same_person] most_apart and clear_by",

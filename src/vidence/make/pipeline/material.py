@@ -133,9 +133,11 @@ class Corpus:
 class Draft(Record, omit_defaults=True):
     """A question on its way to a release: what it asks, what is right and why, what it rests on.
 
-    `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
-    has at least `k` of them, distinct. `truth` says who computed what is right: ``program``, or ``model``,
-    which a person must confirm. `facts` are the figures that the answer was computed from, for reviewers.
+    `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
+    of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
+    when a model was shown the others; None where that was not tried, or the model is not right with all of
+    them. `truth` says who computed what is right: ``program``, or ``model``, which a person must confirm.
+    `facts` are the figures that the answer was computed from, for reviewers.
     """
 
     draft_id: str
@@ -147,6 +149,7 @@ class Draft(Record, omit_defaults=True):
     answer_index: int
     evidence: tuple[Evidence, ...]
     k: int
+    k_verified: int | None = None
     truth: Literal["program", "model"] = "program"
     tags: dict[str, str] = msgspec.field(default_factory=dict)
     facts: dict[str, str] = msgspec.field(default_factory=dict)
