@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.errors import DataError
+from vidence.catalog import names, parse_spec
+from vidence.errors import DataError, UnknownNameError
 from vidence.make.cards.card_files import read_cards
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import HerbenchConfig
@@ -48,8 +49,10 @@ def foresee(
         root: the folder that its paths start from.
 
     Raises:
+        UnknownNameError: no such detector or tracker.
         DataError: a file of cards that is not there or cannot be used.
     """
+    _check_names(config)
     tasks = [_outlook(order, found.sources, config, root=root) for order in orders]
     able = [one for one in tasks if one.most]
     most = sum(one.most for one in able)
@@ -65,6 +68,17 @@ def foresee(
     if config.review is not None and able:
         said.append(review_words(config.review))
     return Outlook(sentences=tuple(said), tables=(_table(tasks),), can_make=bool(able))
+
+
+def _check_names(config: HerbenchConfig) -> None:
+    """See that detectors and trackers exist; what they need is seen when they are opened."""
+    named = [] if config.shots is None else [("shot-detector", config.shots.detector)]
+    if config.tracking is not None:
+        named += [("detector", config.tracking.detector), ("tracker", config.tracking.tracker)]
+    for kind, spec in named:
+        name = parse_spec(spec).name
+        if name not in names(kind):
+            raise UnknownNameError(kind, name, names(kind))
 
 
 def _outlook(

@@ -79,7 +79,7 @@ def most_rejectable(n_sample: int, rules: ReviewRules) -> int:
     """With how many rejections in a sample of this size the rest is still released; -1 where with none.
 
     >>> most_rejectable(6, ReviewRules()), most_rejectable(20, ReviewRules())
-    (-1, 2)
+    (-1, 1)
     """
     if not n_sample:
         return -1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import DataError
+from vidence.errors import DataError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.planning import review_words
 from vidence.make.makers.herbench import create
@@ -89,6 +89,19 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
     assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
     (clips / "cards.csv").write_text("track_id,kind,text\n1,A,a red coat\n")
     assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('[tracking]\ndetector = "yolo:x"\n', "no detector named 'yolo'"),
+        ('[tracking]\ntracker = "bytetrak"\n', "Did you mean 'bytetrack'"),
+        ('[shots]\ndetector = "contents"\n', "Did you mean 'content'"),
+    ],
+)
+def test_names_that_nothing_has_are_said_before_the_making(clips, table, said):
+    with pytest.raises(UnknownNameError, match=said):
+        outlook(config(clips, table))
 
 
 def test_a_log_bounds_by_its_videos(tmp_path):
