@@ -1,5 +1,6 @@
 """``vidence make``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,8 +23,11 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+from vidence.tables.table import Table
+from vidence.tables.terminal import print_table
 
 _LONG_WAIT_S = 20.0
+NOTHING_MADE = 3  # the command did its work, and there is no question
 
 
 class MakeDisplay:
@@ -105,7 +109,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
-@click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
+@click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
 @json_option
 @progress_option
 def make(
@@ -125,25 +129,26 @@ def make(
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
 
     Every stage keeps its results, so that what was done is not done again, and accounts for everything
-    that did not become a question: OUT/account.json, OUT/dropped.jsonl.
+    that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
+    question.
     """
     maker: Maker = create("maker", name)
-    console, is_quiet = Screen(stderr=True), screen(json_path).quiet
+    console = Screen(stderr=True)
+    overrides = MakeOverrides(
+        only=only,
+        until=until,
+        limit=limit,
+        count_sheet="" if count_sheet is None else str(count_sheet),
+    )
     if check:
         maker.check(config)
-        write_said(json_path, "make", sentences=[f"{config} makes sense"])
-        if not is_quiet:
-            click.echo(f"{config} makes sense")
-        return 0
+        outlook = maker.foresee(config, overrides=overrides, context=BuildContext.of(environment()))
+        write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
+        _say(outlook.sentences, outlook.tables, screen(json_path))
+        return 0 if outlook.can_make else NOTHING_MADE
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
-        overrides = MakeOverrides(
-            only=only,
-            until=until,
-            limit=limit,
-            count_sheet="" if count_sheet is None else str(count_sheet),
-        )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:
@@ -154,9 +159,18 @@ def make(
     counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
     sentences = (*built.sentences, *([counts] if counts else []))
     values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
-    write_said(json_path, "make", sentences=sentences, values=values)
-    for sentence in () if is_quiet else sentences:
-        click.echo(sentence)
+    write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
+    _say(sentences, built.tables, screen(json_path))
     for path in built.files:
         click.echo(f"wrote {path}", err=True)
-    return 0
+    return NOTHING_MADE if built.is_empty else 0
+
+
+def _say(sentences: Sequence[str], tables: Sequence[Table], shown: Screen) -> None:
+    """Print what a maker says; nothing where a file goes to the standard output."""
+    if shown.quiet:
+        return
+    for sentence in sentences:
+        click.echo(sentence)
+    for table in tables:
+        print_table(table, shown)

@@ -166,13 +166,15 @@ class TaskRules(Record, omit_defaults=True):
 
     `structures` are the forms of question that are wanted (empty: all that the task has). `same_answer` is
     the largest share of the drafts of one structure that have the same right answer, two drafts at least (1:
-    any): whoever guesses what is right most often is to gain little.
+    any): whoever guesses what is right most often is to gain little. Drafts that need fewer than `least_k`
+    moments by their construction are left out.
     """
 
     per_video: Count = DEFAULT_PER_VIDEO
     total: Count | None = None
     structures: tuple[str, ...] = ()
     same_answer: Share = 0.4
+    least_k: Count = 1
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 

@@ -10,6 +10,8 @@ from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
 
+_MOST_NAMED = 10
+
 
 def gather(work: HerbenchSession, *, needs: Collection[str]) -> tuple[list[VideoState], Corpus]:
     """Find the sources and make what is needed of them.
@@ -58,7 +60,13 @@ def _sources(work: HerbenchSession) -> Sources:
         kept=[one.video.video_id for one in found.sources],
         dropped=found.dropped,
     )
-    work.ledger.notes.extend(found.notes)
+    for one in found.dropped[:_MOST_NAMED]:
+        work.trouble(f"{one.what} cannot be used: {one.detail}")
+    if len(found.dropped) > _MOST_NAMED:
+        work.trouble(f"{len(found.dropped) - _MOST_NAMED:,} more videos cannot be used; see dropped.jsonl")
+    for remark in found.remarks:
+        work.trouble(remark)
+    work.ledger.notes.extend((*found.notes, *found.remarks))
     return found
 
 

@@ -139,11 +139,13 @@ or as the paper counts them."""
 class Draft(Record, omit_defaults=True):
     """A question on its way to a release: what it asks, what is right and why, what it rests on.
 
-    `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
-    has at least `k` of them, distinct. `truth` says in words what the answer rests on (``log``, ``given
-    tracks``, ``detected tracks, recall 0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model
-    gave it; sets made before these words say ``program``. `review` says why a person must look at it whatever
-    the sample is. `facts` are the figures that the answer was computed from, for reviewers.
+    `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
+    of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
+    when a model was shown the others; None where that was not tried, or the model is not right with all of
+    them. `truth` says in words what the answer rests on (``log``, ``given tracks``, ``detected tracks, recall
+    0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model gave it; sets made before these
+    words say ``program``. `review` says why a person must look at it whatever the sample is. `facts` are the
+    figures that the answer was computed from, for reviewers.
     """
 
     draft_id: str
@@ -155,6 +157,7 @@ class Draft(Record, omit_defaults=True):
     answer_index: int
     evidence: tuple[Evidence, ...]
     k: int
+    k_verified: int | None = None
     truth: str = ""
     review: Literal["", Doubt] = ""
     tags: dict[str, str] = msgspec.field(default_factory=dict)

@@ -25,6 +25,7 @@ from vidence.make.pipeline.ledger import (
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.records import Failed, Record
+from vidence.tables.table import Table
 
 T = TypeVar("T")
 # Which drafts stay, and why the others do not: quality gates, filters, balance.
@@ -122,12 +123,27 @@ class BuildContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What a session made: the folder, the account of everything, the files, and words for the user."""
+    """What a session made: the folder, the account of everything, the files, and words for the user.
+
+    `tables` are what people read beside the sentences; `is_empty` says that it was to make questions, and
+    there is none.
+    """
 
     folder: Path
     account: Account
     files: tuple[Path, ...]
     sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    is_empty: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """What a configuration can give, before anything is made; `can_make` is False where that is nothing."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    can_make: bool = True
 
 
 class Maker(Protocol):
@@ -143,6 +159,13 @@ class Maker(Protocol):
 
     def check(self, config: Path) -> None:
         """Read the configuration and see that what it names exists; nothing is made.
+
+        Raises:
+            VidenceError: what is wrong with it.
+        """
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """What the configuration can give and what it lacks; sources are looked at, and nothing is made.
 
         Raises:
             VidenceError: what is wrong with it.

@@ -83,7 +83,8 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 4
+    version = 5
+    asks = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]
@@ -164,6 +165,7 @@ class Grounded:
             right=written.answer,
             wrong=written.distractors,
             evidence=person.looks,
+            k=1,  # one moment may show who it is and what is asked; more is for a gate to prove
             facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
             truth=BY_MODEL,
         )

@@ -149,6 +149,12 @@ class TestAglt:
             "route": "First in the bottom left part, last in the bottom right part",
             "shape": "The person goes to the right and does not turn back",
         }
+        # one end tells where somebody comes from or goes to, two the way between, three how it runs
+        assert {draft.structure: draft.k for draft in drafts(found)} == {
+            **dict.fromkeys(("enters", "leaves", "starts", "ends"), 1),
+            **{"passage": 2, "route": 2, "shape": 3},
+        }
+        assert {len(draft.evidence) for draft in drafts(found)} == {3}
 
     def test_a_track_that_ends_inside_the_frame(self) -> None:
         lost = straight("a", first=20, last=120, start=(60, 480), end=(600, 600))
