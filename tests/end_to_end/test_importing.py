@@ -6,7 +6,6 @@ import pytest
 
 from conftest import need
 from subjects.layouts import LAYOUTS, inspect_log, lines_file
-
 from vidence.engine.plan import read_plan
 
 

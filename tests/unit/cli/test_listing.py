@@ -43,7 +43,9 @@ def test_without_a_kind_every_name_is_there_with_a_line():
     assert tuple(headings) == plurals() == tuple(PURPOSES)
     assert headings["benchmarks"] == "sets of questions, for vidence run"
     assert any(line.startswith("  table ") for line in lines)
-    n_described = sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows()) + len(presets())
+    n_described = (
+        sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows()) + len(presets())
+    )
     assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
     assert json.loads(said("--json", "-"))["kinds"]["trackers"] == list(catalog.names("tracker"))
 
