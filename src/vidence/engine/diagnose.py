@@ -153,8 +153,8 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
         return ()
     option = f"{diagnostic.frames_option}={plan.n_frames}"
     return (
-        f"{diagnostic.name} ranks {shown} frames of each question, {diagnostic.frames_option} of its options, "
-        f"while the plan shows {plan.n_frames}; --set {option} takes as many",
+        f"{diagnostic.name} ranks {shown} frames of each question, its {diagnostic.frames_option}, while the "
+        f"plan shows {plan.n_frames}; --set {option} takes as many",
     )
 
 

@@ -356,7 +356,7 @@ def test_a_plus_adds_to_the_plans_own_model(base, spec, expected):
 @pytest.mark.parametrize(
     ("frames", "options", "said"),
     [
-        (32, {}, ["mrfs ranks 16 frames of each question, max of its options, while the plan shows 32"]),
+        (32, {}, ["mrfs ranks 16 frames of each question, its max, while the plan shows 32"]),
         (16, {}, []),
         (32, {"max": "32"}, []),
     ],
