@@ -73,10 +73,10 @@ class End:
     `edges` are the bands that the centre lies in, `near` those of them whose edge the box comes near to: near
     is not enough, since the feet of a person who walks down touch the lower edge long before there is nothing
     left to see, nor is the band, since that at the top reaches far into the frame. `passed` are the edges
-    that the person, going on so, is out of next: several where that takes about as long. The shot begins with the
-    first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame that does not
-    show the shot clearly. `is_cut` is False where the shot begins (ends) with the video itself, `is_bound`
-    says that the track does.
+    that the person, going on so, is out of next: several where that takes about as long. The shot begins
+    with the first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame
+    that does not show the shot clearly. `is_cut` is False where the shot begins (ends) with the video
+    itself, `is_bound` says that the track does.
     """
 
     edges: tuple[Edge, ...]
@@ -121,8 +121,8 @@ class End:
         Departs: who is there in the first frame did not enter, who is there in the last did not leave;
             corners, where bands overlap, and the inside of the frame are unclear; and so is a box in a band
             that does not come near the edge, or does not move towards it, or would be out of another edge
-            about as soon: a track may end early, behind somebody. Who is there when a shot begins or ends came
-            and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
+            about as soon: a track may end early, behind somebody. Who is there when a shot begins or ends
+            came and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
         """
         if self.away_s <= 0:
             return UNCLEAR if self.is_cut else STAYED
