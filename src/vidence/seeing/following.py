@@ -1,7 +1,7 @@
 """Detect, describe and associate: from a video to its tracks, in one reading of the video."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +13,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.limbs import out_of_scale, without_parts
+from vidence.seeing.same_person import Looks, SamePersonRules, looks_of
 from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Observer, watch
 
@@ -93,6 +94,8 @@ class Followed:
     """Tracks that were left out as limbs of somebody."""
     n_out_of_scale: int = 0
     """Boxes that were not used because their size does not fit their place."""
+    looks: Mapping[str, Looks] = field(default_factory=dict)
+    """What the tracks look like, by id; nothing where no boxes were described."""
 
 
 def open_detector(spec: str) -> Detector:
@@ -169,14 +172,19 @@ def follow(
         detections=watched.detections,
         shots=() if shots is None else tuple(shots()),
     )
+    vectors = portraits.of(watched.detections) if portraits is not None else None
     found = track_shots(
         tracked,
         watched.detections,
         tracker=tracker,
         stride=stride,
-        vectors=portraits.of(watched.detections) if portraits is not None else None,
+        vectors=vectors,
         finds_parts=detector.finds_parts,
     )
+    looks: dict[str, Looks] = {}
+    if vectors is not None:
+        size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
+        looks = looks_of(found.tracks, watched.detections, vectors, size_px=size_px, most_covered=most)
     return Followed(
         tracked=replace(tracked, tracks=found.tracks),
         frame_indices=tuple(wanted),
@@ -184,4 +192,5 @@ def follow(
         identities=identities,
         parts=found.parts,
         n_out_of_scale=found.n_out_of_scale,
+        looks=looks,
     )

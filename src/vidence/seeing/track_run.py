@@ -123,7 +123,7 @@ def track_video(
     )
     if cutter is not None:
         followed = replace(followed, identities={**followed.identities, "cuts": cutter.identity})
-    refined = refine(followed.tracked, job.refine)
+    refined = refine(followed.tracked, job.refine, looks=followed.looks)
     if detector.finds_parts:  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))

@@ -220,7 +220,7 @@ class _Watcher:
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
         given = self._given(one)
         maker = tracker.identity if given is None else given.identity
-        stage = Stage(name=STAGE, kind=Tracks, version=8, settings=[maker, rules.of_tracks, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=9, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
@@ -339,7 +339,8 @@ def find_tracks(
         finds_parts=seen.finds_parts,
     )
     limbs = list(found.parts)
-    cleaned = refine(replace(whole, tracks=found.tracks), rules.refine)
+    raw = replace(whole, tracks=found.tracks)
+    cleaned = refine(raw, rules.refine, looks=_looks(seen, raw, rules=rules))
     refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
         refined_tracks, parts = without_parts(refined_tracks)

@@ -17,8 +17,9 @@ from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, al
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
+from vidence.seeing.ends import EndMotion
 from vidence.seeing.same_person import distance
-from vidence.seeing.space import Edge, edges_at
+from vidence.seeing.space import EDGES, Edge, edges_at
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 from vidence.seeing.visibility import Visible
 from vidence.text import normal_form
@@ -33,6 +34,7 @@ SAME_LOOK: Final = 0.1
 _LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
+_SOONER: Final = 2.0
 _FIFTH = 5
 _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
@@ -70,14 +72,16 @@ class End:
 
     `edges` are the bands that the centre lies in, `near` those of them whose edge the box comes near to: near
     is not enough, since the feet of a person who walks down touch the lower edge long before there is nothing
-    left to see, nor is the band, since that at the top reaches far into the frame. The shot begins with the
-    first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame that does not
-    show the shot clearly. `is_cut` is False where the shot begins (ends) with the video itself, `is_bound`
-    says that the track does.
+    left to see, nor is the band, since that at the top reaches far into the frame. `passed` are the edges
+    that the person, going on so, is out of next: several where that takes about as long. The shot begins
+    with the first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame
+    that does not show the shot clearly. `is_cut` is False where the shot begins (ends) with the video
+    itself, `is_bound` says that the track does.
     """
 
     edges: tuple[Edge, ...]
     near: tuple[Edge, ...]
+    passed: tuple[Edge, ...]
     away_s: float
     is_cut: bool
     is_bound: bool
@@ -102,6 +106,7 @@ class End:
         return cls(
             edges=edges,
             near=tuple(edge for edge in edges if gaps[edge] <= reach),
+            passed=_passed(EndMotion.of(track, at=at, fps=tracked.fps), size_px=size_px),
             away_s=away_s,
             is_cut=is_cut,
             is_bound=frame == (0 if at == 0 else last),
@@ -115,14 +120,15 @@ class End:
         Source: HERBench, section 7.3.
         Departs: who is there in the first frame did not enter, who is there in the last did not leave;
             corners, where bands overlap, and the inside of the frame are unclear; and so is a box in a band
-            that does not come near the edge. Who is there when a shot begins or ends came and went nowhere,
-            as far as one can see; so did who is seen in black or mixed frames.
+            that does not come near the edge, or does not move towards it, or would be out of another edge
+            about as soon: a track may end early, behind somebody. Who is there when a shot begins or ends
+            came and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
         """
         if self.away_s <= 0:
             return UNCLEAR if self.is_cut else STAYED
         if self.away_s < self.unclear_s or len(self.edges) != 1 or not self.near:
             return UNCLEAR
-        return self.edges[0]
+        return self.edges[0] if self.passed == self.edges else UNCLEAR
 
     @property
     def is_inside(self) -> bool:
@@ -133,6 +139,16 @@ class End:
         if self.is_cut and (self.away_s <= 0 or self.away_s < self.unclear_s):
             return True
         return not self.is_bound and not self.near
+
+
+def _passed(motion: EndMotion, *, size_px: tuple[int, int]) -> tuple[Edge, ...]:
+    """The edges that a person who moves so is out of next; none for somebody who stands.
+
+    Beside the first there are those that take at most twice as long.
+    """
+    out = motion.is_out_in_s(size_px=size_px)
+    soonest = min(out.values(), default=0.0)
+    return tuple(edge for edge in EDGES if edge in out and out[edge] <= _SOONER * soonest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,7 +403,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 4
+    version = 5
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings
