@@ -29,8 +29,8 @@ _SIDES: Final = re.compile(
 )
 # Where one of these stands, nobody changes between man and woman.
 _GENDERED: Final = re.compile(
-    r"\b(?:he|she|him|her|his|hers|himself|herself|beard\w*|moustache\w*|mustache\w*|bald|shirtless|bow tie|tie"
-    r"|bowler|tuxedo|waistcoat|dress|gown|skirt|blouse|heels|handbag|bikini|bra|veil|headscarf|bride|groom"
+    r"\b(?:he|she|him|her|his|hers|himself|herself|beard\w*|moustache\w*|mustache\w*|bald|shirtless|bow tie"
+    r"|tie|bowler|tuxedo|waistcoat|dress|gown|skirt|blouse|heels|handbag|bikini|bra|veil|headscarf|bride|groom"
     r"|mother|father|sister|brother|wife|husband|son|daughter|king|queen|lady|gentleman|make-?up|lipstick)\b",
     re.IGNORECASE,
 )
@@ -56,9 +56,9 @@ def perturb_by_rules(
     """A false variant of a scene card that nobody was asked for.
 
     Two to five details are drawn, of each phrase one, and swapped for others of their kind that are said in
-    such a place: in true cards of other videos (`known`), or by a list of plain facts. What is said more often
-    there is drawn more often. A card with fewer than two such details is not falsified (``no-detail-known``,
-    ``nothing-plausible``). What comes out is checked like the text of a model.
+    such a place: in true cards of other videos (`known`), or by a list of plain facts. What is said there
+    more often is drawn more often. A card with fewer than two such details is not falsified
+    (``no-detail-known``, ``nothing-plausible``). What comes out is checked like the text of a model.
 
     Args:
         card: the faithful card.

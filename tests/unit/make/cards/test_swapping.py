@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from vidence.make.cards.falsifying import check_changes
 from subjects.scene_cards import films
+from vidence.make.cards.falsifying import check_changes
 from vidence.make.cards.plausible import Known
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Dropped, SceneCard
