@@ -80,9 +80,9 @@ class CheckRules(Record, omit_defaults=True):
 class BlindRules(Record, omit_defaults=True):
     """Structures whose answers can be read off texts are held back (`structures.read_structures`).
 
-    All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of those
-    that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn at
-    most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
+    All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
+    those that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn
+    at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
     ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
     """
 
