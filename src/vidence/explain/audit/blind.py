@@ -36,7 +36,9 @@ TELLING: Final = 0.525
 _BATCH: Final = 100
 _ENOUGH: Final = 30  # draws as good as the set, after which no more are needed
 _ADDED: Final = 0.5  # to the count of every word
-_MOST_NEEDED: Final = 10_000
+_MOST_NEEDED: Final = 2_000
+_POWER: Final = 0.8
+LEAST_SOURCES: Final = 4  # with fewer an interval by source hides nearly every leak
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,7 @@ class BlindTest:
         """``untold`` where there are too few boards, or sources, for a leak to show."""
         if self.above(alpha) is not None:
             return "above"
-        return "untold" if self.n < self.n_needed or self.n_clusters < 2 else "chance"
+        return "untold" if self.n < self.n_needed or self.n_clusters < LEAST_SOURCES else "chance"
 
 
 # --------------------------------------------------------------------------- boards
@@ -470,15 +472,17 @@ def _score(
 
 
 def n_needed(chance: float, *, alpha: float) -> int:
-    """The fewest boards on which a rule that is clearly above guessing (`TELLING`) is not taken for luck.
+    """The fewest boards on which a rule clearly above guessing (`TELLING`) is found in four of five sets.
 
     >>> n_needed(0.2, alpha=0.005), n_needed(0.5, alpha=0.005)
-    (7, 21)
+    (15, 39)
     """
     from scipy.special import bdtrc
 
     telling = chance + TELLING * (1 - chance)
-    n = 1
-    while n < _MOST_NEEDED and float(bdtrc(math.ceil(telling * n) - 1, n, chance)) > alpha:
-        n += 1
-    return n
+    for n in range(1, _MOST_NEEDED):
+        ends = bdtrc(np.arange(-1, n), n, chance)
+        fewest = int(np.argmax(ends <= alpha)) if (ends <= alpha).any() else n + 1
+        if fewest <= n and float(bdtrc(fewest - 1, n, telling)) >= _POWER:
+            return n
+    return _MOST_NEEDED

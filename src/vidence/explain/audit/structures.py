@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.explain.audit.blind import (
+    LEAST_SOURCES,
     BlindScore,
     BlindTest,
     Board,
@@ -78,7 +79,7 @@ class StructureFinding:
         )
         if self.verdict == "untold":
             few = f"cannot be told with {self.n} questions about {self.n_clusters} sources"
-            return f"{few} ({self.n_needed} about two or more can); {text}"
+            return f"{few} ({self.n_needed} about {LEAST_SOURCES} or more can); {text}"
         return text
 
 
@@ -130,7 +131,7 @@ def read_structures(
     made = []
     for (name, (_, worst, kind)), p_value in zip(raw.items(), adjusted, strict=True):
         test = tested[name][CHOICES]
-        few = test.n < test.n_needed or test.n_clusters < 2
+        few = test.n < test.n_needed or test.n_clusters < LEAST_SOURCES
         verdict: Verdict = "above" if p_value <= alpha + 1e-12 else "untold" if few else "chance"
         made.append(
             StructureFinding(
