@@ -1,16 +1,18 @@
 """What a configuration says of quality gates, of the review by people, and of the release."""
 
 import re
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from vidence.errors import UsageError
+from vidence.catalog import names
+from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
 
 ALL: Final = "test"
+ALL_TASKS: Final = "all"
 
 
 class TextOnlyRules(Record, omit_defaults=True):
@@ -93,6 +95,27 @@ class CheckRules(Record, omit_defaults=True):
     same_evidence: Share = 0.5
 
 
+class BlindRules(Record, omit_defaults=True):
+    """Structures whose answers can be read off texts are held back (`structures.read_structures`).
+
+    All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
+    those that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn
+    at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
+    ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
+    """
+
+    hold: tuple[str, ...] = ("sva", "tso")
+    level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+    draws: Annotated[int, Meta(ge=199)] = 1999
+    untold: Literal["release", "hold"] = "release"
+
+    def __post_init__(self) -> None:
+        known = (ALL_TASKS, *names("task"))
+        unknown = [task for task in self.hold if task not in known]
+        if unknown:
+            raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
+
+
 class GateRules(Record, omit_defaults=True):
     """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
 
@@ -101,6 +124,7 @@ class GateRules(Record, omit_defaults=True):
     needs_all: NeedsAllRules | None = None
     checks: CheckRules = CheckRules()
     letters: bool = True
+    blind: BlindRules = BlindRules()
 
     @property
     def models(self) -> tuple[str, ...]:

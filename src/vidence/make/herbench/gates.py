@@ -15,11 +15,12 @@ from vidence.make.gates.asking import (
     ask_with_frames,
     remarks,
 )
+from vidence.make.gates.blind import BLIND, hold_back
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource, cut_frames
 from vidence.make.gates.letters import LetterCounts, spread_letters
 from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.rules import BlindRules, GateRules, OneFrameRules, TextOnlyRules
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
@@ -48,9 +49,13 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
     """
     rules = work.config.gates
     if rules is None:
-        words = "the configuration has no [gates]; drafts were put through no quality gate"
-        work.ledger.notes.append(words)
-        return Gated(drafts=drafts, words=(words,))
+        words = ["the configuration has no [gates]; drafts were put through no quality gate"]
+        if work.config.release is not None:
+            words = ["the configuration has no [gates]; the only gate is that of blind readers"]
+            drafts, more = _held_back(work, drafts, rules=BlindRules(), videos=videos)
+            words += more
+        work.ledger.notes += words
+        return Gated(drafts=drafts, words=tuple(words))
     gates = _Gates(work=work, rules=rules, videos=videos)
     drafts = work.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
     gates.words.append(
@@ -60,6 +65,8 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
     drafts = gates.text_only(drafts)
     drafts = gates.one_frame(drafts)
     drafts = gates.needs_all(drafts)
+    drafts, found = _held_back(work, drafts, rules=rules.blind, videos=videos)
+    gates.words += found
     drafts = gates.spread(drafts)
     work.ledger.notes.extend(gates.notes)
     write_file(work.out / VERDICTS_FILE, as_lines(gates.verdicts))
@@ -76,6 +83,27 @@ def _told(verdict: GateVerdict) -> str:
     if verdict.k_verified is not None:
         return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
     return f"{verdict.n_right} of {len(verdict.votes)} right"
+
+
+def _held_back(
+    work: HerbenchSession,
+    drafts: tuple[Draft, ...],
+    *,
+    rules: BlindRules,
+    videos: Sequence[VideoState],
+) -> tuple[tuple[Draft, ...], list[str]]:
+    """The drafts of structures that texts do not give away, and what is said of all structures."""
+    sources = {one.video_id: one.source.video.source_id for one in videos}
+    words: list[str] = []
+
+    def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+        found = hold_back(some, rules, sources=sources, seed=work.config.seed)
+        words.extend(found.words)
+        return found.drafts, found.dropped
+
+    if not drafts:
+        return drafts, words
+    return work.filter(BLIND, drafts, gate), words
 
 
 class _Gates:
