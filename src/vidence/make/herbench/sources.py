@@ -106,9 +106,9 @@ def find_sources(
         try:
             video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
         except MediaError as error:
-            dropped.append(
-                Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
-            )
+            needed = "; its tracks need it: size, times and looks are read from it" if one.rule.tracks else ""
+            detail = f"{error}{needed}"
+            dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
             continue
         inside, late = _inside(events.get(one.video_id, ()), video)
         sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
