@@ -27,7 +27,7 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Finder, LastResort, Observer, watch
 
 STAGE: Final = "tracks"
@@ -376,7 +376,7 @@ def take_tracks(
     """Tracks that people gave, as they are: ranked, and some picked.
 
     Nothing is joined, cleaned or dropped for its looks; gaps stay. Who goes out of view and comes back is
-    one person, whom counts know, but is not picked: how long somebody is there cannot be said in one span.
+    counted at every visit (``ID``, ``ID/2``), but not picked: how long they are there is no single span.
 
     Args:
         video: for the looks of the tracks.
@@ -412,14 +412,14 @@ def take_tracks(
         name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None
     }
     whole = replace(whole, looks=means)
-    stays, _, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
+    stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
     appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
     ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if stays else ()
     chosen = tuple(pick.track_id for pick in picks)
     left = [t.track_id for t in stays if t.track_id not in chosen]
     return Tracks(
-        video=replace(whole, detections=None),
+        video=replace(whole, tracks=(*stays, *map(_first_by_id, visits)), detections=None),
         chosen=chosen,
         raw_ids=tuple(track.track_id for track in everybody),
         dropped=(
@@ -428,6 +428,11 @@ def take_tracks(
             *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left),
         ),
     )
+
+
+def _first_by_id(visit: Track) -> Track:
+    """A visit; the first has the name of the person, whom cards of everybody may name."""
+    return replace(visit, track_id=visit.track_id.removesuffix("/1"))
 
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
