@@ -200,7 +200,11 @@ class _Watcher:
             return None
         if one.video_id not in self._givens:
             given = open_tracks(spec.format(video_id=one.video_id), folder=self.work.root)
-            if (video := one.open(self.work)) is not None:
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            if video is not None:
                 self.work.ledger.notes.extend(given.of(video).notes)
             self._givens[one.video_id] = given
         return self._givens[one.video_id]
