@@ -1,21 +1,27 @@
 """``vidence track``."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from vidence.catalog import check_name
-from vidence.cli.console import Screen
-from vidence.cli.progress import Meter, interruptible, progress_option
+from vidence.cli.console import Screen, several
+from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vidence.make.pipeline.watching import KeptWork
+    from vidence.seeing.chunks import ChunkWork
     from vidence.seeing.refine import RefineSettings
     from vidence.seeing.track_files import MotRows
     from vidence.seeing.track_run import TrackRecord
 
 _SHOWN_PROBLEMS = 3
+_LOOKS_PER_S = 7.5  # that of `seeing.following`, which takes long to import
 _STEPS = "outliers,gaps,smoothing,merging"
 
 
@@ -36,12 +42,12 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, bytetrack.",
 )
 @click.option(
-    "--frames-stride",
-    "stride",
-    type=click.IntRange(1),
-    default=1,
+    "--rate",
+    type=click.FloatRange(0),
+    default=_LOOKS_PER_S,
     show_default=True,
-    help="Look at every Nth frame.",
+    metavar="PER_S",
+    help="How often a second of video the detector looks, at most; 0: at every frame.",
 )
 @click.option(
     "--cuts",
@@ -81,13 +87,14 @@ _STEPS = "outliers,gaps,smoothing,merging"
     show_default=True,
     help="Tracks on the contact sheet.",
 )
+@jobs_option
 @progress_option
 def track(
     *,
     video: Path,
     detector: str,
     tracker: str,
-    stride: int,
+    rate: float,
     cuts: str,
     steps: str,
     gt: Path | None,
@@ -95,6 +102,7 @@ def track(
     table: str,
     with_video: bool,
     most_shown: int,
+    jobs: int | None,
     progress: str,
 ) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
@@ -102,7 +110,11 @@ def track(
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
     MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts.
     """
-    from vidence.media.video import open_video
+    from vidence.engine.environment import environment
+    from vidence.make.pipeline.cache import ArtifactCache
+    from vidence.make.pipeline.watching import KeptWork
+    from vidence.media.files import known_video
+    from vidence.seeing.following import open_tracker
     from vidence.seeing.pictures import ContactSheet, paint
     from vidence.seeing.track_files import check_parquet
     from vidence.seeing.track_run import TrackJob, track_video, write_run
@@ -111,20 +123,26 @@ def track(
         check_name(kind, spec)
     if cuts != "none":
         check_name("shot-detector", cuts)
-    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
-    medium = open_video(video, kind="frames" if video.is_dir() else "video")
+    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
+    folder = out if out is not None else Path("tracks") / video.resolve().stem
+    place = environment()
+    medium, content_hash = known_video(
+        video, kind="frames" if video.is_dir() else "video", cache_root=place.cache_root
+    )
     truth = _truth(gt)
     if table == "parquet":
         check_parquet()
-    console = Screen(stderr=True)
-    meter = Meter(console, mode=progress)
-    with meter, interruptible(console):
-        meter.begin("looking for people", total=len(range(0, medium.n_frames, stride)))
-        tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
-    folder = out if out is not None else Path("tracks") / video.resolve().stem
+    kept = KeptWork(
+        ArtifactCache(folder=folder / "stages"),
+        inputs={"video": content_hash},
+        specs=(detector, open_tracker(tracker).describer),
+        n_workers=place.n_workers if jobs is None else jobs,
+        worker_max_bytes=place.worker_max_bytes,
+    )
+    with _shown(video.name, kept, mode=progress) as work:
+        tracked, record = track_video(medium, job, truth=truth, work=work)
     write_run(folder, tracked, record, table=table)
-    n = len(tracked.tracks)
-    title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"
+    title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
     paint(
         medium,
         tracked,
@@ -132,9 +150,24 @@ def track(
         sheet_path=folder / "contact-sheet.jpg",
         film_path=folder / "annotated.mp4" if with_video else None,
     )
+    kept.clear()
     for line in _lines(record):
         click.echo(line)
     click.echo(f"wrote {folder}", err=True)
+
+
+@contextmanager
+def _shown(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]":
+    """The work on a video while it is shown how far it is."""
+    console = Screen(stderr=True)
+    meter = Meter(console, mode=mode)
+
+    def begin(n_frames: int, n_done: int) -> None:
+        meter.begin("looking for people, frames", total=n_frames, n_done=n_done)
+        meter.note(name)
+
+    with meter, interruptible(console):
+        yield kept.work(on_begin=begin, on_frames=meter.advance)
 
 
 def _settings(steps: str) -> "RefineSettings":
