@@ -54,11 +54,7 @@ def people(*, n: int = 12, span_s: float = 16.0, seed: int = 7) -> tuple[Person,
         down = feet + np.r_[0, np.cumsum(rng.uniform(-8, 8, 6))]
         ways = PchipInterpolator(times_s, down)
         across = PchipInterpolator(times_s, ends[0] + (ends[1] - ends[0]) * share)
-        found.append(
-            Person(
-                number % len(LOOKS), tall, times_s[0], times_s[-1], across, PchipInterpolator(times_s, down)
-            )
-        )
+        found.append(Person(number % len(LOOKS), tall, times_s[0], times_s[-1], across, ways))
     return tuple(found)
 
 
