@@ -30,6 +30,9 @@ EACH = (1, 4, 10)
 SIZES = ("equal", "unequal", "one with 40 %")
 APART = (0.05, 0.2, 0.35, 0.5)
 N_BOOT = 999
+# Of 84 designs the largest gap is looked for: 2,000 runs of each, with a standard error of 0.009, show gaps
+# of 0.03 and more that are not there.
+TIMES_PROMISED = 5
 BEGIN, END = "<!-- made by bench/coverage.py -->", "<!-- end -->"
 
 
@@ -221,8 +224,7 @@ def promises(n_runs: int, rng: np.random.Generator) -> list[str]:
             if not np.isfinite(gain):
                 n_none += 1
                 continue
-            runs = max(1000, n_runs // max(1, n_videos * each // 300))
-            drawn = drawn_differences(design.counts(), apart=apart, gain=gain, icc=icc, n_runs=runs, rng=rng)
+            drawn = drawn_differences(design.counts(), apart=apart, gain=gain, icc=icc, n_runs=n_runs, rng=rng)
             gaps.append(share_clear(design.counts(), *drawn) - 0.8)
         largest = f"{max(map(abs, gaps)):.3f}" if gaps else ""
         within = f"{sum(abs(gap) <= 0.03 for gap in gaps)} of {len(gaps)}"
@@ -256,9 +258,10 @@ def page(n_runs: int, seed: int) -> str:
             "",
             "At the difference that `vidence power` names for power 0.8 (1, 4 and 10 questions on each "
             "video, correlation 0 and 0.1, runs that differ on 10, 30 and 50 % of the questions), the share "
-            f"of {n_runs:,} simulated pairs of runs whose difference `compare` calls clear, less 0.8.",
+            f"of {TIMES_PROMISED * n_runs:,} simulated pairs of runs whose difference `compare` calls clear, "
+            "less 0.8.",
             "",
-            *promises(n_runs, rng),
+            *promises(TIMES_PROMISED * n_runs, rng),
         ]
     )
 

@@ -239,7 +239,6 @@ def go(plan: Plan, folder: Path, ending: _Ending) -> int:
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
-    gc.collect()  # the questions of the run and the replies of its model are in cycles; the report reads anew
     show_run(folder, page=page_path if ending.page else None, json_path=ending.json_path)
     say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
@@ -262,6 +261,7 @@ def asked(plan: Plan, folder: Path, console: Console, *, again: str, progress: s
         again=again,
         progress=progress,
     )
+    gc.collect()  # questions of the run and replies of its model are in cycles; what follows reads anew
     keep_line(folder)
     return summary
 

@@ -147,7 +147,7 @@ def _made(folder: Path) -> _Kept:
     digest = _digest(folder)
     with RunStore(folder) as store:
         _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
-    run = load_run(folder)
+    run = load_run(folder, are_brief=True)
     n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
     score = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
     ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)

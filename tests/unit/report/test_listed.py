@@ -72,7 +72,7 @@ def test_a_line_that_is_not_true_any_more_is_made_again(runs, monkeypatch, chang
         monkeypatch.setattr(listed_module, "__version__", "another")
     read = []
     real = results.load_run
-    monkeypatch.setattr(results, "load_run", lambda folder: read.append(folder) or real(folder))
+    monkeypatch.setattr(results, "load_run", lambda folder, **how: read.append(folder) or real(folder, **how))
     after = listed(folder)
     assert read == [folder]
     assert (after.name == "Named now") == (change == "plan")
