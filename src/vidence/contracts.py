@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.clip import Clip
-from vidence.records import Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score
+from vidence.records import Aside, Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score, Step
 from vidence.tables.charts import Statement
 
 MadeT = TypeVar("MadeT")
@@ -390,15 +390,16 @@ class Subject(Protocol):
         positions: Sequence[int] | None = None,
         *,
         order: tuple[int, ...] = (),
-        more: str = "",
+        more: str | Aside = "",
         instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question with frames of a view, shown in the order of `positions`; None shows all of them.
 
         The positions count in the view's own order; an empty list asks without frames. `order` is that of
         the choices, as in `Item.with_order`; empty for the item's own. `more` names a template whose words
-        stand behind the question (see `Words`); empty for none. `instead` names for some positions another
-        view with the same frames, out of which these are taken, since they are encoded otherwise there.
+        stand behind the question (see `Words`), or is an `Aside`; empty for none. `instead` names for some
+        positions another view with the same frames, out of which these are taken, since they are encoded
+        otherwise there.
         """
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
@@ -421,11 +422,16 @@ class Question(Subject, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a strategy came to: the reply that counts, the prompt that it replies to and the view shown."""
+    """What a strategy came to: the reply that counts, the prompt that it replies to and the view shown.
+
+    `steps` are all replies that it asked for, in order, the one that counts among them; empty where that is
+    the only one.
+    """
 
     prompt: Prompt
     reply: Reply
     view: str
+    steps: tuple[Step, ...] = ()
 
 
 class Strategy(Protocol):
@@ -438,6 +444,9 @@ class Strategy(Protocol):
 
     def views(self, view: View) -> Mapping[str, View]:
         """The frames that it wants to show, by names of its own; `view` is the plan's."""
+
+    def models(self) -> Mapping[str, str]:
+        """Other models that it asks, by names of its own: their specs, as `Diagnostic.models`."""
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask, and say which reply counts.

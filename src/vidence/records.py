@@ -1,7 +1,7 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, assert_never, dataclass_transform
 
 import msgspec
@@ -433,6 +433,32 @@ class Score(Record):
     unanswered: tuple[Verdict, ...] = ()
 
 
+class Aside(Record):
+    """Words beside a question, or in its place."""
+
+    name: str = ""
+    """Of a template of `ask.prompting.templates.ASIDES`; empty: none."""
+    said: Mapping[str, str] = {}
+    """What it uses beside the question, such as a reply to be looked over."""
+    is_alone: bool = False
+    """Whether it stands in place of the question's own words, for a prompt that wants no answer."""
+
+
+class Step(Record, omit_defaults=True):
+    """One reply on the way to an answer."""
+
+    role: str
+    """What it was asked for: ``candidate``, ``reward``, ``critique``, ``rewrite``."""
+    reply: Reply
+    model: str = ""
+    """The strategy's name of the model that was asked; empty: the model under test."""
+    sample: int = 0
+    """Tells several replies to one prompt apart."""
+    is_remembered: bool = False
+    about: int | None = None
+    """What a reward or a critique is about: the place of that step among all, from 0."""
+
+
 class Trial(Record):
     """One question put to one model once. `repeat` counts from 0.
 
@@ -448,6 +474,22 @@ class Trial(Record):
     reply: Reply | None = None
     score: Score
     is_remembered: bool = False
+    steps: tuple[Step, ...] = ()
+    """All replies of a strategy that asks more than once, the one that counts among them."""
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """All that the models said for this trial."""
+        if self.steps:
+            return tuple(step.reply for step in self.steps)
+        return () if self.reply is None else (self.reply,)
+
+    @property
+    def new_replies(self) -> tuple[Reply, ...]:
+        """Those of them that were asked for, and paid: the others came out of the memory."""
+        if self.steps:
+            return tuple(step.reply for step in self.steps if not step.is_remembered)
+        return () if self.is_remembered else self.replies
 
 
 # --------------------------------------------------------------------------- what it amounts to

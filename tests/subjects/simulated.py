@@ -8,6 +8,7 @@ from vidence.contracts import Ask, Flow
 from vidence.errors import RejectedRequestError
 from vidence.records import (
     Answered,
+    Aside,
     Failed,
     ImagePart,
     Item,
@@ -45,7 +46,7 @@ class Simulated:
         positions: Sequence[int] | None = None,
         *,
         order: tuple[int, ...] = (),
-        more: str = "",
+        more: str | Aside = "",
         instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         times = self.views[view]
@@ -56,8 +57,11 @@ class Simulated:
             ImagePart(digest=text, width_px=1, height_px=1, frames=(i,)) for i, text in enumerate(shown)
         ]
         item = self.item.with_order(order)
-        behind = (TextPart(text=f"words: {more}"),) if more else ()
-        return Prompt(parts=(TextPart(text=item.question), *images, *behind), choices=item.choices)
+        aside = more if isinstance(more, Aside) else Aside(name=more)
+        said = [f"words: {aside.name}", *(f"{name}: {value}" for name, value in aside.said.items())]
+        behind = tuple(TextPart(text=one) for one in said) if aside.name else ()
+        first = () if aside.is_alone else (TextPart(text=item.question),)
+        return Prompt(parts=(*first, *images, *behind), choices=() if aside.is_alone else item.choices)
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         yield from ()

@@ -100,7 +100,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         now=now,
         on_event=on_event,
         views=diagnostic.views(selector=plan.selector, n_frames=plan.n_frames),
-        others={name: model_spec(plan.model, spec) for name, spec in diagnostic.models().items()},
+        others=diagnostic.models(),
     ) as session:
         facts = session.prepared.facts
         header = Header(
@@ -118,20 +118,6 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             name = diagnosis_name(diagnostic.name, options)
             store.begin_diagnosis(name, header)
             return await _examine_all(session, diagnostic, store, name=name)
-
-
-def model_spec(base: str, spec: str) -> str:
-    """The spec of another model; ``+key=value`` is the plan's own model with this option.
-
-    >>> model_spec("openai:gpt-5?api=chat", "+thinking_budget=1024")
-    'openai:gpt-5?api=chat&thinking_budget=1024'
-    """
-    if not spec.startswith("+"):
-        return spec
-    head, _, query = base.partition("?")
-    changed = dict(pair.partition("=")[::2] for pair in filter(None, query.split("&")))
-    changed |= dict(pair.partition("=")[::2] for pair in spec[1:].split("&"))
-    return head + "?" + "&".join(f"{key}={value}" for key, value in changed.items())
 
 
 def plan_digest(plan: Plan) -> str:

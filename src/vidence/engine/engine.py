@@ -354,9 +354,14 @@ class AskCount:
     n_asked: int = 0
     n_remembered: int = 0
     cost: float = 0.0
+    remembered: list[Reply] = field(default_factory=list)
+    """The replies out of the memory themselves, where `keeps` says so."""
+    keeps: bool = False
 
     def add(self, asked: Asked) -> None:
         """Count one reply."""
+        if self.keeps and asked.is_remembered:
+            self.remembered.append(asked.reply)
         self.n_remembered += asked.is_remembered
         self.n_asked += not asked.is_remembered
         self.cost += asked.cost

@@ -202,7 +202,7 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     )
 
     async def answer(subject: ShownSubject) -> None:
-        count = AskCount()
+        count = AskCount(keeps=True)
         trial = await _trial(session, subject, count)
         store.add(trial)
         summary.add(trial)
@@ -247,4 +247,8 @@ async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Tr
         reply=answer.reply,
         score=score,
         is_remembered=count.n_asked == 0,
+        steps=tuple(
+            msgspec.structs.replace(step, is_remembered=any(step.reply is one for one in count.remembered))
+            for step in answer.steps
+        ),
     )

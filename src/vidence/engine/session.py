@@ -25,11 +25,11 @@ from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import Prepared, open_views, prepare
 from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
-from vidence.engine.specs import without_sampling
+from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.engine.workers import Workers
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
-from vidence.records import Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
+from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
@@ -120,10 +120,10 @@ class ShownSubject:
         positions: Sequence[int] | None = None,
         *,
         order: tuple[int, ...] = (),
-        more: str = "",
+        more: str | Aside = "",
         instead: Mapping[int, str] | None = None,
     ) -> Prompt:
-        """The question with frames of a view, in the order of `positions`; `more` names words behind it.
+        """The question with frames of a view, in the order of `positions`; see `contracts.Subject`.
 
         Raises:
             UsageError: there is no such view, a position outside it, or another frame there in the view
@@ -131,10 +131,10 @@ class ShownSubject:
             ItemFailedError: the view cannot be shown.
         """
         self.last_view, self.last_prompt = view, None
-        is_plain = positions is None and not order and not more and not instead
+        is_plain = positions is None and not (order or more or instead)
         prompted = self._ahead.get(view) if is_plain else None
         if prompted is None:
-            prompted = self._composed(view, positions, order=order, more=more, instead=instead)
+            prompted = self._composed(view, positions, order=order, instead=instead, more=more)
         self._images.update(prompted.images)
         self.last_prompt = prompted.prompt
         return prompted.prompt
@@ -161,8 +161,8 @@ class ShownSubject:
         positions: Sequence[int] | None,
         *,
         order: tuple[int, ...] = (),
-        more: str = "",
         instead: Mapping[int, str] | None = None,
+        more: str | Aside = "",
     ) -> Prompted:
         shown = self._shown(view)
         chosen = range(len(shown.frames)) if positions is None else positions
@@ -302,7 +302,8 @@ async def opened_session(
         now: written into the facts of the run.
         on_event: told of what happens.
         views: the frames to show; None: those of the plan's strategy.
-        others: specs of further models by the names under which flows ask them.
+        others: specs of further models by the names under which flows ask them, where one that begins with
+            ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
     asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
     judging = Budget(
@@ -315,14 +316,16 @@ async def opened_session(
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
         strategy: Strategy = create("strategy", plan.strategy)
         wanted = strategy.views(plan.view) if views is None else views
+        asked_by = strategy.models() if others is None else others
+        named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
         # The plan's own selector is among them, whether it is shown or not: its facts are kept.
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
-        for name, spec in {"": plan.model, **(others or {})}.items():
+        for name, spec in named.items():
             engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling))
         asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))
-        names = ["", *(others or {}), *asked, plan.model]
+        names = [*named, *asked, plan.model]
         models = {name: engine.model(name) for name in names}
         check_texts(models[""], plan.sampling)
         pool = add_judges(engine, plan, judging)

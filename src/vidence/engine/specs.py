@@ -274,3 +274,17 @@ def short_name(model: str, *, with_provider: bool = False) -> str:
 def label(plan: Plan) -> str:
     """What tables, figures and pages call the run of a plan: its name, or a short one of its model."""
     return plan.name or short_name(plan.model)
+
+
+def model_spec(base: str, spec: str) -> str:
+    """The spec of another model; ``+key=value`` is the plan's own model with this option.
+
+    >>> model_spec("openai:gpt-5?api=chat", "+thinking_budget=1024")
+    'openai:gpt-5?api=chat&thinking_budget=1024'
+    """
+    if not spec.startswith("+"):
+        return spec
+    head, _, query = base.partition("?")
+    changed = dict(pair.partition("=")[::2] for pair in filter(None, query.split("&")))
+    changed |= dict(pair.partition("=")[::2] for pair in spec[1:].split("&"))
+    return head + "?" + "&".join(f"{key}={value}" for key, value in changed.items())

@@ -30,6 +30,7 @@ from vidence.records import (
     Score,
     Selection,
     Sharing,
+    Step,
     Trial,
     VideoPart,
 )
@@ -93,6 +94,7 @@ class _TrialRow(Record):
     score: Score
     is_remembered: bool
     choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class _Words(msgspec.Struct, tag="text"):
@@ -118,6 +120,7 @@ class _BriefRow(msgspec.Struct):
     score: Score
     is_remembered: bool
     choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class Header(Record):
@@ -419,6 +422,7 @@ class RunStore(ExitStack):
             score=trial.score,
             is_remembered=trial.is_remembered,
             choice_order=trial.choice_order,
+            steps=trial.steps,
         )
         digest: bytes | None = None
         with _translated(self.path):
@@ -485,6 +489,7 @@ class RunStore(ExitStack):
                     score=scores.setdefault(row.score, row.score),
                     is_remembered=row.is_remembered,
                     choice_order=row.choice_order,
+                    steps=row.steps,
                 )
 
     def line(self) -> tuple[str | None, int]:

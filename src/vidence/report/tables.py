@@ -207,7 +207,7 @@ def spent(run: Run) -> float | None:
     plan = run.plan
     if not (plan.price_in or plan.price_out):
         return None
-    new = [row.trial.reply.usage for row in run.rows if row.trial.reply and not row.trial.is_remembered]
+    new = [reply.usage for row in run.rows for reply in row.trial.new_replies]
     n_in, n_out = (sum(u.input_tokens or 0 for u in new), sum(u.output_tokens or 0 for u in new))
     return (n_in * plan.price_in + n_out * plan.price_out) / 1e6
 
@@ -217,17 +217,17 @@ def usage_table(run: Run) -> Table:
 
     Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
     """
-    trials = [row.trial for row in run.rows if row.trial.reply is not None]
-    new = [trial.reply.usage for trial in trials if trial.reply and not trial.is_remembered]
+    n_replies = sum(len(row.trial.replies) for row in run.rows)
+    new = [reply.usage for row in run.rows for reply in row.trial.new_replies]
     n_in, n_out = (
         [n for n in counts if n is not None]
         for counts in ([u.input_tokens for u in new], [u.output_tokens for u in new])
     )
     n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
-    remembered = (len(trials) - len(new)) / len(trials) if trials else None
+    remembered = (n_replies - len(new)) / n_replies if n_replies else None
     cost = spent(run)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
-        ("replies", "replies", "", len(trials)),
+        ("replies", "replies", "", n_replies),
         ("new", "asked anew", "", len(new)),
         (
             *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),

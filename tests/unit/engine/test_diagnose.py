@@ -14,7 +14,7 @@ from vidence import catalog
 from vidence.contracts import Ask, Examined, Flow, Request, Subject, View
 from vidence.engine import engine as engine_module
 from vidence.engine import session
-from vidence.engine.diagnose import Account, diagnose, model_spec
+from vidence.engine.diagnose import Account, diagnose
 from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.engine.session import ShownSubject
@@ -339,15 +339,3 @@ def test_views_and_positions_that_are_not_there_are_named():
     subject = ShownSubject(item=Item(item_id="q", question="?", answer="A"), prepared=None, views={})
     with pytest.raises(UsageError, match="no view 'x'"):
         subject.n_frames("x")
-
-
-@pytest.mark.parametrize(
-    ("base", "spec", "expected"),
-    [
-        ("openai:a", "gemini:b", "gemini:b"),
-        ("openai:a", "+thinking_budget=8", "openai:a?thinking_budget=8"),
-        ("openai:a?x=1&y=2", "+y=3&z=4", "openai:a?x=1&y=3&z=4"),
-    ],
-)
-def test_a_plus_adds_to_the_plans_own_model(base, spec, expected):
-    assert model_spec(base, spec) == expected

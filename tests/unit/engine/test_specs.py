@@ -20,7 +20,7 @@ from vidence.engine.diagnose import plan_digest
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import Budget
 from vidence.engine.prepare import make_plan
-from vidence.engine.specs import whole_spec
+from vidence.engine.specs import model_spec, whole_spec
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -233,3 +233,15 @@ def test_what_came_later_and_is_not_used_leaves_findings_usable(here: Path) -> N
     plan = make_plan("table", data=Path("said.jsonl"), model="scripted:A", overrides={})
     assert plan_digest(plan) == plan_digest(msgspec.structs.replace(plan, patience_s=5.0))
     assert plan_digest(plan) != plan_digest(msgspec.structs.replace(plan, media=str(here)))
+
+
+@pytest.mark.parametrize(
+    ("base", "spec", "expected"),
+    [
+        ("openai:a", "gemini:b", "gemini:b"),
+        ("openai:a", "+thinking_budget=8", "openai:a?thinking_budget=8"),
+        ("openai:a?x=1&y=2", "+y=3&z=4", "openai:a?x=1&y=3&z=4"),
+    ],
+)
+def test_a_plus_adds_to_the_plans_own_model(base, spec, expected):
+    assert model_spec(base, spec) == expected

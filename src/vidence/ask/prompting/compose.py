@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.media.montage import montage
-from vidence.records import ImagePart, Item, Part, Prompt, TextPart, VideoPart
+from vidence.records import Aside, ImagePart, Item, Part, Prompt, TextPart, VideoPart
 
 STYLES = ("direct", "cot")
 
@@ -104,7 +105,7 @@ class Prompter:
         *,
         duration_s: float,
         video: VideoPart | None = None,
-        more: str = "",
+        more: str | Aside = "",
     ) -> Prompted:
         """Put one question into words.
 
@@ -113,15 +114,17 @@ class Prompter:
             frames: the frames in the order in which they are shown; none for a text-only question.
             duration_s: the length of the media in seconds.
             video: the whole file, for the layout ``video``.
-            more: the name of a template of `ASIDES` without variables, whose words stand behind the
-                question; empty for none.
+            more: the name of a template of `ASIDES`, whose words stand behind the question, or an `Aside`;
+                empty for none.
 
         Raises:
             UsageError: the layout is ``video`` and there are frames but no file to send, or a
                 template cannot be filled.
             MediaError: a frame for a montage cannot be decoded.
         """
-        name = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
+        aside = more if isinstance(more, Aside) else Aside(name=more)
+        kind = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
+        name = aside.name if aside.is_alone else kind
         shown: list[Part] = []
         images: dict[str, bytes] = {}
         if self._layout.kind == "video":
@@ -131,14 +134,14 @@ class Prompter:
             shown += self._montages(frames, images)
         else:
             shown += self._single(frames, images)
-        said = self._templates.fill(name, item, n_frames=len(frames), duration_s=duration_s)
-        system = ""
-        if "system" in self._templates:
-            system = self._templates.fill("system", item, n_frames=len(frames), duration_s=duration_s)
-        behind = (TextPart(text=self._templates.say(more, {})),) if more else ()
+        fill = partial(
+            self._templates.fill, item=item, n_frames=len(frames), duration_s=duration_s, said=aside.said
+        )
+        behind = (TextPart(text=fill(aside.name)),) if aside.name and not aside.is_alone else ()
+        system = fill("system") if "system" in self._templates and not aside.is_alone else ""
         prompt = Prompt(
-            parts=(*shown, TextPart(text=said), *behind),
-            choices=item.choices,
+            parts=(*shown, TextPart(text=fill(name)), *behind),
+            choices=() if aside.is_alone else item.choices,
             system=system,
             template=self._templates.label(name),
         )

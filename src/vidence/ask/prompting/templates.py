@@ -267,7 +267,15 @@ class Templates:
         """
         return self._file(name).label
 
-    def fill(self, name: str, item: Item, *, n_frames: int, duration_s: float) -> str:
+    def fill(
+        self,
+        name: str,
+        item: Item,
+        *,
+        n_frames: int,
+        duration_s: float,
+        said: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
         """The words of a template with a question filled in.
 
         Args:
@@ -275,6 +283,7 @@ class Templates:
             item: the question.
             n_frames: how many frames are shown, 0 for none.
             duration_s: the length of the media in seconds.
+            said: what a template of `ASIDES` uses beside that.
 
         Raises:
             UsageError: the set has no such template, or it cannot be filled for this item.
@@ -285,6 +294,7 @@ class Templates:
             "letters": list(item.letters),
             "n_frames": n_frames,
             "duration_s": duration_s,
+            **said,
         }
         return self.say(name, values)
 

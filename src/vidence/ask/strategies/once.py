@@ -21,6 +21,10 @@ class Once:
         """The plan's frames."""
         return {PLAN: view}
 
+    def models(self) -> Mapping[str, str]:
+        """No model but the plan's."""
+        return {}
+
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask."""
         return (yield from ask(question, PLAN))

@@ -20,7 +20,7 @@ from vidence.records import Record
 OFFERED = {"question": "a vidence.contracts.Question"}
 RETURNS = "a vidence.contracts.Answer behind what it yields"
 
-WANTED = ("version", "views", "answer")
+WANTED = ("version", "views", "models", "answer")
 
 
 class Settings(Record):
@@ -41,6 +41,10 @@ class FunctionStrategy:
     def views(self, view: View) -> Mapping[str, View]:
         """The plan's frames, under the name that is empty."""
         return {PLAN: view}
+
+    def models(self) -> Mapping[str, str]:
+        """No model but the plan's."""
+        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask as the function says.

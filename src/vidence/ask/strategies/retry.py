@@ -35,6 +35,10 @@ class Retry:
         retries = range(1, self.settings.tries + 1)
         return {PLAN: view} | {f"retry {i}": msgspec.structs.replace(view, retry=i) for i in retries}
 
+    def models(self) -> Mapping[str, str]:
+        """No model but the plan's."""
+        return {}
+
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask until a reply can be read."""
         answer = yield from ask(question, PLAN)

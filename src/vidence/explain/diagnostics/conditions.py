@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Flow, Subject
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, Item, OutcomeName, Record, Reply, Score, outcome_name
+from vidence.records import Answered, Aside, Failed, Item, OutcomeName, Record, Reply, Score, outcome_name
 
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
@@ -36,7 +36,7 @@ class ReplyScore(Record, omit_defaults=True):
 class Condition:
     """One way to put a question: which frames in which order (None: all), which order of choices, to whom.
 
-    `more` names a template whose words are put behind the question (see `vidence.contracts.Words`).
+    `more` names a template whose words are put behind the question, or is an `Aside`.
     """
 
     view: str
@@ -44,7 +44,7 @@ class Condition:
     order: tuple[int, ...] = ()
     model: str = ""
     sample: int = 0
-    more: str = ""
+    more: str | Aside = ""
 
 
 def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list[ReplyScore]]:

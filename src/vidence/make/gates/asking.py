@@ -21,7 +21,7 @@ from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
 from vidence.make.writing.writer import image
-from vidence.records import Failed, Item, Media, Prompt, Record, Reply, Score, TextPart
+from vidence.records import Aside, Failed, Item, Media, Prompt, Record, Reply, Score, TextPart
 
 Decision = Literal["kept", "open", "dropped", "untried"]
 
@@ -177,7 +177,7 @@ class DraftSubject:
         positions: Sequence[int] | None = None,
         *,
         order: tuple[int, ...] = (),
-        more: str = "",
+        more: str | Aside = "",
         instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question, behind the frame where there is one and `positions` is not empty.
@@ -192,15 +192,20 @@ class DraftSubject:
         )
         item = self.item.with_order(order)
 
-        def words(name: str) -> str:
-            return self.templates.fill(name, item, n_frames=len(shown), duration_s=self.duration_s)
+        aside = more if isinstance(more, Aside) else Aside(name=more)
 
-        behind = (TextPart(text=self.templates.say(more, {})),) if more else ()
+        def words(name: str) -> str:
+            return self.templates.fill(
+                name, item, n_frames=len(shown), duration_s=self.duration_s, said=aside.said
+            )
+
+        name = aside.name if aside.is_alone else _TEMPLATE
+        behind = (TextPart(text=words(aside.name)),) if aside.name and not aside.is_alone else ()
         return Prompt(
-            parts=(*shown, TextPart(text=words(_TEMPLATE)), *behind),
-            choices=item.choices,
-            system=words("system") if "system" in self.templates else "",
-            template=self.templates.label(_TEMPLATE),
+            parts=(*shown, TextPart(text=words(name)), *behind),
+            choices=() if aside.is_alone else item.choices,
+            system=words("system") if "system" in self.templates and not aside.is_alone else "",
+            template=self.templates.label(name),
         )
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
