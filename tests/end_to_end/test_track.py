@@ -43,7 +43,7 @@ def test_the_people_of_a_street_are_found_followed_and_measured(street):
         assert picture.width > 1000
 
 
-def test_boxes_from_a_file_and_a_stride(street):
+def test_boxes_from_a_file_are_used_at_any_rate(street):
     boxes = "boxes:gt.txt"
     words = [
         "track",
@@ -56,7 +56,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "csv",
         "--no-video",
     ]
-    done = street(*words, "--frames-stride", "3", "--out", "o")
+    done = street(*words, "--rate", "3", "--out", "o")
     assert done.code == 0, done.err
     assert sorted(p.name for p in (street.folder / "o").iterdir()) == [
         "contact-sheet.jpg",
@@ -66,7 +66,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "tracks.txt",
     ]
     lines = (street.folder / "o" / "tracks.txt").read_text().splitlines()
-    assert len(lines) == 40 + 40 + 31  # what the stride left out is filled in again
+    assert len(lines) == 40 + 40 + 31
 
 
 def test_a_street_without_people(vidence):

@@ -10,11 +10,12 @@ from rich.text import Text
 from vidence.catalog import create
 from vidence.cli.console import AwayLines, Screen, say, several, trust_option
 from vidence.cli.outputs import json_option, screen, write_said
-from vidence.cli.progress import Meter, interruptible, progress_option
+from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
 from vidence.make.pipeline.ledger import (
+    FramesDone,
     MakeEvent,
     StageAccount,
     StageBegan,
@@ -41,16 +42,23 @@ class MakeDisplay:
         self._n_jobs = self._n_failed = 0
         self._away = AwayLines(console)
         self.has_begun = False
+        self._counts_frames = False
 
     def __call__(self, event: MakeEvent) -> None:
         """Show what happened in the making."""
         match event:
             case StageBegan():
                 self.has_begun = True
-                self.progress.begin(event.stage, total=event.n_units)
+                self._counts_frames = event.counts_frames
+                doing = f"{event.stage}, frames" if event.counts_frames else event.stage
+                self.progress.begin(doing, total=event.n_units, n_done=event.n_done)
                 self._note("")
+            case FramesDone():
+                self.progress.advance(event.n_frames)
+                self.progress.note(event.video_id)
             case UnitDone():
-                self.progress.advance()
+                if not self._counts_frames:
+                    self.progress.advance()
             case StageEnded():
                 self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
             case Trouble():
@@ -110,6 +118,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
 @click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
+@jobs_option
 @json_option
 @progress_option
 def make(
@@ -123,6 +132,7 @@ def make(
     limit: int | None,
     trust: bool,
     check: bool,
+    jobs: int | None,
     json_path: Path | None,
     progress: str,
 ) -> int:
@@ -148,7 +158,13 @@ def make(
         return 0 if outlook.can_make else NOTHING_MADE
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
-        context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
+        context = BuildContext.of(
+            environment(),
+            on_event=display,
+            on_asking=display.asking,
+            is_trusted=trust,
+            n_workers=jobs,
+        )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:

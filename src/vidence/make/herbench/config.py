@@ -22,6 +22,7 @@ from vidence.make.pipeline.config_file import Count, Share, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
+from vidence.seeing.following import LOOKS_PER_S
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.same_person import SamePersonRules
 from vidence.seeing.trackrank import DiversitySettings, RankSettings
@@ -90,7 +91,10 @@ class LogRule(Record, omit_defaults=True):
 
 
 class TrackingRules(Record, omit_defaults=True):
-    """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
+    """How people are followed. `detector` and `tracker` are specs.
+
+    A detector looks `rate` times a second at most (0: at every frame); between its looks boxes move evenly.
+    Boxes of a file are all used.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
@@ -102,7 +106,7 @@ class TrackingRules(Record, omit_defaults=True):
 
     detector: str = "hog"
     tracker: str = "deepsort"
-    every: Count = 1
+    rate: Annotated[float, Meta(ge=0)] = LOOKS_PER_S
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     same_person: SamePersonRules = SamePersonRules()

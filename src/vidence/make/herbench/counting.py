@@ -313,9 +313,7 @@ def _pictures(work: HerbenchSession, one: VideoState, tracked: TrackedVideo) -> 
         return
     if video is None:
         return
-    every = 1 if work.config.tracking is None else work.config.tracking.every
-    n = len(range(0, video.n_frames, every))
-    indices = sorted({(2 * i + 1) * n // (2 * N_FRAMES) * every for i in range(N_FRAMES)})
+    indices = sorted({(2 * i + 1) * video.n_frames // (2 * N_FRAMES) for i in range(N_FRAMES)})
     tracks = {track.track_id: (place, track) for place, track in enumerate(people_of(tracked))}
     for index, image in zip(
         indices, video.frames(indices, size=Size(kind="long", pixels=_PICTURE_PX)), strict=True

@@ -112,9 +112,9 @@ def find_sources(
             for what, words in _unusual(one, file, cache_root=cache_root):
                 unusual[what].append(words)
         except MediaError as error:
-            dropped.append(
-                Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
-            )
+            needed = "; its tracks need it: size, times and looks are read from it" if one.rule.tracks else ""
+            detail = f"{error}{needed}"
+            dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
             continue
         inside, late = _inside(events.get(one.video_id, ()), video)
         sources.append(Source(video=video, file=file, events=inside, rule=one.rule))

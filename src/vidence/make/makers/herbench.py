@@ -27,6 +27,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     check_until,
 )
+from vidence.media.whole import remove_leftovers
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
@@ -66,6 +67,7 @@ class HerbenchMaker:
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         pictures = PictureFolder(folder / "pictures").get
         models = context.models(read.models, source=config, limits=read.asking, pictures=pictures)
         with models:
