@@ -127,8 +127,8 @@ class _Watcher:
             self._describer = open_describer(self._describer_spec)
 
     def wanted(self, one: VideoState) -> Wanted:
-        """Who watches a video."""
-        if self.rules is None:
+        """Who watches a video; no detector is opened for one that is not here."""
+        if self.rules is None or one.source.file is None:
             return Wanted(shots=self.shots)
         spec = self._spec(one)
         if spec not in self._detectors:
