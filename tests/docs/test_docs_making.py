@@ -10,7 +10,7 @@ from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, Ta
 PAGE = "docs/making/herbench.md"
 
 
-@pytest.mark.parametrize("name", ["kitchens.toml", "street.toml"])
+@pytest.mark.parametrize("name", ["kitchens.toml", "street.toml", "crowds.toml"])
 def test_a_shown_configuration_is_read(page, tmp_path, name):
     (block,) = [b for b in page[PAGE].blocks("toml") if b.title == name]
     path = tmp_path / name
@@ -34,6 +34,7 @@ def test_every_toml_block_is_tested(page):
         "kitchens.toml",
         "street.toml",
         "corrected.toml",
+        "crowds.toml",
     }
 
 

@@ -183,7 +183,8 @@ def drafts(request, films) -> list[Draft]:
     out = films / request.param
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "create", lambda kind, spec: Writer())
-        herbench.create().make(config, out=out, overrides=MakeOverrides(), context=context)
+        built = herbench.create().make(config, out=out, overrides=MakeOverrides(), context=context)
+    assert any("last resort" in note for note in built.account.notes) == (request.param == "hog")
     lines = (out / "drafts.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Draft) for line in lines]
 

@@ -1,6 +1,7 @@
 """``vidence track`` as a user runs it, on a street with people drawn by us."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -35,12 +36,14 @@ def test_the_people_of_a_street_are_found_followed_and_measured(street):
     assert record["identities"]["detector"].startswith("hog/")
     assert record["quality"]["refined"]["idf1"] > 0.9
     assert record["quality"]["refined"]["n_switches"] == 0
+    assert record["caution"] in done.out
+    assert re.search(r"hog .* last resort: .* 85 %.*not known.*rfdetr:.*onnx:.*boxes:", record["caution"])
     assert open_video(out / "annotated.mp4").n_frames == STREET_FRAMES
     with Image.open(out / "contact-sheet.jpg") as picture:
         assert picture.width > 1000
 
 
-def test_boxes_from_a_file_and_a_stride(street):
+def test_boxes_from_a_file_are_used_at_any_rate(street):
     boxes = "boxes:gt.txt"
     words = [
         "track",
@@ -53,7 +56,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "csv",
         "--no-video",
     ]
-    done = street(*words, "--frames-stride", "3", "--out", "o")
+    done = street(*words, "--rate", "3", "--out", "o")
     assert done.code == 0, done.err
     assert sorted(p.name for p in (street.folder / "o").iterdir()) == [
         "contact-sheet.jpg",
@@ -63,7 +66,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "tracks.txt",
     ]
     lines = (street.folder / "o" / "tracks.txt").read_text().splitlines()
-    assert len(lines) == 40 + 40 + 31  # what the stride left out is filled in again
+    assert len(lines) == 40 + 40 + 31
 
 
 def test_a_street_without_people(vidence):
@@ -160,3 +163,56 @@ def test_a_configuration_and_another_option_do_not_both_say_how_people_are_follo
     done = vidence("track", "street.mp4", "--config", "street.toml", "--cuts", "none")
     assert done.code == 2
     assert "--cuts and --config both say how people are followed" in done.err
+
+
+def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
+    """The truth itself, and the same with two people swapped half way: nobody is looked for."""
+    pytest.importorskip("trackers", reason="needs the library of trackers")
+    done = street("track", "street.mp4", "--tracks", "gt.txt", "--gt", "gt.txt", "--out", "out")
+    assert done.code == 0, done.err
+    assert re.search(r"3 tracks, \d+ boxes in \d+ of \d+ frames", done.out)
+    assert re.search(r"given +MOTA 1\.0000  IDF1 1\.0000  HOTA 1\.0000  switches 0", done.out)
+    out = street.folder / "out"
+    assert sorted(p.name for p in out.iterdir()) == [name for name in FILES if name != "detections.txt"]
+    record = json.loads((out / "track.json").read_text())
+    assert record["identities"]["tracks"].startswith("given/")
+    assert record["counts"]["tracks"] == 3
+    with Image.open(out / "contact-sheet.jpg") as picture:
+        assert picture.width > 1000
+    assert "caution" not in record
+    lines = (street.folder / "gt.txt").read_text().splitlines()
+    half = sorted(int(line.split(",")[0]) for line in lines)[len(lines) // 2]
+    swapped = []
+    for line in lines:
+        frame, number, rest = line.split(",", 2)
+        if int(frame) >= half and number in {"1", "2"}:
+            number = {"1": "2", "2": "1"}[number]
+        swapped.append(f"{frame},{number},{rest}\n")
+    (street.folder / "swapped.txt").write_text("".join(swapped))
+    done = street("track", "--tracks", "swapped.txt", "--gt", "gt.txt")
+    assert done.code == 0, done.err
+    measured = re.search(r"IDF1 ([\d.]+) .* switches (\d+)", done.out)
+    assert float(measured[1]) < 1
+    assert int(measured[2]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["street.mp4", "--tracks", "gt.txt", "--detector", "hog", "--refine", "none"],
+            "out --detector, --refine",
+        ),
+        (["--tracks", "gt.txt"], "say the VIDEO, --gt, or both"),
+        ([], "which video?"),
+        (["street.mp4", "--tracks", "far.txt"], "1 of 1 boxes beyond the end"),
+        (["street.mp4", "--tracks", "boxes.txt"], "has no identities"),
+        (["street.mp4", "--tracks", "none.txt"], "cannot be read"),
+    ],
+)
+def test_tracks_that_cannot_be_shown(street, words, said):
+    (street.folder / "far.txt").write_text("5000,1,5,5,20,40,1\n")
+    (street.folder / "boxes.txt").write_text("1,-1,5,5,20,40,1\n")
+    done = street("track", *words)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())

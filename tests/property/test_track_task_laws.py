@@ -37,7 +37,7 @@ def check(draft: Draft, material: Material) -> None:
     """One option is true, and it is the one that is said to be; the evidence lies in the video."""
     assert true_options(draft, material) == [draft.answer_index], draft
     assert len(set(draft.choices)) == 5
-    assert draft.truth == "program"
+    assert not draft.is_by_model
     assert draft.k >= 3
     assert has_three_apart(draft)
     times = material.tracked.times_s if material.tracked else np.arange(material.source.n_frames) / 10.0
@@ -101,9 +101,9 @@ def test_no_place_by_size_is_right_more_often_in_rlpc() -> None:
     """What rules of size get is chance within its interval; the smallest range was right in 46 % once."""
     found = {
         seed: drafts_of("rlpc", street(seed, n_people=(6, 9, 14, 20)[seed % 4]).material, seed=seed, most=30)
-        for seed in range(16)
+        for seed in range(60)
     }
-    assert sum(map(len, found.values())) > 100
+    assert sum(map(len, found.values())) > 500
     videos = [str(seed) for seed, drafts in found.items() for _ in drafts]
     for _, pick in SIZE_RULES.values():
         hits = [float(pick(one.choices) == one.answer_index) for drafts in found.values() for one in drafts]

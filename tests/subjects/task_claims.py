@@ -38,6 +38,7 @@ class People:
     def __init__(self, material: Material) -> None:
         assert material.tracked is not None
         video = material.tracked
+        self.are_given = video.basis.kind == "given"
         self.times = [float(t) for t in video.times_s]
         self.frames = {t.track_id: [int(f) for f in t.frame_indices] for t in video.tracks}
         size = (video.width_px, video.height_px, video.width_px, video.height_px)
@@ -263,7 +264,9 @@ def _rlpc(draft: Draft, people: People) -> Callable[[str], bool]:
     if draft.structure == "visited":
         region = next(box for words, box in _REGIONS if words in draft.question)
         inside = [n for n in names if people.deepest(n, region) >= 0.5]
-        counts = {len(inside), sum(not people.is_piece(n) for n in inside)}
+        counts = {len(inside)}
+        if not people.are_given:
+            counts.add(sum(not people.is_piece(n) for n in inside))
     else:
         places = [(came, 0), (went, -1)] if draft.structure == "crossed" else []
         places = places or [(came, 0) if "come into" in draft.question else (went, -1)]

@@ -8,7 +8,24 @@ from typing import Literal
 import numpy as np
 
 from vidence.make.tasks.people import REACH, End
-from vidence.seeing.tracks import PERSON, Detections, Span, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Recall, Span, Track, TrackBasis, TrackedVideo
+
+# Tracks of a detector that misses nobody and sees nobody who is not there, as far as was counted.
+FINDS_ALL = TrackBasis(
+    detector="all",
+    recall=Recall(
+        share=1.0,
+        low=1.0,
+        high=1.0,
+        confidence=0.95,
+        n_people=1000,
+        n_frames=100,
+        n_independent=1e9,
+        false_high=0.0,
+        n_independent_tracks=1e9,
+        method="100 frames",
+    ),
+)
 
 
 def track(
@@ -55,14 +72,16 @@ def video(
     n_frames: int = 400,
     fps: float = 10.0,
     detections: Detections | None = None,
+    basis: TrackBasis | None = None,
 ) -> TrackedVideo:
-    """The video that they are in, with frames at regular times."""
+    """The video that they are in, with frames at regular times; by default a person answers for them."""
     return TrackedVideo(
         width_px=size[0],
         height_px=size[1],
         times_s=np.arange(n_frames) / fps,
         tracks=tuple(tracks),
         detections=detections,
+        basis=basis or TrackBasis(kind="given"),
     )
 
 

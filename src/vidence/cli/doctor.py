@@ -35,6 +35,7 @@ EXTRAS = {
     ),
     "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),
     "parquet": ("questions and tables in Parquet", ("pyarrow",)),
+    "onnx": ("detectors of your own, networks in the format ONNX", ("onnxruntime",)),
     "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
     "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
 }

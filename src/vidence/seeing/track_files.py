@@ -45,6 +45,7 @@ class MotRows(Rows):
     Shapes: `frame_indices`, `ids`, `marks`, `class_ids` (n,), `boxes_px` (n, 4) as left, top, right, bottom.
     `ids` are -1 for detections. `marks` is the seventh column: a confidence, -1 where it is not known, or
     in ground truth 1 for boxes that count and 0 for others. `class_ids` are -1 where the file has none.
+    `visibilities` (n,), 0 to 1, are there in ground truth of nine columns.
     """
 
     frame_indices: NDArray[np.int64]
@@ -52,6 +53,7 @@ class MotRows(Rows):
     boxes_px: NDArray[np.float64]
     marks: NDArray[np.float64]
     class_ids: NDArray[np.int64]
+    visibilities: NDArray[np.float64] | None = None
 
     @property
     def has_classes(self) -> bool:
@@ -118,6 +120,7 @@ def _rows(rows: list[list[float]]) -> MotRows:
         class_ids=table[:, 7].astype(np.int64)
         if n_columns in {_TRUTH_COLUMNS, _TRUTH_COLUMNS - 1}
         else np.full(n, _UNKNOWN, np.int64),
+        visibilities=table[:, 8] if n_columns == _TRUTH_COLUMNS else None,
     )
 
 

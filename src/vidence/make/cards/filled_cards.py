@@ -32,6 +32,7 @@ FITS, NOTE = "fits", "note"
 TO_FILL: Final = (*APPEARANCE, *PATH, FITS, NOTE)
 COLUMNS: Final = (*ABOUT, *TO_FILL)
 BY_PEOPLE: Final = "people"
+WRITER: Final = "a person"
 NOBODY: Final = "none"
 _MOST_FAULTS: Final = 20
 
@@ -102,13 +103,30 @@ def read_filled(
                     raise FieldError(FITS, f"{row[FITS]!r} found for a row without a description")
                 continue
             _check_track(track_id, tracks=tracks, check=row.get("check", ""), checks=checks)
-            cards += _cards(row, path=path, everybody=everybody)
+            cards += _cards(row, everybody=everybody)
         except FieldError as fault:
             faults.append(f"{path}:{line}: {fault}")
     if faults:
         more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
         raise DataError("\n".join(faults[:_MOST_FAULTS]) + more)
     return Filled(cards=tuple(cards), n_open=n_open)
+
+
+def kinds_in(path: Path, video_id: str) -> set[str]:
+    """The kinds of cards that a sheet has of a video: ``A``, ``B``, both or none.
+
+    Raises:
+        DataError: it cannot be read, or has columns that no sheet has.
+    """
+    found: set[str] = set()
+    rows = csv_rows(read(path, what="cards"), needed=("track_id",), known=COLUMNS, delimiters=",;\t")
+    for _, row in rows:
+        if isinstance(row, FieldError) or row.get("video_id", "") not in ("", video_id):
+            continue
+        found |= {
+            kind for kind, cells in (("A", APPEARANCE), ("B", PATH)) if any(row.get(name) for name in cells)
+        }
+    return found
 
 
 def _check_track(track_id: str, *, tracks: Collection[str], check: str, checks: Mapping[str, str]) -> None:
@@ -126,21 +144,21 @@ def _check_track(track_id: str, *, tracks: Collection[str], check: str, checks: 
         )
 
 
-def _cards(row: Mapping[str, str], *, path: Path, everybody: Collection[str]) -> list[Card]:
-    track_id, writer = row["track_id"], path.name
+def _cards(row: Mapping[str, str], *, everybody: Collection[str]) -> list[Card]:
+    track_id = row["track_id"]
     fits = _fits(row.get(FITS, ""), everybody)
     texts = {"A": _appearance(row), "B": " ".join(_sentence(row[name]) for name in PATH if row.get(name))}
     made: list[Card] = []
     if texts["A"]:
         by = BY_PEOPLE if fits is not None else ""
         card = Card(
-            track_id=track_id, kind="A", text=texts["A"], writer=writer, fits=fits or (), identified_by=by
+            track_id=track_id, kind="A", text=texts["A"], writer=WRITER, fits=fits or (), identified_by=by
         )
         made.append(card)
     elif fits is not None:
         raise FieldError(FITS, f"{row[FITS]!r} found for a row that does not say what the person looks like")
     if texts["B"]:
-        made.append(Card(track_id=track_id, kind="B", text=texts["B"], writer=writer))
+        made.append(Card(track_id=track_id, kind="B", text=texts["B"], writer=WRITER))
     return made
 
 

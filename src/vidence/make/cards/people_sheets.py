@@ -70,6 +70,7 @@ class VideoSheet(Record):
     width_px: int
     height_px: int
     is_reviewed: bool = False
+    is_given: bool = False
     """Whether corrections of people are in effect."""
     tracks: tuple[SheetTrack, ...] = ()
     shots: tuple[SheetShot, ...] = ()

@@ -7,9 +7,10 @@ step is then left out, with the reason in the account.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from vidence.catalog import Spec, names
 from vidence.errors import UnknownNameError, UsageError
@@ -22,6 +23,7 @@ from vidence.make.pipeline.config_file import Count, Share, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
+from vidence.seeing.following import LOOKS_PER_S
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.same_person import SamePersonRules
 from vidence.seeing.trackrank import DiversitySettings, RankSettings
@@ -45,7 +47,8 @@ class SourceRule(Record, omit_defaults=True):
     `video_id` is by default the name of the file without its ending. `source_id` names the film or recording
     that several videos were cut from: no split separates them. In `detections`, `cards` and
     `scene_cards`, ``{video_id}`` stands for it: files of boxes, of cards and of scene cards that were made
-    elsewhere, which are used instead of a detector and of models.
+    elsewhere, which are used instead of a detector and of models. So it does in `tracks`, ``mot:FILE``:
+    tracks that people gave, which are taken as they are.
     """
 
     path: str
@@ -54,8 +57,20 @@ class SourceRule(Record, omit_defaults=True):
     collection: str = ""
     licence: str = ""
     detections: str = ""
+    tracks: str = ""
     cards: str = ""
     scene_cards: str = ""
+
+    def __post_init__(self) -> None:
+        if self.tracks and self.detections:
+            raise UsageError(
+                f"the source {self.path!r} has tracks and detections; tracks are used as they are, so leave "
+                "detections out"
+            )
+        if self.tracks and not self.tracks.startswith("mot:"):
+            raise UsageError(
+                f"tracks is {self.tracks!r}; expected the format and the file: mot:gt/{{video_id}}.txt"
+            )
 
 
 class LogRule(Record, omit_defaults=True):
@@ -77,18 +92,24 @@ class LogRule(Record, omit_defaults=True):
 
 
 class TrackingRules(Record, omit_defaults=True):
-    """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
+    """How people are followed. `detector` and `tracker` are specs.
+
+    A detector looks `rate` times a second at most (0: at every frame); between its looks boxes move evenly.
+    Boxes of a file are all used.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
     them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
     and how. `reviewed` is a file of what people say of tracks (`--sheets` writes it), before some are picked;
-    ``{video_id}`` stands for that of a video.
+    ``{video_id}`` stands for that of a video. `counted` is a file of frames in which a person counted the
+    people (`--sheets` writes it, too), `labelled` one in which everybody is marked, ``mot:FILE`` with
+    ``{video_id}`` for that of a video: what is known of how many people the detector finds, with bounds at
+    `recall_confidence`.
     """
 
     detector: str = "hog"
     tracker: str = "deepsort"
-    every: Count = 1
+    rate: Annotated[float, Meta(ge=0)] = LOOKS_PER_S
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     same_person: SamePersonRules = SamePersonRules()
@@ -96,6 +117,20 @@ class TrackingRules(Record, omit_defaults=True):
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
     reviewed: str = ""
+    counted: str = ""
+    labelled: str = ""
+    recall_confidence: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+
+    def __post_init__(self) -> None:
+        if self.labelled and not self.labelled.startswith("mot:"):
+            raise UsageError(
+                f"labelled is {self.labelled!r}; expected the format and the file: mot:seen/{{video_id}}.txt"
+            )
+
+    @property
+    def of_tracks(self) -> "TrackingRules":
+        """The same without what says nothing of how programs make tracks."""
+        return msgspec.structs.replace(self, reviewed="", counted="", labelled="", recall_confidence=0.95)
 
 
 class ShotRules(Record, omit_defaults=True):
@@ -152,13 +187,15 @@ class TaskRules(Record, omit_defaults=True):
 
     `structures` are the forms of question that are wanted (empty: all that the task has). `same_answer` is
     the largest share of the drafts of one structure that have the same right answer, two drafts at least (1:
-    any): whoever guesses what is right most often is to gain little.
+    any): whoever guesses what is right most often is to gain little. Drafts that need fewer than `least_k`
+    moments by their construction are left out.
     """
 
     per_video: Count = DEFAULT_PER_VIDEO
     total: Count | None = None
     structures: tuple[str, ...] = ()
     same_answer: Share = 0.4
+    least_k: Count = 1
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 

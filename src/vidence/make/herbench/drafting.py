@@ -16,16 +16,18 @@ from vidence.catalog import create
 from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
+from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.make.pipeline.session import Gate
+from vidence.make.pipeline.truth import truth_words
 from vidence.records import Record
 from vidence.text import normal_form
 
+_DRAFT_FORM = 2  # of the drafts of every task; 2: in words what the answer rests on
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
-ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
 
 
@@ -155,7 +157,9 @@ def _units(
             inputs[part] = one.digests[part]
             if part in digests:
                 inputs[f"corpus {part}"] = digests[part]
-        settings = [order.rules, seed, answerer, order.templates]
+        if "tracked" in task.needs and one.material.tracked is not None:
+            inputs["basis"] = digest_of(one.material.tracked.basis)
+        settings = [order.rules, seed, answerer, order.templates, _DRAFT_FORM]
         units.append(
             FlowUnit(
                 stage=Stage(
@@ -177,13 +181,21 @@ def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) ->
     # More where not all structures are wanted.
     wanted = set(rules.structures or task.structures)
     most = math.ceil(rules.per_video * len(task.structures) / len(wanted))
+    words_of_truth = truth_words(seen, task.needs)
 
     def start() -> Flow[DraftSet]:
         rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
         made = yield from task.draft(seen, corpus, most=most, rng=rng)
-        return DraftSet.of(made)
+        return DraftSet.of([_with_truth(one, words_of_truth) for one in made])
 
     return start
+
+
+def _with_truth(one: Made, words: str) -> Made:
+    """A draft that says what its answer rests on; what says so already, and what was dropped, stays."""
+    if isinstance(one, Dropped) or one.truth:
+        return one
+    return msgspec.structs.replace(one, truth=words)
 
 
 def _nothing(name: str, found: DraftSet) -> Dropped:
@@ -221,6 +233,8 @@ def _quotas(orders: Sequence[TaskOrder]) -> Gate:
             mine, pair = rules[draft.task], (draft.task, draft.video_id)
             if mine.structures and draft.structure not in mine.structures:
                 dropped.append(_over(draft, "structure-not-wanted"))
+            elif draft.k < mine.least_k:
+                dropped.append(_over(draft, "below-least-k"))
             elif seen[pair] >= mine.per_video:
                 dropped.append(_over(draft, "over-per-video"))
             else:

@@ -15,7 +15,8 @@ from vidence.make.pipeline.material import Crop, Dropped, Material
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
 
-_VIDEO_ID = "{video_id}"
+VIDEO_ID = "{video_id}"
+"""What stands for the id of a video in paths of the configuration."""
 STAGES = (
     "sources",
     "events",
@@ -43,7 +44,7 @@ class HerbenchSession(Session):
 
     def others_in(self, pattern: str, video_id: str) -> Collection[str] | None:
         """The other videos of which a file speaks, by its path in the configuration; None for any."""
-        if _VIDEO_ID in pattern:
+        if VIDEO_ID in pattern:
             return ()
         return None if self.overrides.limit else self.video_ids - {video_id}
 
@@ -94,7 +95,7 @@ class VideoState:
         session then says so.
         """
         path = self.source.beside(pattern, folder)
-        if path is not None and _VIDEO_ID in pattern and not path.exists():
+        if path is not None and VIDEO_ID in pattern and not path.exists():
             session.trouble(
                 f"{self.video_id} has no {what}: there is no {pattern.format(video_id=self.video_id)}"
             )

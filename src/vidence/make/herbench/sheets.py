@@ -26,6 +26,7 @@ from vidence.make.cards.people_sheets import (
     shots_csv,
     tracks_csv,
 )
+from vidence.make.herbench.counting import write_count_sheet
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Crop
 from vidence.media.encode import Size
@@ -49,6 +50,8 @@ class Sheets:
 
 def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> Sheets:
     """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
+
+    Where tracks come from a detector there are also frames in which people are to be counted.
 
     A table that somebody has begun to fill in stays as it is, and is named. Corrections that are in effect
     are those of the tables that the configuration names, and no table for them is written.
@@ -77,7 +80,9 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         said += [f"{path} was begun and stays as it is" for path in kept]
     made = sum(path.name == PAGE_FILE for path in files)
     words = f"{made:,} sheet{'' if made == 1 else 's'} to fill in."
-    return Sheets(files=tuple(files), sentences=(words, *said))
+    frames, to_count = write_count_sheet(work, videos, folder)
+    said += [to_count] if to_count else []
+    return Sheets(files=(*files, *frames), sentences=(words, *said))
 
 
 def _why(one: VideoState) -> str:
@@ -90,7 +95,7 @@ def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path) -> tuple[list
     tables: list[tuple[str, bytes, tuple[str, ...]]] = []
     if sheet.tracks:
         tables.append((CARDS_FILE, cards_csv(sheet), TO_FILL))
-        if tracking is not None and not tracking.reviewed:
+        if tracking is not None and not (tracking.reviewed or sheet.is_given):
             tables.append((TRACKS_FILE, tracks_csv(sheet), ("verdict", "note")))
     if sheet.shots and shots is not None and not shots.file:
         tables.append((SHOTS_FILE, shots_csv(sheet), ()))
@@ -140,7 +145,8 @@ def _sheet(work: HerbenchSession, one: VideoState) -> VideoSheet:
         n_frames=source.n_frames,
         width_px=source.width_px,
         height_px=source.height_px,
-        is_reviewed=step is not None and bool(step.reviewed),
+        is_reviewed=step is not None and bool(step.reviewed) and not one.source.rule.tracks,
+        is_given=bool(one.source.rule.tracks),
         tracks=tuple(tracks),
         shots=_shots(work, one),
     )

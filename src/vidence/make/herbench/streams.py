@@ -12,6 +12,8 @@ from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
 
+_MOST_NAMED = 10
+
 
 def gather_for_sheets(work: HerbenchSession) -> list[VideoState]:
     """Find the sources, watch them, and cut the pictures that people look at; nobody is asked anything.
@@ -20,7 +22,8 @@ def gather_for_sheets(work: HerbenchSession) -> list[VideoState]:
         UsageError: the configuration has neither [tracking] nor [shots].
         VidenceError: it cannot go on; every result so far is kept.
     """
-    if work.config.tracking is None and work.config.shots is None:
+    config = work.config
+    if not (config.tracking or config.shots or any(one.tracks for one in config.sources)):
         raise UsageError(
             "a sheet shows tracks and shots; the configuration has neither [tracking] nor [shots]"
         )
@@ -79,7 +82,13 @@ def _sources(work: HerbenchSession) -> Sources:
         kept=[one.video.video_id for one in found.sources],
         dropped=found.dropped,
     )
-    work.ledger.notes.extend(found.notes)
+    for one in found.dropped[:_MOST_NAMED]:
+        work.trouble(f"{one.what} cannot be used: {one.detail}")
+    if len(found.dropped) > _MOST_NAMED:
+        work.trouble(f"{len(found.dropped) - _MOST_NAMED:,} more videos cannot be used; see dropped.jsonl")
+    for remark in found.remarks:
+        work.trouble(remark)
+    work.ledger.notes.extend((*found.notes, *found.remarks))
     work.video_ids.update(found.taken)
     return found
 

@@ -20,12 +20,17 @@ def job_of(config: HerbenchConfig, video: Path, *, root: Path) -> TrackJob:
         root: the folder of the configuration.
 
     Raises:
-        UsageError: it has no [tracking], or the video is none of its sources.
+        UsageError: it has no [tracking], or the video is none of its sources, or one whose tracks are given.
     """
     rules = config.tracking
     if rules is None:
         raise UsageError("the configuration has no [tracking]; add it, or leave out --config")
     rule = _rule_of(config, video, root=root)
+    if rule.tracks:
+        raise UsageError(
+            f"the configuration gives the tracks of {video} ({rule.tracks}); say --tracks with this file in "
+            "place of --config"
+        )
     path, query, options = rule.detections.partition("?")
     detector = rules.detector
     if path:
@@ -36,7 +41,7 @@ def job_of(config: HerbenchConfig, video: Path, *, root: Path) -> TrackJob:
         detector=detector,
         tracker=rules.tracker,
         cuts=_spec(config.shots) if ends and config.shots is not None else "none",
-        stride=rules.every,
+        rate=rules.rate,
         refine=rules.refine,
     )
 

@@ -1,52 +1,49 @@
-"""Tracking step: each video is read once for boxes and shots; then tracks are cleaned, ranked, picked."""
+"""Tracking step: videos are watched; then tracks of their boxes are cleaned, ranked and picked."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import create
-from vidence.errors import MediaError
+from vidence.errors import DataError, MediaError
 from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
+from vidence.make.herbench.counting import calibrate
 from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.herbench.watching import (
+    Boxes,
+    SeenIn,
+    VideoWatch,
+    Wanted,
+    begin_watching,
+    open_watch,
+    unreadable,
+)
 from vidence.make.pipeline.cache import Artifact, Stage, digest_of
-from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
+from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped
-from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.corrections import Corrected, correct
-from vidence.seeing.describers.describing import Describer, Portraits
+from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
-from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
+from vidence.seeing.shooting import Shot, ShotDetector
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
-from vidence.seeing.watching import Detector, Finder, Observer, watch
+from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
+from vidence.seeing.watching import Detector, LastResort, frames_at
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 NEED_SHOTS: Final = ("shots", "scene_cards")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Boxes:
-    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims).
-
-    `finds_parts` says that the detector takes limbs for people now and then.
-    """
-
-    detections: Detections
-    vectors: NDArray[np.float32] | None = None
-    finds_parts: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,25 +62,27 @@ class Tracks:
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
     """Give every video its tracks and its shots, as far as they are needed and switched on."""
     tracking = work.config.tracking
-    wants_tracks = tracking is not None and bool(set(NEED_TRACKS) & set(needs))
+    are_given = any(one.source.rule.tracks for one in videos)
+    wants_tracks = (tracking is not None or are_given) and bool(set(NEED_TRACKS) & set(needs))
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
-    if tracking is not None and wants_tracks and tracking.end_at_cuts:
+    if wants_tracks and (tracking or TrackingRules()).end_at_cuts:
         wants_shots = True
     for one in videos:
         reason = "" if one.source.file is not None else "the video is not here"
-        if reason or tracking is None:
+        if reason or (tracking is None and not one.source.rule.tracks):
             one.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
         if reason or work.config.shots is None:
             one.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
     watcher = _Watcher(
         work=work,
-        rules=tracking if wants_tracks else None,
+        rules=(tracking or TrackingRules()) if wants_tracks else None,
         shots=_open_shots(work) if wants_shots else None,
     )
     if watcher.rules is None and watcher.shots is None:
         return
-    work.began("watching", len(videos))
-    dropped = [gone for one in videos if (gone := watcher.watch(one)) is not None]
+    opened = [open_watch(work, one, wanted=watcher.wanted(one)) for one in videos]
+    begin_watching(work, opened)
+    dropped = [gone for one, watch in zip(videos, opened, strict=True) if (gone := watcher.take(one, watch))]
     gone_names = {one.what for one in dropped}
     names = [one.video_id for one in videos]
     work.close(
@@ -96,6 +95,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     )
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
+        calibrate(work, videos)
 
 
 def _open_shots(work: HerbenchSession) -> ShotDetector | None:
@@ -121,90 +121,132 @@ class _Watcher:
     def __post_init__(self) -> None:
         self._tracker: Tracker | None = None
         self._describer: Describer | None = None
+        self._describer_spec = ""
         self._detectors: dict[str, Detector] = {}
+        self._givens: dict[str, GivenTracks] = {}
+        self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         if self.rules is not None:
             self._tracker = tracker = open_tracker(self.rules.tracker)
-            self._describer = open_describer(tracker.describer or "colour")
+            self._describer_spec = tracker.describer or "colour"
+            self._describer = open_describer(self._describer_spec)
 
-    def watch(self, one: VideoState) -> Dropped | None:
+    def wanted(self, one: VideoState) -> Wanted:
+        """Who watches a video; no detector is opened for one that is not here."""
+        shots = None if self._given_shots(one) is not None else self.shots
+        if self.rules is None or one.source.file is None:
+            return Wanted(shots=shots)
+        spec = self._spec(one)
+        if spec not in self._detectors:
+            self._detectors[spec] = detector = open_detector(spec)
+            if isinstance(detector, LastResort):
+                self.work.ledger.notes.append(detector.caution)
+                self.work.trouble(detector.caution)
+        return Wanted(
+            detector=self._detectors[spec],
+            detector_spec=spec,
+            describer=self._describer,
+            describer_spec=self._describer_spec,
+            shots=shots,
+            rate=self.rules.rate,
+        )
+
+    def take(self, one: VideoState, watch: VideoWatch | Dropped) -> Dropped | None:
         """Give a video what is seen in it; what is wrong with it where nothing can be."""
+        gone = watch if isinstance(watch, Dropped) else None
         try:
-            video = one.open(self.work)
-            if video is None:
-                detail = str(one.source.video.path)
-                return Dropped(what=one.video_id, stage="watching", reason="no-video", detail=detail)
-            self._watch(one, video)
+            if isinstance(watch, VideoWatch):
+                self._take(one, watch.finish())
         except MediaError as error:
-            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), str(error))
-            self.work.trouble(str(error))
-            reason = "unreadable-frames"
-            return Dropped(what=one.video_id, stage="watching", reason=reason, detail=str(error))
-        return None
+            gone = unreadable(self.work, one, error)
+        if gone is not None and gone.reason != "no-video":
+            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), gone.detail)
+        return gone
 
-    def _watch(self, one: VideoState, video: KeptVideo) -> None:
-        cache, inputs = self.work.cache, {"video": one.source.video.sha256}
-        detector = self._detector(one)
-        every = 1 if self.rules is None else self.rules.every
-        describer = "" if self._describer is None else self._describer.identity
-        settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", kind=Boxes, version=4, settings=settings)
-        shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
-        boxes = None if detector is None else cache.find(box_stage, inputs)
-        shots = None if self.shots is None else cache.find(shot_stage, inputs)
-        given = self._given_shots(one, video)
-        if given is not None:
-            shots = Artifact(value=given, digest=digest_of(given), was_cached=True)
-        wants_boxes = detector is not None and boxes is None
-        wants_shots = self.shots is not None and shots is None
-        if wants_boxes or wants_shots:
-            found, cut = read_once(
-                video,
-                detector=detector if wants_boxes else None,
-                describer=self._describer,
-                shots=self.shots if wants_shots else None,
-                every=every,
-            )
-            boxes = boxes if found is None else cache.put(box_stage, inputs, found)
-            shots = shots if cut is None else cache.put(shot_stage, inputs, cut)
-        was_cached = not (wants_boxes or wants_shots)
-        self.n_cached += was_cached
+    def _take(self, one: VideoState, seen: SeenIn) -> None:
+        self.n_cached += seen.was_cached
+        shots = self._given_shots(one) or seen.shots
         if shots is not None:
             one.material = replace(one.material, shots=shots.value)
             one.digests["shots"] = shots.digest
-        if boxes is not None:
-            self._track(one, video, boxes, shots=shots)
-        self.work.done("watching", one.video_id, was_cached=was_cached)
+        if seen.boxes is not None:
+            self._track(one, seen.video, seen.boxes, shots=shots)
+        self.work.done("watching", one.video_id, was_cached=seen.was_cached)
 
-    def _given_shots(self, one: VideoState, video: KeptVideo) -> tuple[Shot, ...] | None:
-        """The shots of a video as people corrected them; None where they did not."""
+    def _given_shots(self, one: VideoState) -> Artifact[tuple[Shot, ...]] | None:
+        """The shots of a video as people corrected them; None where they did not.
+
+        Raises:
+            DataError: the file cannot be used.
+        """
         rules = self.work.config.shots
-        if self.shots is None or rules is None:
+        if self.shots is None or rules is None or not rules.file:
             return None
-        path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
-        if path is None:
-            return None
-        others = self.work.others_in(rules.file, one.video_id)
-        return read_shots(path, one.video_id, times_s=video.times_s, others=others)
+        if one.video_id not in self._corrected_shots:
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            path = None
+            if video is not None:
+                path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
+            found = None
+            if video is not None and path is not None:
+                others = self.work.others_in(rules.file, one.video_id)
+                found = read_shots(path, one.video_id, times_s=video.times_s, others=others)
+            self._corrected_shots[one.video_id] = (
+                None if found is None else Artifact(value=found, digest=digest_of(found), was_cached=True)
+            )
+        return self._corrected_shots[one.video_id]
 
     def _verdicts(self, one: VideoState) -> Verdicts:
-        """What people say of the tracks of a video."""
+        """What people say of the tracks of a video.
+
+        Raises:
+            DataError: the file cannot be used, or speaks of tracks that people gave.
+        """
         pattern = "" if self.rules is None else self.rules.reviewed
         path = one.file_of(pattern, self.work.root, what="file of verdicts on tracks", session=self.work)
         if path is None:
-            return Verdicts()
-        return read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
+            return NO_VERDICTS
+        found = read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
+        if one.source.rule.tracks and (found.verdicts or found.all_at):
+            raise DataError(
+                f"{path} has verdicts on the tracks of {one.video_id}, which people gave "
+                f"({one.source.rule.tracks}) and which are taken as they are; correct them there, and leave "
+                "these verdicts out"
+            )
+        return found
 
-    def _detector(self, one: VideoState) -> Detector | None:
+    def _spec(self, one: VideoState) -> str:
         """The detector for a video: the file of boxes beside it, or the one of the configuration."""
         if self.rules is None:
-            return None
+            return ""
+        if (given := self._given(one)) is not None:
+            return given.boxes_spec
         path, query, options = one.source.rule.detections.partition("?")
-        spec = self.rules.detector
         if path:
-            spec = f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
-        if spec not in self._detectors:
-            self._detectors[spec] = open_detector(spec)
-        return self._detectors[spec]
+            return f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
+        return self.rules.detector
+
+    def _given(self, one: VideoState) -> GivenTracks | None:
+        """The tracks that people gave of a video; None where a detector and a tracker find them.
+
+        Raises:
+            DataError: they cannot be used, or are of another video.
+        """
+        spec = one.source.rule.tracks
+        if not spec:
+            return None
+        if one.video_id not in self._givens:
+            given = open_tracks(spec.format(video_id=one.video_id), folder=self.work.root)
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            if video is not None:
+                self.work.ledger.notes.extend(given.of(video).notes)
+            self._givens[one.video_id] = given
+        return self._givens[one.video_id]
 
     def _track(
         self,
@@ -217,8 +259,9 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        settings = [tracker.identity, msgspec.structs.replace(rules, reviewed=""), seed]
-        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=settings)
+        given = self._given(one)
+        maker = tracker.identity if given is None else given.identity
+        stage = Stage(name=STAGE, kind=Tracks, version=11, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         verdicts = self._verdicts(one)
         if verdicts.verdicts:
@@ -230,15 +273,18 @@ class _Watcher:
         found = self.work.cache.find(stage, inputs)
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
-            tracks = find_tracks(
-                video,
-                boxes.value,
-                shots=frames,
-                tracker=tracker,
-                rules=rules,
-                rng=rng,
-                verdicts=verdicts,
-            )
+            if given is None:
+                tracks = find_tracks(
+                    video,
+                    boxes.value,
+                    shots=frames,
+                    tracker=tracker,
+                    rules=rules,
+                    rng=rng,
+                    verdicts=verdicts,
+                )
+            else:
+                tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
             found = self.work.cache.put(stage, inputs, tracks)
         made = found.value
         self.taken += map(one.named, made.raw_ids)
@@ -251,53 +297,6 @@ class _Watcher:
             n_boxes, n_raw = len(boxes.value.detections.frame_indices), len(made.raw_ids)
             why = f"no track is left: {n_boxes} boxes, {n_raw} tracks before refining"
             one.absent |= dict.fromkeys(NEED_TRACKS, why)
-
-
-# --------------------------------------------------------------------------- one pass over a video
-
-
-def read_once(
-    video: KeptVideo,
-    *,
-    detector: Detector | None,
-    describer: Describer | None,
-    shots: ShotDetector | None,
-    every: int,
-) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
-    """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
-
-    A detector that takes each n-th frame only cannot share the pass of a shot detector, which wants every
-    frame; then there are two.
-
-    Raises:
-        MediaError: the video cannot be read.
-        DataError: a file of boxes cannot be used.
-    """
-    if detector is None:
-        return None, None if shots is None else find_shots(Video(video.scan), shots)
-    observers: list[Observer] = []
-    portraits = cutter = None
-    if describer is not None:
-        portraits = Portraits(describer, class_names=(PERSON,))
-        observers.append(portraits)
-    if shots is not None and every == 1:
-        size_px = (video.probe.width_px, video.probe.height_px)
-        cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
-        observers.append(cutter)
-    keeper = FrameKeeper(video)
-    if isinstance(detector, Finder) or observers:
-        observers.append(keeper)
-    frames = range(0, video.n_frames, every)
-    watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
-    keeper.settle(watched.problems)
-    boxes = Boxes(
-        detections=watched.detections,
-        vectors=None if portraits is None else portraits.of(watched.detections),
-        finds_parts=detector.finds_parts,
-    )
-    if shots is None:
-        return boxes, None
-    return boxes, find_shots(Video(video.scan), shots) if cutter is None else cutter.shots(video.times_s)
 
 
 # --------------------------------------------------------------------------- tracks of its boxes
@@ -339,35 +338,33 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
         detections=seen.detections,
         shots=tuple(shots),
     )
+    looked = frames_at(video.times_s, seen.rate)
     found = track_shots(
         whole,
         seen.detections,
         tracker=tracker,
-        stride=rules.every,
+        frame_indices=looked,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
     limbs = list(found.parts)
-    cleaned = refine(replace(whole, tracks=found.tracks), rules.refine)
+    raw = replace(whole, tracks=found.tracks)
+    cleaned = refine(raw, rules.refine, looks=_looks(seen, raw, rules=rules))
     refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
         refined_tracks, parts = without_parts(refined_tracks)
         limbs += parts
-    stays, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
+    every = int(np.diff(looked).max(initial=1))
+    stays, visits, away = part_visits(refined_tracks, whole, every=every, stage=STAGE)
     others = (*cleaned.video.others, *visits)
     known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
     corrected = correct(people, (*others, *changed), verdicts.verdicts, video=whole, all_at=verdicts.all_at)
     people = corrected.tracks
-    basis = whole.basis
     if verdicts.verdicts:
         known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
-    if corrected.is_complete:
-        basis = msgspec.structs.replace(basis, kind="reviewed")
-    means = {
-        name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
-    }
-    refined = replace(whole, tracks=people, others=corrected.others, looks=means, basis=basis)
+    basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
+    refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
@@ -393,6 +390,74 @@ def _after_people(
     return tuple(dict.fromkeys((*raw_ids, *by_people, *left))), [*kept, *by_people.values()]
 
 
+def take_tracks(
+    video: KeptVideo,
+    seen: Boxes,
+    given: GivenTracks,
+    *,
+    shots: Sequence[Span] = (),
+    rules: TrackingRules,
+    rng: np.random.Generator,
+) -> Tracks:
+    """Tracks that people gave, as they are: ranked, and some picked.
+
+    Nothing is joined, cleaned or dropped for its looks; gaps stay. Who goes out of view and comes back is
+    counted at every visit (``ID``, ``ID/2``), but not picked: how long they are there is no single span.
+
+    Args:
+        video: for the looks of the tracks.
+        seen: their boxes, with what is in them.
+        given: the tracks.
+        shots: the shots; where a person is followed across a cut, they are left out.
+        rules: how tracks are ranked and picked.
+        rng: for the picking.
+
+    Raises:
+        MediaError: the video cannot be opened any more.
+        DataError: the tracks are of another video.
+
+    Source: HERBench, sections 7.1 and 7.3.
+    Departs: nothing is detected, associated, cleaned and validated here; a person has done it.
+    """
+    known = given.of(video)
+    everybody = (*known.tracks, *known.others)
+    firsts = np.array([shot.first_frame for shot in shots[1:]], np.int64)
+    crosses = any(np.any((firsts > t.first_frame) & (firsts <= t.last_frame)) for t in everybody)
+    whole = TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=known.tracks,
+        others=known.others,
+        detections=seen.detections,
+        shots=() if crosses else tuple(shots),
+        basis=given.basis,
+    )
+    looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
+    whole = replace(whole, looks=_means(looks))
+    stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
+    appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
+    ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
+    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if stays else ()
+    chosen = tuple(pick.track_id for pick in picks)
+    left = [t.track_id for t in stays if t.track_id not in chosen]
+    return Tracks(
+        video=replace(whole, tracks=(*stays, *map(_first_by_id, visits)), detections=None),
+        chosen=chosen,
+        raw_ids=tuple(track.track_id for track in everybody),
+        dropped=(
+            *_gone(known.dropped, ()),
+            *away,
+            *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left),
+        ),
+    )
+
+
+def _first_by_id(visit: Track) -> Track:
+    """A visit; the first has the name of the person, whom cards of everybody may name."""
+    return replace(visit, track_id=visit.track_id.removesuffix("/1"))
+
+
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
     """What tracks look like; nothing where no boxes were described."""
     if seen.vectors is None:
@@ -404,6 +469,11 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
         size_px=(video.width_px, video.height_px),
         most_covered=rules.same_person.most_covered,
     )
+
+
+def _means(looks: Mapping[str, Looks]) -> dict[str, NDArray[np.float32]]:
+    """What each track looks like in all, where anything is known of it."""
+    return {name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None}
 
 
 def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:

@@ -22,6 +22,7 @@ from vidence.make.pipeline.session import (
     Built,
     MakeOverrides,
     Maker,
+    Outlook,
     Session,
     check_until,
 )
@@ -70,6 +71,11 @@ class ActpldMaker:
         read_map(config.parent / read.map)
         if read.motions:
             motion_files(config.parent / read.motions)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """Whether the configuration makes sense; how much it gives, only the making says."""
+        self.check(config)
+        return Outlook(sentences=(f"{config} makes sense",))
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -145,12 +145,22 @@ class Corpus:
     looks: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
+BY_MODEL: Final = "model"
+Doubt: TypeAlias = Literal["truth-by-model", "detected-count", "paper-count", "by-words-only"]
+"""Why a person looks at a question in any case: a model gave the answer, people were counted by a detector,
+or as the paper counts them, or nobody tried whom the description of a person fits."""
+
+
 class Draft(Record, omit_defaults=True):
     """A question on its way to a release: what it asks, what is right and why, what it rests on.
 
-    `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
-    has at least `k` of them, distinct. `truth` says who computed what is right: ``program``, or ``model``,
-    which a person must confirm. `facts` are the figures that the answer was computed from, for reviewers.
+    `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
+    of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
+    when a model was shown the others; None where that was not tried, or the model is not right with all of
+    them. `truth` says in words what the answer rests on (``log``, ``given tracks``, ``detected tracks, recall
+    0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model gave it; sets made before these
+    words say ``program``. `review` says why a person must look at it whatever the sample is. `facts` are the
+    figures that the answer was computed from, for reviewers.
     """
 
     draft_id: str
@@ -162,9 +172,21 @@ class Draft(Record, omit_defaults=True):
     answer_index: int
     evidence: tuple[Evidence, ...]
     k: int
-    truth: Literal["program", "model"] = "program"
+    k_verified: int | None = None
+    truth: str = ""
+    review: Literal["", Doubt] = ""
     tags: dict[str, str] = msgspec.field(default_factory=dict)
     facts: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model said what is right."""
+        return self.truth == BY_MODEL
+
+    @property
+    def doubt(self) -> Literal["", Doubt]:
+        """Why a person must look at it; empty where a program vouches for it."""
+        return "truth-by-model" if self.is_by_model else self.review
 
 
 class Dropped(Record, omit_defaults=True):
@@ -202,5 +224,7 @@ class Task(Protocol):
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions about one video, and what could not be made of it.
 
-        What is right is computed by a program. Where a model is asked instead, the draft says so in `truth`.
+        What is right is computed by a program from the fields of `needs`, and the draft step writes into
+        `truth` what these rest on (`truth.truth_words`). A draft that already says it keeps its words; where
+        a model is asked instead, they are `BY_MODEL`.
         """

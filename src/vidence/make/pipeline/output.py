@@ -63,9 +63,11 @@ def item_of(question: Question, *, maker: str) -> Item:
         "structure": draft.structure,
         "n_evidence": str(len(draft.evidence)),
         "k": str(draft.k),
-        "truth": draft.truth,
+        **({} if draft.k_verified is None else {"k_verified": str(draft.k_verified)}),
         "draft": draft.draft_id,
     }
+    if draft.truth:
+        tags["truth"] = draft.truth
     if video.collection:
         tags["source"] = video.collection
     return Item(
@@ -89,8 +91,8 @@ def herbench_row(question: Question) -> dict[str, object]:
     """A question as HERBench's own task files have it.
 
     Source: the released examples of HERBench (data/README).
-    Departs: `metadata` also says structure, k, who computed the truth, the licence of the video, and the film
-        that it was cut from.
+    Departs: `metadata` also says structure, k, what the answer rests on, the licence of the video, and the
+        film that it was cut from.
     """
     draft, video = question.draft, question.video
     return {
@@ -109,7 +111,8 @@ def herbench_row(question: Question) -> dict[str, object]:
             **({"source_id": video.source_id} if video.source_id else {}),
             "structure": draft.structure,
             "k": draft.k,
-            "truth": draft.truth,
+            **({} if draft.k_verified is None else {"k_verified": draft.k_verified}),
+            "truth": draft.truth or None,
             "licence": video.licence or None,
         },
     }

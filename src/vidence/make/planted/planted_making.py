@@ -34,16 +34,22 @@ _N_PASSERS = 8
 LEAK_EVERY: Final = 4
 _LEAK = ", as can be seen there from the beginning to the end without any doubt whatever"
 
-CONFIG: Final = """# Drawn streets with boxes found elsewhere, and a planted log; the core alone makes it.
+CONFIG: Final = """# Drawn streets, one with boxes found elsewhere, one with given tracks, and a planted log.
 name = "planted"
 seed = 7
 videos = "videos"
 
 [[sources]]
-path = "*.mp4"
+path = "north-street.mp4"
 collection = "OWN"
 licence = "CC0-1.0"
 detections = "videos/{video_id}.txt"
+
+[[sources]]
+path = "south-street.mp4"
+collection = "OWN"
+licence = "CC0-1.0"
+tracks = "mot:videos/{video_id}-ids.txt"
 
 [[logs]]
 format = "plain"

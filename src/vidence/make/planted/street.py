@@ -2,6 +2,7 @@
 
 NAME.mp4       the film
 NAME.txt       the box of every figure in every frame, as MOTChallenge writes boxes, without identities
+NAME-ids.txt   the same with identities, as people give tracks
 
 What a making of questions finds out about such a film is held against the plan that it was drawn from.
 """
@@ -156,7 +157,7 @@ def picture(street: Street, frame: int) -> NDArray[np.uint8]:
 
 
 def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
-    """Write the film and the file of boxes; where they are.
+    """Write the film and the files of boxes; where the film and the boxes without identities are.
 
     Raises:
         MediaError: the film cannot be encoded.
@@ -177,14 +178,17 @@ def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
             f"{film.name} cannot be encoded ({error}); this FFmpeg needs the encoder libx264"
         ) from error
     write_whole(boxes, "".join(_lines(street)).encode("ascii"))
+    given = "".join(_lines(street, with_ids=True))
+    write_whole(folder / f"{street.name}-ids.txt", given.encode("ascii"))
     return film, boxes
 
 
-def _lines(street: Street) -> Sequence[str]:
-    """The boxes as MOTChallenge writes them: frames from 1, no identity, the confidence 0.9."""
+def _lines(street: Street, *, with_ids: bool = False) -> Sequence[str]:
+    """The boxes as MOTChallenge writes them: frames from 1, the confidence 0.9, identities from 1."""
     return [
-        f"{frame + 1},-1,{box[0]:.2f},{box[1]:.2f},{FIGURE_PX[0]},{FIGURE_PX[1]},0.9,-1,-1,-1\n"
+        f"{frame + 1},{number if with_ids else -1},{box[0]:.2f},{box[1]:.2f},"
+        f"{FIGURE_PX[0]},{FIGURE_PX[1]},0.9,-1,-1,-1\n"
         for frame in range(street.n_frames)
-        for passer in street.passers
+        for number, passer in enumerate(street.passers, start=1)
         if (box := passer.box_px(frame)) is not None
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material
+from vidence.make.pipeline.material import Corpus, Doubt, Draft, Dropped, Made, Material
 from vidence.records import Evidence
 from vidence.text import normal_form
 
@@ -27,7 +27,9 @@ class Candidate:
     """A question with its right and its wrong answers, not yet in the order in which they are offered.
 
     `subject` says what it is about, for the account (``tracks 3, 7``). The evidence are spans in seconds of
-    presentation time with the frames that show it.
+    presentation time with the frames that show it. `truth` and `review` are those of a draft. `k` says how
+    many moments an answer needs where these are fewer than the spans that lie apart: who somebody is may be
+    seen in the moment that shows the answer.
     """
 
     structure: str
@@ -38,7 +40,9 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    truth: Literal["program", "model"] = "program"
+    truth: str = ""
+    review: Literal["", Doubt] = ""
+    k: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +157,7 @@ class DraftLog:
             self.drop(about, reason="same-question")
             return False
         self._asked.add(key)
+        k = k if candidate.k is None else min(k, candidate.k)
         self._made.append(self._draft(candidate, k=k, key=key))
         self.n_drafts += 1
         return True
@@ -173,6 +178,7 @@ class DraftLog:
             evidence=candidate.evidence,
             k=k,
             truth=candidate.truth,
+            review=candidate.review,
             tags=dict(candidate.tags),
             facts={**candidate.facts, **self._facts},
         )

@@ -101,8 +101,11 @@ def _right(low: int, high: int, rng: np.random.Generator) -> Range:
 
 def _below(one: Range, n_more: int, rng: np.random.Generator) -> Range:
     """The next range towards 0, narrower where it can be, with room for as many more below it."""
+    growth = float(rng.uniform(*_GROWTH))
+    # Its part of the room where those below it get narrower by the same factor.
+    part = one.low * (1 - 1 / growth) / (1 - growth ** -(n_more + 1))
     room = one.low - n_more
-    width = min(max(1, min(one.width - 1, round(one.width / rng.uniform(*_GROWTH)))), room)
+    width = min(max(1, min(one.width - 1, round(one.width / growth), round(part))), room)
     gap = min(int(rng.integers(max(1, width // 2))), room - width)
     return Range(low=one.low - gap - width, high=one.low - 1 - gap)
 

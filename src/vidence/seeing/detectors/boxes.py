@@ -4,6 +4,7 @@ boxes:det.txt                             MOTChallenge: detections, results or g
 boxes:boxes.csv                           a table with a header: frame, left, top, right, bottom, ...
 boxes:results.json?images=instances.json  COCO: results, and the file that names their images
 boxes:det.txt?size=768x576&fps=7          measured in another size of the video, at another frame rate
+mot:det.txt                               the same, and nothing but MOTChallenge; identities are left out
 """
 
 import csv
@@ -28,6 +29,11 @@ from vidence.seeing.boxes import clip
 from vidence.seeing.track_files import MOT_CLASSES, read_mot
 from vidence.seeing.tracks import PERSON, Detections
 
+NAMES = ("boxes", "mot")
+SUMMARIES: Final = {
+    "boxes": "Boxes from a file (MOTChallenge, CSV, COCO); no frame is decoded.",
+    "mot": 'Boxes from a file of MOTChallenge; identities are left out (tracks = "mot:FILE" takes them).',
+}
 _PERSON_ID: Final = 1
 _CORNERS: Final = ("left", "top", "right", "bottom")
 _SIDES: Final = ("left", "top", "width", "height")
@@ -225,7 +231,8 @@ class Settings(Record):
     ] = 0.0
     images: Annotated[FilePath, Meta(description="COCO file that names the images of a file of results")] = ""
     scores: Annotated[
-        Literal["share", "logistic"], Meta(description="confidences are shares, or margins of a classifier")
+        Literal["share", "logistic", "none"],
+        Meta(description="confidences are shares, margins of a classifier, or do not count: all are certain"),
     ] = "share"
 
     def __post_init__(self) -> None:
@@ -244,9 +251,11 @@ class Boxes:
 
     finds_parts = False
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, only_mot: bool = False) -> None:
         self._settings = settings
         self._path = Path(settings.path)
+        if only_mot:
+            read_mot(self._path)  # says what is wrong where it is another format
         self._rows = read_boxes(self._path, images=Path(settings.images) if settings.images else None)
         apart_from_files = msgspec.structs.replace(settings, path="", images="")
         self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {apart_from_files!r}"
@@ -308,7 +317,7 @@ class Boxes:
     def _confidences(self) -> NDArray[np.float64]:
         """The confidences, 0 to 1; 1 where the file knows none."""
         given = self._rows.confidences
-        if np.all(given == _UNKNOWN):
+        if np.all(given == _UNKNOWN) or self._settings.scores == "none":
             return np.ones(len(given))
         if self._settings.scores == "logistic":
             return 1 / (1 + np.exp(-given))
@@ -334,6 +343,6 @@ def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(frames)) - np.searchsorted(frames, frames)
 
 
-def create(settings: Settings) -> Boxes:
+def create(settings: Settings, *, name: str) -> Boxes:
     """The boxes in a file."""
-    return Boxes(settings)
+    return Boxes(settings, only_mot=name == "mot")

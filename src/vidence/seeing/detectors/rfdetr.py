@@ -1,12 +1,14 @@
 """RF-DETR with local weights: the detector of HERBench.
 
 rfdetr:/path/to/rf-detr-medium.pth
+rfdetr:medium                            the weights that the package has fetched before
 rfdetr:/path/to/checkpoint.pth?model=nano&device=cuda&confidence=0.3
 """
 
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from rfdetr import RFDETR
 
 _VERSION: Final = 1
+_SIZES: Final = ("nano", "small", "medium", "base", "large")
 _WITHOUT: Final = (
     "Roboflow publishes weights (rf-detr-nano.pth, rf-detr-medium.pth, ...; see the README of "
     "github.com/roboflow/rf-detr); fetch one once and give its path. Nothing is downloaded here. The "
@@ -39,7 +42,9 @@ class Settings(Record):
     """Options of RF-DETR."""
 
     positional: ClassVar[str] = "weights"
-    weights: Annotated[FilePath, Meta(description="checkpoint of RF-DETR; nothing is downloaded")] = ""
+    weights: Annotated[
+        FilePath, Meta(description="checkpoint of RF-DETR, or its size: what the package fetched before")
+    ] = ""
     confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
     most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
     # The larger models of the package have another licence and are not offered.
@@ -133,6 +138,7 @@ def create(settings: Settings) -> Rfdetr:
     """
     if not settings.weights:
         raise UsageError(f"which weights? say rfdetr:/path/to/rf-detr-medium.pth. {_WITHOUT}")
+    settings = _found(settings)
     if not Path(settings.weights).is_file():
         raise UsageError(
             f"there are no weights at {settings.weights}; expected a checkpoint of RF-DETR. {_WITHOUT}"
@@ -145,3 +151,23 @@ def create(settings: Settings) -> Rfdetr:
     with Path(settings.weights).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Rfdetr(load(settings), settings, weights=digest)
+
+
+def _found(settings: Settings) -> Settings:
+    """The settings with the file for a size that was named: where the package keeps what it has fetched.
+
+    Raises:
+        UsageError: it is not there; the message has the line that fetches it.
+    """
+    size = Path(settings.weights).name
+    if size not in _SIZES or Path(settings.weights).is_file():
+        return settings
+    kept = os.environ.get("RF_HOME") or os.environ.get("ROBOFLOW_HOME") or "~/.roboflow/models"
+    path = Path(kept).expanduser() / f"rf-detr-{size}.pth"
+    if not path.is_file():
+        raise UsageError(
+            f"the weights of the size {size} are not at {path}, where the package rfdetr keeps what it has "
+            f'fetched; once, with network: python -c "import rfdetr; rfdetr.RFDETR{size.capitalize()}()". '
+            f"{_WITHOUT}"
+        )
+    return msgspec.structs.replace(settings, weights=str(path), model=settings.model or size)

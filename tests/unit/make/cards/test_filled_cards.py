@@ -33,7 +33,7 @@ def test_a_half_filled_sheet_gives_the_cards_of_its_rows_with_words(tmp_path):
         ("1", "B", "Goes left. Stops twice."),
     ]
     assert found.n_open == 1
-    assert {card.writer for card in found.cards} == {"cards.csv"}
+    assert {card.writer for card in found.cards} == {"a person"}
 
 
 def test_sentences_of_ones_own_stand_behind_the_cells_or_alone(tmp_path):

@@ -114,9 +114,10 @@ def stages(built):
 
 def test_the_sheet_of_a_video_has_a_page_its_data_and_three_tables(street):
     built = street.sheets()
-    names = {path.name for path in built.files}
-    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv"}
-    assert built.sentences == ("1 sheet to fill in.",)
+    names = {path.name for path in built.files if path.suffix != ".jpg"}
+    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv", "counts.csv"}
+    assert built.sentences[0] == "1 sheet to fill in."
+    assert built.sentences[1].startswith("12 frames to count: fill in n_people and n_false in ")
     data = street.data()
     picked = [one for one in data.tracks if one.is_picked]
     assert [row["track_id"] for row in street.rows("cards.csv")][: len(picked)] == [
@@ -168,6 +169,7 @@ def test_where_nobody_compared_the_questions_say_so(street):
     built = street.make()
     assert "identified" not in stages(built)
     assert {draft["facts"]["identified"] for draft in street.drafts()} == {"by words only"}
+    assert {draft["review"] for draft in street.drafts()} == {"by-words-only"}
 
 
 def test_a_half_filled_sheet_makes_what_it_can_and_an_unfilled_one_nothing(street):
@@ -208,6 +210,44 @@ def test_verdicts_change_the_tracks_of_every_later_step(street):
     assert "tracks.csv" not in {path.name for path in built.files}
     counted = stages(built)["tracks"]
     assert counted.dropped["phantom"] == counted.dropped["split-by-people"] == 1
+
+
+def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
+    """They have a sheet for cards, and none for verdicts or counts; verdicts on them are refused."""
+    lines = [
+        f"{frame + 1},{number},{box[0]},{box[1]},{box[2] - box[0]},{box[3] - box[1]},1,-1,-1,-1\n"
+        for number, one in enumerate(street.plan.passers, start=1)
+        for frame in range(street.plan.n_frames)
+        if (box := one.box_px(frame)) is not None
+    ]
+    (street.folder / "gt.txt").write_text("".join(lines))
+    path = street.folder / "config.toml"
+    path.write_text(path.read_text().replace('detections = "videos/{video_id}.txt"', 'tracks = "mot:gt.txt"'))
+    built = street.sheets()
+    assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv"}
+    assert street.data().is_given
+    assert built.sentences == ("1 sheet to fill in.",)
+    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,\n")
+    path.write_text(path.read_text().replace("[tracking]\n", '[tracking]\nreviewed = "all.csv"\n'))
+    street.sheets()
+    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,phantom\n")
+    with pytest.raises(DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct them"):
+        street.sheets()
+
+
+def test_reviewed_tracks_need_no_count(street):
+    street.sheets()
+    rows = street.rows("tracks.csv")
+    for row in rows:
+        row["verdict"] = "all" if row["track_id"] == "everybody" else "ok"
+    street.fill("tracks.csv", rows)
+    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    built = street.sheets()
+    assert not [path for path in built.files if path.name == "counts.csv"]
+    street.fill_cards(lambda name: name)
+    street.make()
+    assert {draft["truth"] for draft in street.drafts()} == {"reviewed tracks; cards by a person"}
+    assert not any(draft.get("review") for draft in street.drafts())
 
 
 def test_verdicts_on_other_tracks_stop_the_making(street):
@@ -251,7 +291,7 @@ def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp
     write_street(also, tmp_path / "videos")
     (tmp_path / "all.csv").write_text("video_id,track_id,verdict\nsouth,1,ok\n")
     street.configure(reviewed="all.csv", also=SOURCE.format(name="south"))
-    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4
+    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4 + 1 + 12
     (tmp_path / "all.csv").write_text("video_id,track_id,verdict\neast,1,ok\n")
     with pytest.raises(DataError, match="'east' found; expected north, south"):
         street.sheets()

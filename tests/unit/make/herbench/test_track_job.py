@@ -21,7 +21,7 @@ videos = "videos"
 path = "*.mp4"
 detections = "videos/{video_id}.txt?scores=logistic"
 [tracking]
-every = 2
+rate = 5.0
 tracker = "motion"
 [tracking.refine]
 for_height_px = 1080
@@ -43,7 +43,7 @@ def folder(tmp_path):
 def test_the_job_is_that_of_the_configuration(folder):
     job = job_of(read_herbench(folder / "config.toml"), folder / "videos" / "north.mp4", root=folder)
     assert job.detector == f"boxes:{folder / 'videos/north.txt'}?scores=logistic"
-    assert (job.tracker, job.cuts, job.stride) == ("motion", "content?ratio=3.5", 2)
+    assert (job.tracker, job.cuts, job.rate) == ("motion", "content?ratio=3.5", 5.0)
     assert job.refine.for_height_px == 1080
 
 
@@ -73,5 +73,10 @@ def test_a_video_of_elsewhere_and_a_configuration_without_tracks_are_refused(fol
     bare = msgspec.structs.replace(config, tracking=None)
     with pytest.raises(UsageError, match="no \\[tracking\\]"):
         job_of(bare, folder / "videos" / "north.mp4", root=folder)
+    given = msgspec.structs.replace(config.sources[0], detections="", tracks="mot:gt.txt")
+    with pytest.raises(UsageError, match=r"gives the tracks of .*north\.mp4 .*say --tracks"):
+        job_of(
+            msgspec.structs.replace(config, sources=(given,)), folder / "videos" / "north.mp4", root=folder
+        )
     followed = msgspec.structs.replace(config, shots=None)
     assert job_of(followed, folder / "videos" / "north.mp4", root=folder).cuts == "none"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subjects.tracks import is_inside, shots, track, video, walk, ways
+from subjects.tracks import FINDS_ALL, is_inside, shots, track, video, walk, ways
 from vidence.catalog import Spec, create
 from vidence.errors import DataError
 from vidence.make.herbench.tracking import Tracks
@@ -187,7 +187,7 @@ class TestOthers:
 
     def test_somebody_who_passes_quickly_makes_a_count_unclear(self):
         quick = across("quick", first=30, last=45)
-        tracked = replace(video(self.WALKERS), others=(quick,))
+        tracked = replace(video(self.WALKERS, basis=FINDS_ALL), others=(quick,))
         draft = entered_left(rlpc(Material(source=SOURCE, tracked=tracked)))
         assert (draft.facts["counted"], draft.facts["unclear"]) == ("5", "1")
         low, high = (int(word) for word in draft.choices[draft.answer_index].split(" to "))
@@ -196,16 +196,21 @@ class TestOthers:
 
     def test_a_flicker_is_nobody(self):
         flicker = across("flicker", first=30, last=33)
-        tracked = replace(video(self.WALKERS), others=(flicker,))
+        tracked = replace(video(self.WALKERS, basis=FINDS_ALL), others=(flicker,))
         draft = entered_left(rlpc(Material(source=SOURCE, tracked=tracked)))
         assert draft.facts["unclear"] == "0"
         draft = entered_left(rlpc(Material(source=SOURCE, tracked=tracked), others_s="0.2"))
         assert draft.facts["unclear"] == "1"
 
-    def test_many_of_them_leave_nothing_to_ask(self):
-        others = tuple(across(f"o{i}", first=30 + 20 * i, last=45 + 20 * i) for i in range(3))
-        tracked = replace(video(self.WALKERS), others=others)
-        found = rlpc(Material(source=SOURCE, tracked=tracked))
+    def test_many_of_them_need_a_range_that_holds_all(self):
+        others = tuple(across(f"o{i}", first=30 + 20 * i, last=45 + 20 * i) for i in range(6))
+        tracked = replace(video(self.WALKERS, basis=FINDS_ALL), others=others)
+        material = Material(source=SOURCE, tracked=tracked)
+        draft = entered_left(rlpc(material))
+        low, high = (int(word) for word in draft.choices[draft.answer_index].split(" to "))
+        assert low <= 5
+        assert high >= 11
+        found = rlpc(material, widest="2")
         assert not [d for d in found if d.structure == "entered" and "left edge" in d.question]
 
     def test_nobody_is_asked_about_them(self):

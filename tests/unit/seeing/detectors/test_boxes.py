@@ -150,3 +150,11 @@ def test_no_file_a_missing_file_an_unknown_option(tmp_path):
 def test_an_empty_file_finds_nobody(tmp_path, video):
     (tmp_path / "d.txt").write_text("")
     assert len(found(f"boxes:{tmp_path}/d.txt", video).frame_indices) == 0
+
+
+def test_mot_reads_nothing_but_motchallenge_and_leaves_identities_out(tmp_path, video):
+    (tmp_path / "t.txt").write_text("1,7,5,5,10,10,1,-1,-1,-1\n2,7,6,5,10,10,1,-1,-1,-1\n")
+    assert found(f"mot:{tmp_path}/t.txt", video).boxes_px.tolist() == [[5, 5, 15, 15], [6, 5, 16, 15]]
+    (tmp_path / "t.csv").write_text("frame,left,top,right,bottom\n0,1,2,11,22\n")
+    with pytest.raises(DataError, match=r"t\.csv, line 1: .*expected frame,id,left,top,width,height"):
+        found(f"mot:{tmp_path}/t.csv", video)

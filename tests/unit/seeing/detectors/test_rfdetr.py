@@ -111,3 +111,18 @@ def test_the_real_network_with_random_weights(package, tmp_path):
     assert np.array_equal(one.boxes_px, other.boxes_px)
     assert np.all(one.boxes_px >= 0)
     assert np.all(one.boxes_px <= [200, 100, 200, 100])
+
+
+def test_a_size_names_the_weights_that_the_package_has_fetched(tmp_path, monkeypatch):
+    monkeypatch.setenv("RF_HOME", str(tmp_path))
+    with pytest.raises(
+        UsageError, match=r"weights of the size medium are not at .*rf-detr-medium\.pth.*rfdetr\.RFDETRMedium"
+    ):
+        open_detector("rfdetr:medium")
+    (tmp_path / "rf-detr-medium.pth").write_bytes(b"weights")
+    opened = []
+    monkeypatch.setattr(rfdetr, "load", opened.append)
+    monkeypatch.setattr(rfdetr.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setattr(rfdetr.importlib.metadata, "version", lambda name: "1.11.2")
+    open_detector("rfdetr:medium")
+    assert (opened[0].weights, opened[0].model) == (str(tmp_path / "rf-detr-medium.pth"), "medium")

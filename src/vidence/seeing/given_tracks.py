@@ -1,0 +1,314 @@
+"""Tracks that people gave: who is where stands in a file, and nothing is found, joined or dropped.
+
+mot:gt.txt                          MOTChallenge with identities: ground truth with classes, or ten columns
+mot:gt.txt?size=1920x1080&fps=7     measured in another size of the video, at another frame rate
+mot:gt.txt?visibility=0.2           boxes less visible than that are left out
+"""
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from vidence.catalog import FilePath, parse_spec, read_settings
+from vidence.errors import DataError, UsageError
+from vidence.media.video import Video
+from vidence.records import Record
+from vidence.seeing.boxes import clip
+from vidence.seeing.quality import check_once
+from vidence.seeing.track_files import MOT_CLASSES, MotRows, read_mot, rows_of
+from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
+
+STAGE: Final = "given"
+_VERSION: Final = 1
+_FORMAT: Final = "mot"
+_PERSON_ID: Final = 1
+# People in MOT16, too, whom its ground truth does not ask for: on a bicycle, or sitting.
+_OTHER_PEOPLE: Final = (2, 7)
+_NO_ID: Final = -1
+_OUTSIDE: Final = 0.05  # share of boxes with their middle outside of the picture that are still taken for it
+_ENDS_EARLY: Final = 0.8
+_TOLERANCE_S: Final = 1.0
+
+
+class GivenSettings(Record):
+    """Options of a file of tracks."""
+
+    positional: ClassVar[str] = "path"
+    path: Annotated[FilePath, Meta(description="tracks in the format of MOTChallenge")]
+    size: Annotated[
+        str, Meta(description="WIDTHxHEIGHT that boxes were measured in (empty: the video's)")
+    ] = ""
+    fps: Annotated[float, Meta(ge=0, description="rate that frame numbers count in (0: the video's)")] = 0.0
+    visibility: Annotated[
+        float, Meta(ge=0, le=1, description="least visibility of a box, where the file has it")
+    ] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.size and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.size):
+            raise UsageError(f"size={self.size!r}: expected WIDTHxHEIGHT in pixels, such as 768x576")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InVideo:
+    """The tracks of a file in one video.
+
+    `tracks` are the people that are to be considered, `others` people in the file that are not, `dropped`
+    why not. `notes` are what a person should know, such as that the tracks end long before the video.
+    """
+
+    tracks: tuple[Track, ...]
+    others: tuple[Track, ...] = ()
+    dropped: tuple[DroppedTrack, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class GivenTracks:
+    """The tracks of a file.
+
+    Gaps stay gaps, but for those between two frames that were annotated one after the other where not every
+    frame of the video was: there boxes are filled in on a straight line.
+
+    Source: HERBench, section 7.1, has tracks found and then validated by people; these are given.
+    """
+
+    def __init__(self, settings: GivenSettings) -> None:
+        self._settings = settings
+        self._path = Path(settings.path)
+        self._rows = read_mot(self._path)
+        self._check()
+        apart = msgspec.structs.replace(settings, path="")
+        digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
+        self.identity = f"given/{_VERSION} {_FORMAT} {digest} {apart!r}"
+
+    @property
+    def basis(self) -> TrackBasis:
+        """What tracks of this file rest on."""
+        return TrackBasis(kind="given", detector=f"{_FORMAT}:{self._path.name}")
+
+    @property
+    def rows(self) -> MotRows:
+        """The boxes of people that are to be considered, as they are written."""
+        return self._rows.part(self._wanted(self._rows))
+
+    def rows_in(self, video: Video) -> MotRows:
+        """The same in frames and pixels of a video; as they are written where they are in them already.
+
+        Raises:
+            DataError: as `of`.
+        """
+        if not self._settings.size and not self._settings.fps:
+            return self.rows
+        return rows_of(self.of(video).tracks)
+
+    @property
+    def boxes_spec(self) -> str:
+        """The detector that has the same boxes, for what wants to see them: looks, and frames to keep."""
+        said = self._settings
+        options = {"confidence": "0", "most": "100000", "scores": "none"}
+        options |= {"size": said.size} if said.size else {}
+        options |= {"fps": f"{said.fps:g}"} if said.fps else {}
+        told = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"{_FORMAT}:{self._path}?{told}"
+
+    def _check(self) -> None:
+        rows, path = self._rows, self._path
+        if not len(rows.ids):
+            raise DataError(f"{path} is empty; expected tracks in the format of MOTChallenge")
+        if np.all(rows.ids == _NO_ID):
+            raise DataError(
+                f"{path} has no identities, the id is -1 in all {len(rows.ids)} lines: these are detections; "
+                "give them as detections (boxes:FILE), and a tracker joins them"
+            )
+        check_once(rows.part(rows.ids != _NO_ID), what=str(path))
+
+    def of(self, video: Video) -> InVideo:
+        """The tracks as they lie in a video.
+
+        Raises:
+            DataError: they are of another video: frames beyond its end, boxes outside of the picture, or
+                nobody who is to be considered.
+        """
+        rows = self._placed(video)
+        wanted = self._wanted(rows)
+        if not np.any(wanted):
+            told = ", ".join(f"{n} {name}" for name, n in _kinds(rows))
+            raise DataError(
+                f"{self._path} has no box of a person that is to be considered: {told}; expected class "
+                "1 and a 1 in column seven"
+            )
+        step = self._step(video)
+        tracks = _tracks(rows.part(wanted), step=step)
+        names = {track.track_id for track in tracks}
+        left = rows.part(~wanted & self._is_person(rows))
+        others = tuple(
+            track if track.track_id not in names else _renamed(track) for track in _tracks(left, step=step)
+        )
+        dropped = tuple(
+            DroppedTrack(
+                what=track.track_id,
+                stage=STAGE,
+                reason="not-considered",
+                detail="a person of another class, or not to be considered",
+            )
+            for track in others
+        )
+        last_s = float(video.times_s[int(rows.frame_indices.max())])
+        end_s = float(video.times_s[-1])
+        notes = []
+        if last_s < _ENDS_EARLY * end_s:
+            notes.append(
+                f"the tracks of {self._path.name} end at {last_s:.1f} s, and {Path(video.probe.path).name} "
+                f"at {end_s:.1f} s; nobody counts as there after that. If frame numbers count in "
+                f"another rate than {video.probe.counted.fps:g}, say ?fps="
+            )
+        return InVideo(tracks=tracks, others=others, dropped=dropped, notes=tuple(notes))
+
+    def _wanted(self, rows: MotRows) -> NDArray[np.bool_]:
+        """Boxes of people that are to be considered."""
+        wanted: NDArray[np.bool_] = (rows.marks != 0) & (rows.ids != _NO_ID)
+        return wanted & (rows.class_ids == _PERSON_ID) if rows.has_classes else wanted
+
+    def _is_person(self, rows: MotRows) -> NDArray[np.bool_]:
+        known = rows.ids != _NO_ID
+        if not rows.has_classes:
+            return np.asarray(known)
+        return np.asarray(known & np.isin(rows.class_ids, (_PERSON_ID, *_OTHER_PEOPLE)))
+
+    def _placed(self, video: Video) -> MotRows:
+        """The rows with frames and pixels of the video; what is not visible is left out."""
+        rows = self._rows
+        if rows.visibilities is not None:
+            rows = rows.part(rows.visibilities >= self._settings.visibility)
+        if not len(rows.ids):
+            raise DataError(f"no box in {self._path} is as visible as {self._settings.visibility:g}")
+        frames, is_first = self._frames(rows, video)
+        width, height = video.probe.width_px, video.probe.height_px
+        boxes = rows.boxes_px
+        if self._settings.size:
+            there = np.array(self._settings.size.split("x"), np.float64)
+            boxes = boxes * np.tile(np.array([width, height]) / there, 2)
+        middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+        outside = np.any((middles < 0) | (middles > [width, height]), axis=1)
+        if np.mean(outside) > _OUTSIDE:
+            right, bottom = boxes[:, 2:].max(axis=0)
+            raise DataError(
+                f"{self._path} has {np.count_nonzero(outside):,} of {len(boxes):,} boxes with their middle "
+                f"outside of {video.probe.path}, which is {width} x {height}; they reach to {right:.0f} x "
+                f"{bottom:.0f}. Is it the right video? If they were measured in another size, say which: "
+                "?size=1920x1080"
+            )
+        boxes, covers = clip(boxes, width_px=width, height_px=height)
+        keep = covers & is_first
+        rows = MotRows(
+            frame_indices=frames,
+            ids=rows.ids,
+            boxes_px=boxes,
+            marks=rows.marks,
+            class_ids=rows.class_ids,
+        ).part(keep)
+        return rows.part(np.argsort(rows.frame_indices, kind="stable"))
+
+    def _frames(self, rows: MotRows, video: Video) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The frame of the video for every row, and whether the row is the first that falls on it."""
+        fps, path = self._settings.fps, video.probe.path
+        last = int(rows.frame_indices.max(initial=0))
+        if not fps:
+            if last >= video.n_frames:
+                n_beyond = int(np.count_nonzero(rows.frame_indices >= video.n_frames))
+                raise DataError(
+                    f"{self._path} has {n_beyond:,} of {len(rows.ids):,} boxes beyond the end of {path}: "
+                    f"they go up to frame {last + 1}, and it has {video.n_frames}. Is it the right video? If "
+                    "frame numbers count in another rate, say which: ?fps=30 (the video has "
+                    f"{video.probe.counted.fps:g})"
+                )
+            return rows.frame_indices, np.ones(len(rows.ids), np.bool_)
+        times, end_s = rows.frame_indices / fps, float(video.times_s[-1])
+        if last / fps > end_s + _TOLERANCE_S:
+            raise DataError(
+                f"{self._path} goes up to frame {last + 1}, at {fps:g} per second {last / fps:.2f} s, and "
+                f"the last frame of {path} is at {end_s:.2f} s; is it the right video, and the right rate?"
+            )
+        known = {float(time): video.index_at(float(time)) for time in np.unique(times)}
+        frames = np.array([known[float(time)] for time in times], np.int64)
+        first: dict[int, float] = {}
+        for time, frame in known.items():
+            first[frame] = min(time, first.get(frame, time))
+        return frames, np.array([first[int(f)] == t for f, t in zip(frames, times, strict=True)], np.bool_)
+
+    def _step(self, video: Video) -> int:
+        """From one annotated frame to the next, in frames of the video."""
+        frames = np.unique(self._rows.frame_indices)
+        if self._settings.fps:
+            return max(math.ceil(video.probe.counted.fps / self._settings.fps), 1)
+        return max(int(np.gcd.reduce(np.diff(frames))), 1) if len(frames) > 1 else 1
+
+
+def _kinds(rows: MotRows) -> list[tuple[str, int]]:
+    """How many boxes there are of each class, and not to be considered."""
+    names = [MOT_CLASSES.get(int(i), f"class {i}") for i in rows.class_ids] if rows.has_classes else []
+    found = [(name, names.count(name)) for name in dict.fromkeys(names)]
+    return [*found, ("not to be considered", int(np.count_nonzero(rows.marks == 0)))]
+
+
+def _renamed(track: Track) -> Track:
+    return Track(
+        track_id=f"{track.track_id}/other",
+        class_name=track.class_name,
+        frame_indices=track.frame_indices,
+        boxes_px=track.boxes_px,
+        confidences=track.confidences,
+        is_detected=track.is_detected,
+    )
+
+
+def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:
+    """A track for every id, in the order of ids; gaps of one step are filled."""
+    tracks = []
+    for one in np.unique(rows.ids):
+        mine = rows.part(rows.ids == one)
+        frames, boxes = mine.frame_indices, mine.boxes_px
+        wide = np.diff(frames)
+        n_after = np.append(np.where((wide > 1) & (wide <= step), wide - 1, 0), 0)
+        places = np.repeat(np.arange(len(frames)), n_after + 1)
+        offsets = np.arange(len(places)) - np.searchsorted(places, places)
+        whole = frames[places] + offsets
+        filled = np.stack([np.interp(whole, frames, side) for side in boxes.T], axis=1)
+        tracks.append(
+            Track(
+                track_id=str(int(one)),
+                class_name=PERSON,
+                frame_indices=whole,
+                boxes_px=filled,
+                confidences=np.ones(len(whole)),
+                is_detected=offsets == 0,
+            )
+        )
+    return tuple(tracks)
+
+
+def open_tracks(spec: str, *, folder: Path | None = None) -> GivenTracks:
+    """The tracks that a spec names, such as ``mot:gt.txt``.
+
+    Args:
+        spec: the format, a colon, the file and options.
+        folder: where a path starts from that is not whole; None for where the program runs.
+
+    Raises:
+        UsageError: no such format, or an option that there is not.
+        DataError: the file cannot be used.
+    """
+    said = parse_spec(spec)
+    if said.name != _FORMAT or not said.argument:
+        raise UsageError(f"tracks are {spec!r}; expected mot:FILE, such as mot:gt/street.txt")
+    path = said.argument if folder is None else str(folder / said.argument)
+    return GivenTracks(
+        read_settings(GivenSettings, said.options, argument=path, owner=f"the tracks {said.argument}")
+    )
