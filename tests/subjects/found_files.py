@@ -18,7 +18,7 @@ def sequences(data_dir: Path) -> list[Path]:
     """The files of ground truth, ``tracking/*_gt.txt``; a skip where there is none."""
     found = sorted((data_dir / "tracking").glob("*_gt.txt"))
     if not found:
-        pytest.skip(f"no *_gt.txt under {data_dir / 'tracking'}: put ground truth of MOTChallenge there")
+        pytest.skip(f"needs ground truth of MOTChallenge: no *_gt.txt under {data_dir / 'tracking'}")
     return found
 
 
@@ -56,5 +56,5 @@ def labelled_films(data_dir: Path) -> list[LabelledFilm]:
         if path.exists():
             films.append(LabelledFilm(path=path, cuts=tuple(said["hard_cuts"]), gradual=gradual))
     if not films:
-        pytest.skip(f"no *_shots.json with its film under {data_dir / 'labels'}")
+        pytest.skip(f"needs a labelled film: no *_shots.json with its film under {data_dir / 'labels'}")
     return films
