@@ -505,6 +505,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     only: Sequence[str] = (),
     until: str = "",
     limit: int | None = None,
+    sheets: Path | str = "",
     cache: Path | str | None = None,
     trust: bool = False,
 ) -> "Built":
@@ -517,6 +518,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
         only: make only these tasks.
         until: stop after this stage.
         limit: use only so many sources, the first ones.
+        sheets: a folder for sheets on which people write cards and correct tracks; the call ends with them.
         cache: as for `evaluate`.
         trust: allow the keys, hosts and code that the configuration names; it is remembered.
 
@@ -529,7 +531,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
     maker: Maker = create("maker", name)
-    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit)
+    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit, sheets=str(sheets))
     context = BuildContext.of(environment(_path(cache)), is_trusted=trust)
     return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
 

@@ -159,6 +159,12 @@ def test_images_of_several_sizes_are_shown_in_the_size_of_the_first(vidence):
     assert open_video(vidence.folder / "o" / "annotated.mp4").n_frames == 4
 
 
+def test_a_configuration_and_another_option_do_not_both_say_how_people_are_followed(vidence):
+    done = vidence("track", "street.mp4", "--config", "street.toml", "--cuts", "none")
+    assert done.code == 2
+    assert "--cuts and --config both say how people are followed" in done.err
+
+
 def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
     """The truth itself, and the same with two people swapped half way: nobody is looked for."""
     pytest.importorskip("trackers", reason="needs the library of trackers")

@@ -110,10 +110,10 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
 @click.option(
-    "--count-sheet",
+    "--sheets",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Only watch the videos, and write frames into DIR whose people somebody counts.",
+    help="Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
@@ -128,7 +128,7 @@ def make(
     out: Path | None,
     only: tuple[str, ...],
     until: str,
-    count_sheet: Path | None,
+    sheets: Path | None,
     limit: int | None,
     trust: bool,
     check: bool,
@@ -148,7 +148,7 @@ def make(
         only=only,
         until=until,
         limit=limit,
-        count_sheet="" if count_sheet is None else str(count_sheet),
+        sheets="" if sheets is None else str(sheets),
     )
     if check:
         maker.check(config)

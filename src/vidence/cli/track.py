@@ -1,6 +1,6 @@
 """``vidence track``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 3
 # What says how people are found and followed, by the names of its flags.
-_FINDING = {
+_FOLLOWING = {
     "detector": "--detector",
     "tracker": "--tracker",
     "rate": "--rate",
-    "jobs": "--jobs",
     "cuts": "--cuts",
     "steps": "--refine",
 }
+_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs"}
 _LOOKS_PER_S = 7.5  # that of `seeing.following`, which takes long to import
 _STEPS = "outliers,gaps,smoothing,merging"
 
@@ -81,6 +81,11 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
 )
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Follow people as this configuration of make herbench does: tracks have the numbers of its sheets.",
+)
+@click.option(
     "--tracks",
     "given",
     metavar="FILE",
@@ -121,6 +126,7 @@ def track(
     rate: float,
     cuts: str,
     steps: str,
+    config: Path | None,
     given: str | None,
     gt: Path | None,
     out: Path | None,
@@ -140,21 +146,17 @@ def track(
     from vidence.seeing.track_run import TrackJob, track_video
 
     if given is not None:
-        unused = [name for name in _FINDING if context.get_parameter_source(name) != ParameterSource.DEFAULT]
-        if unused:
-            raise UsageError(
-                f"--tracks takes tracks as they are; leave out {', '.join(_FINDING[name] for name in unused)}"
-            )
+        if unused := _said(context, _FINDING):
+            raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
         if video is None:
             _measure_given(given, _truth(gt))
             return
     if video is None:
         raise UsageError("which video? say vidence track VIDEO")
-    for kind, spec in {"detector": detector, "tracker": tracker}.items():
-        check_name(kind, spec)
-    if cuts != "none":
-        check_name("shot-detector", cuts)
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
+    if config is not None:
+        job = _configured(config, video, said=_said(context, _FOLLOWING))
+    _check_names(job)
     medium, content_hash = _open(video)
     truth = _truth(gt)
     if table == "parquet":
@@ -276,6 +278,35 @@ def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]
 
     with meter, interruptible(console):
         yield kept.work(on_begin=begin, on_frames=meter.advance)
+
+
+def _check_names(job: "TrackJob") -> None:
+    """Raises: UnknownNameError where a detector or tracker is none."""
+    for kind, spec in {"detector": job.detector, "tracker": job.tracker}.items():
+        check_name(kind, spec)
+    if job.cuts != "none":
+        check_name("shot-detector", job.cuts)
+
+
+def _said(context: click.Context, flags: Mapping[str, str]) -> list[str]:
+    """Those of some flags that the user gave."""
+    return [
+        flag
+        for name, flag in flags.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+
+
+def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":
+    """The job of a configuration, which no other option may contradict."""
+    from vidence.make.herbench.config import read_herbench
+    from vidence.make.herbench.track_job import job_of
+
+    if said:
+        raise UsageError(
+            f"{', '.join(said)} and --config both say how people are followed; leave out one of them"
+        )
+    return job_of(read_herbench(config), video, root=config.parent)
 
 
 def _settings(steps: str) -> "RefineSettings":

@@ -36,11 +36,12 @@ DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
         "leaks-appearance": "[cards.rules] strict",
         "may-be-another": "[tasks.NAME.options] same_look",
         "near-repeat": "[gates.checks] near and same_evidence",
-        "no-a-card": "[cards] model, or [[sources]] cards",
-        "no-b-card": "[cards] model, or [[sources]] cards",
+        "no-a-card": "[cards] model or file, or [[sources]] cards",
+        "no-b-card": "[cards] model or file, or [[sources]] cards",
         "no-descriptions-of-others": "[[sources]]: cards of another video",
         "no-false-scene-cards": "[scenes] false and false_model",
         "no-usable-box": "[tracking] detector",
+        "not-identified": "[cards] identify, or the column fits of cards",
         "not-picked": "[tracking.pick] n_tracks",
         "not-told-apart": "[tasks.NAME.options] alike",
         "over-per-video": "[tasks.NAME] per_video",
@@ -102,6 +103,9 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
         found.append("[tracking]")
     if part in ("a_cards", "b_cards", "crops") and config.cards is None and not rule.cards:
         found.append("[cards]")
+    step = config.cards
+    if part in ("a_cards", "b_cards") and step and not (step.model or step.file or rule.cards):
+        found.append("model or file in [cards]")
     if part in ("shots", "scene_cards") and config.shots is None:
         found.append("[shots]")
     if part == "scene_cards" and not rule.scene_cards and (config.scenes is None or not config.scenes.model):

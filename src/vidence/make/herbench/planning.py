@@ -8,11 +8,13 @@ from pathlib import Path
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, UnknownNameError
 from vidence.make.cards.card_files import read_cards
+from vidence.make.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.drafting import TaskOrder
 from vidence.make.herbench.hints import Tables, additions, lacked_by_all, lacks, listed, named
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
+from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
@@ -90,7 +92,7 @@ def _outlook(
         for one in sources
         if not lacks(task, one, config)
         and _has_enough_events(order, one)
-        and _has_cards(order, one, root=root)
+        and _has_cards(order, one, config, root=root)
     ]
     most = len(able) * rules.per_video
     missing = lacked_by_all(task, sources, config)
@@ -109,17 +111,23 @@ def _has_enough_events(order: TaskOrder, source: Source) -> bool:
     return "events" not in order.task.needs or len(source.events) >= LEAST_EVIDENCE
 
 
-def _has_cards(order: TaskOrder, source: Source, *, root: Path) -> bool:
+def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
     """Whether a file of cards has one of each kind that the task needs; a model may write any."""
-    path = source.beside(source.rule.cards, root)
+    step = config.cards
+    pattern = source.rule.cards or ("" if step is None else step.file)
+    path = source.beside(pattern, root)
     kinds = {name[0].upper() for name in _PEOPLE if name in order.task.needs}
     if path is None or not kinds:
         return True
+    if VIDEO_ID in pattern and not path.exists():  # such a video is shown to the model, where there is one
+        return step is not None and bool(step.model)
+    video_id = source.video.video_id
     try:
-        cards = read_cards(path).cards
+        if is_sheet(path):
+            return kinds <= kinds_in(path, video_id)
+        return kinds <= {card.kind for card in read_cards(path).cards}
     except DataError as error:
-        raise DataError(f"the cards of the video {source.video.video_id}: {error}") from error
-    return kinds <= {card.kind for card in cards}
+        raise DataError(f"the cards of the video {video_id}: {error}") from error
 
 
 def _too_little(order: TaskOrder) -> Tables:

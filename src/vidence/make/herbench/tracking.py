@@ -1,14 +1,16 @@
 """Tracking step: videos are watched; then tracks of their boxes are cleaned, ranked and picked."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vidence.catalog import create
-from vidence.errors import MediaError
+from vidence.errors import DataError, MediaError
+from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.counting import calibrate
@@ -22,11 +24,12 @@ from vidence.make.herbench.watching import (
     open_watch,
     unreadable,
 )
-from vidence.make.pipeline.cache import Artifact, Stage
+from vidence.make.pipeline.cache import Artifact, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
+from vidence.seeing.corrections import Corrected, correct
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
@@ -35,7 +38,7 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackedVideo
+from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
 from vidence.seeing.watching import Detector, LastResort, frames_at
 
 STAGE: Final = "tracks"
@@ -121,6 +124,7 @@ class _Watcher:
         self._describer_spec = ""
         self._detectors: dict[str, Detector] = {}
         self._givens: dict[str, GivenTracks] = {}
+        self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         if self.rules is not None:
             self._tracker = tracker = open_tracker(self.rules.tracker)
             self._describer_spec = tracker.describer or "colour"
@@ -128,8 +132,9 @@ class _Watcher:
 
     def wanted(self, one: VideoState) -> Wanted:
         """Who watches a video; no detector is opened for one that is not here."""
+        shots = None if self._given_shots(one) is not None else self.shots
         if self.rules is None or one.source.file is None:
-            return Wanted(shots=self.shots)
+            return Wanted(shots=shots)
         spec = self._spec(one)
         if spec not in self._detectors:
             self._detectors[spec] = detector = open_detector(spec)
@@ -141,7 +146,7 @@ class _Watcher:
             detector_spec=spec,
             describer=self._describer,
             describer_spec=self._describer_spec,
-            shots=self.shots,
+            shots=shots,
             rate=self.rules.rate,
         )
 
@@ -159,12 +164,58 @@ class _Watcher:
 
     def _take(self, one: VideoState, seen: SeenIn) -> None:
         self.n_cached += seen.was_cached
-        if seen.shots is not None:
-            one.material = replace(one.material, shots=seen.shots.value)
-            one.digests["shots"] = seen.shots.digest
+        shots = self._given_shots(one) or seen.shots
+        if shots is not None:
+            one.material = replace(one.material, shots=shots.value)
+            one.digests["shots"] = shots.digest
         if seen.boxes is not None:
-            self._track(one, seen.video, seen.boxes, shots=seen.shots)
+            self._track(one, seen.video, seen.boxes, shots=shots)
         self.work.done("watching", one.video_id, was_cached=seen.was_cached)
+
+    def _given_shots(self, one: VideoState) -> Artifact[tuple[Shot, ...]] | None:
+        """The shots of a video as people corrected them; None where they did not.
+
+        Raises:
+            DataError: the file cannot be used.
+        """
+        rules = self.work.config.shots
+        if self.shots is None or rules is None or not rules.file:
+            return None
+        if one.video_id not in self._corrected_shots:
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            path = None
+            if video is not None:
+                path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
+            found = None
+            if video is not None and path is not None:
+                others = self.work.others_in(rules.file, one.video_id)
+                found = read_shots(path, one.video_id, times_s=video.times_s, others=others)
+            self._corrected_shots[one.video_id] = (
+                None if found is None else Artifact(value=found, digest=digest_of(found), was_cached=True)
+            )
+        return self._corrected_shots[one.video_id]
+
+    def _verdicts(self, one: VideoState) -> Verdicts:
+        """What people say of the tracks of a video.
+
+        Raises:
+            DataError: the file cannot be used, or speaks of tracks that people gave.
+        """
+        pattern = "" if self.rules is None else self.rules.reviewed
+        path = one.file_of(pattern, self.work.root, what="file of verdicts on tracks", session=self.work)
+        if path is None:
+            return NO_VERDICTS
+        found = read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
+        if one.source.rule.tracks and (found.verdicts or found.all_at):
+            raise DataError(
+                f"{path} has verdicts on the tracks of {one.video_id}, which people gave "
+                f"({one.source.rule.tracks}) and which are taken as they are; correct them there, and leave "
+                "these verdicts out"
+            )
+        return found
 
     def _spec(self, one: VideoState) -> str:
         """The detector for a video: the file of boxes beside it, or the one of the configuration."""
@@ -210,8 +261,11 @@ class _Watcher:
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
         given = self._given(one)
         maker = tracker.identity if given is None else given.identity
-        stage = Stage(name=STAGE, kind=Tracks, version=10, settings=[maker, rules.of_tracks, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=11, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
+        verdicts = self._verdicts(one)
+        if verdicts.verdicts:
+            inputs["reviewed"] = verdicts.digest
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
@@ -220,7 +274,15 @@ class _Watcher:
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
             if given is None:
-                tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+                tracks = find_tracks(
+                    video,
+                    boxes.value,
+                    shots=frames,
+                    tracker=tracker,
+                    rules=rules,
+                    rng=rng,
+                    verdicts=verdicts,
+                )
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
             found = self.work.cache.put(stage, inputs, tracks)
@@ -240,7 +302,7 @@ class _Watcher:
 # --------------------------------------------------------------------------- tracks of its boxes
 
 
-def find_tracks(
+def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands for itself
     video: KeptVideo,
     seen: Boxes,
     *,
@@ -248,6 +310,7 @@ def find_tracks(
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
+    verdicts: Verdicts = NO_VERDICTS,
 ) -> Tracks:
     """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
 
@@ -258,9 +321,11 @@ def find_tracks(
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
+        verdicts: what people say of the tracks that programs are left with.
 
     Raises:
         MediaError: the video cannot be opened any more.
+        DataError: the verdicts cannot be used.
 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
@@ -294,22 +359,35 @@ def find_tracks(
     others = (*cleaned.video.others, *visits)
     known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
-    means = {
-        name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
-    }
-    refined = replace(whole, tracks=people, others=(*others, *changed), looks=means)
+    corrected = correct(people, (*others, *changed), verdicts.verdicts, video=whole, all_at=verdicts.all_at)
+    people = corrected.tracks
+    if verdicts.verdicts:
+        known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
+    basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
+    refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     chosen = tuple(pick.track_id for pick in picks)
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
+    raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
     left = [t.track_id for t in people if t.track_id not in chosen]
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
-        raw_ids=found.raw_ids,
-        dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
+        raw_ids=raw_ids,
+        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
     )
+
+
+def _after_people(
+    raw_ids: Sequence[str], gone: Sequence[Dropped], corrected: Corrected
+) -> tuple[tuple[str, ...], list[Dropped]]:
+    """The account of tracks after people split some and let others in: parts count as found, too."""
+    left = [track.track_id for track in corrected.tracks]
+    by_people = {one.what: one for one in _gone(corrected.dropped, ()) if one.what not in left}
+    kept = [one for one in gone if one.what not in left and one.what not in by_people]
+    return tuple(dict.fromkeys((*raw_ids, *by_people, *left))), [*kept, *by_people.values()]
 
 
 def take_tracks(
@@ -356,10 +434,7 @@ def take_tracks(
         basis=given.basis,
     )
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
-    means = {
-        name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None
-    }
-    whole = replace(whole, looks=means)
+    whole = replace(whole, looks=_means(looks))
     stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
     appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
     ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
@@ -394,6 +469,11 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
         size_px=(video.width_px, video.height_px),
         most_covered=rules.same_person.most_covered,
     )
+
+
+def _means(looks: Mapping[str, Looks]) -> dict[str, NDArray[np.float32]]:
+    """What each track looks like in all, where anything is known of it."""
+    return {name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None}
 
 
 def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:

@@ -82,8 +82,8 @@ class ActpldMaker:
     ) -> Built:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
         check_until(overrides, self)
-        if overrides.count_sheet:
-            raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
+        if overrides.sheets:
+            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         return _Build(

@@ -7,7 +7,6 @@ from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
-from vidence.make.herbench.counting import write_count_sheet
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.hints import additions, lacked_by_all, why_none
@@ -15,8 +14,9 @@ from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
 from vidence.make.herbench.session import STAGES, HerbenchSession, VideoState
+from vidence.make.herbench.sheets import write_sheets
 from vidence.make.herbench.sources import find_sources
-from vidence.make.herbench.streams import gather
+from vidence.make.herbench.streams import gather, gather_for_sheets
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.output import numbered, write_questions
 from vidence.make.pipeline.session import (
@@ -79,7 +79,7 @@ class HerbenchMaker:
                 overrides=overrides,
                 models=models,
             )
-            return _count_sheet(work) if overrides.count_sheet else _make(work, orders)
+            return _sheets(work) if overrides.sheets else _make(work, orders)
 
 
 def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
@@ -118,16 +118,14 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     )
 
 
-def _count_sheet(work: HerbenchSession) -> Built:
-    """Watch the videos and write the frames whose people somebody is to count; no question is made."""
-    videos, _ = gather(work, needs={"tracked"})
-    files = write_count_sheet(work, videos, Path(work.overrides.count_sheet))
+def _sheets(work: HerbenchSession) -> Built:
+    """Watch the videos and write the sheets that people fill in; no question is made."""
+    if work.overrides.until:
+        raise UsageError("a session with --sheets ends with them; leave out --until")
+    videos = gather_for_sheets(work)
+    made = write_sheets(work, videos, Path(work.overrides.sheets))
     account = work.ledger.write(work.out, [])
-    said = (
-        f"{len(files) - 1:,} frames to count: fill in n_people and n_false in {files[0]}, and name it as "
-        "counted in [tracking]."
-    )
-    return Built(folder=work.out, account=account, files=files, sentences=(said,))
+    return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
 
 
 def _hints(

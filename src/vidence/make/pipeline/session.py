@@ -38,14 +38,14 @@ class MakeOverrides(Record, omit_defaults=True):
     """What a user wants of one session beside the configuration; nothing of it changes a question.
 
     `only` are the tasks (or other parts of the maker) to make, `until` the last stage to do, `limit` how
-    many sources to use. `count_sheet` is the folder for frames whose people somebody is to count: the session
-    then ends with them.
+    many sources to use. `sheets` is the folder into which sheets for people are written: the session then
+    ends with them.
     """
 
     only: tuple[str, ...] = ()
     until: str = ""
     limit: int | None = None
-    count_sheet: str = ""
+    sheets: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,14 +69,14 @@ def draw_sample(
 
     Source: HERBench, section 3.2 and 7.7 (a stratified sample of 15 %).
     Departs: the paper does not say what its strata are. Questions whose truth a model gave, counts of people
-        whom a detector found, and what a gate left open are all looked at, beside the sample.
+        whom a detector found, questions about people whose descriptions were tried on nobody else, and what a
+        gate left open are all looked at, beside the sample.
     """
     queued: dict[str, tuple[Why, str]] = {}
     for one in questions:
-        if one.draft.draft_id in open_gates:
-            queued[one.question_id] = ("open-gate", ", ".join(open_gates[one.draft.draft_id]))
-        if one.draft.doubt:
-            queued[one.question_id] = (one.draft.doubt, "")
+        open_ones = ", ".join(open_gates.get(one.draft.draft_id, ()))
+        if one.draft.doubt or open_ones:
+            queued[one.question_id] = (one.draft.doubt or "open-gate", open_ones)
     strata = _strata([one for one in questions if one.question_id not in queued], rules.least_stratum)
     sizes = {name: len(mine) for name, mine in strata.items()}
     chosen: dict[str, str] = {}

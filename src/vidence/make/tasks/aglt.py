@@ -18,7 +18,17 @@ from vidence.make.tasks.candidates import (
     one_of_each,
 )
 from vidence.make.tasks.paths import EDGE_WORDS, REGIONS, SHAPES, moves, region_of, shape_of
-from vidence.make.tasks.people import STAYED, PeopleSettings, PeopleTask, Person, Way, about, only_one
+from vidence.make.tasks.people import (
+    STAYED,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    Way,
+    about,
+    doubt_of,
+    identification,
+    only_one,
+)
 from vidence.records import Evidence
 from vidence.seeing.space import EDGES
 
@@ -88,7 +98,9 @@ class Aglt(PeopleTask):
                     "first seen at": _place(person.path[0]),
                     "last seen at": _place(person.path[-1]),
                     "moves": str(moves(person.path[:, 0], least=0.12)),
+                    **identification([person]),
                 },
+                review=doubt_of([person]),
             )
 
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.make.pipeline.material import Card, Corpus, Material
+from vidence.make.pipeline.material import Card, Corpus, Doubt, Material
 from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, all_drawn
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
@@ -34,6 +34,10 @@ SAME_LOOK: Final = 0.1
 _LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
+NOT_IDENTIFIED: Final = "not-identified"
+# Under this name drafts say who tried their descriptions on everybody in the video.
+IDENTIFIED: Final = "identified"
+BY_WORDS: Final = "by words only"
 _SOONER: Final = 2.0
 _FIFTH = 5
 _FEWEST_FRAMES = 3
@@ -268,8 +272,9 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     """The chosen people who can be asked about, as they come into view; the others go to the account.
 
     They are not in the order of their ranks: two that rank alike would change places with the frame rate.
-    Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
-    People without a card are compared by their looks; how many there are is noted in every draft.
+    A description is to fit exactly one person of the video. Where a model or people tried it on the others,
+    their word holds. Else nobody is used whose description has words like those of another, people without a
+    card are compared by their looks, and every draft says that it rests on words.
 
     Source: HERBench, figure 13 (exactly one individual fits the description).
     Departs: the paper does not say how it makes sure of that.
@@ -287,7 +292,10 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, settings=settings)
-        if problem := problem or _double(track_id, strangers, tracked, most=settings.same_look):
+        is_tried = track_id in cards and cards[track_id].fits_it_alone
+        if problem := problem or (
+            None if is_tried else _double(track_id, strangers, tracked, most=settings.same_look)
+        ):
             log.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
         track = tracks[track_id]
@@ -366,8 +374,15 @@ def _problem(
     coverage = len(track.frame_indices) / n_span
     if coverage < settings.coverage:
         return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {settings.coverage:.0%}"
-    like = closest(card.text, [other.text for name, other in cards.items() if name != track.track_id])
-    if like > settings.alike:
+    return _not_told_apart(card, cards, most=settings.alike)
+
+
+def _not_told_apart(card: Card, cards: Mapping[str, Card], *, most: float) -> tuple[str, str] | None:
+    """Why a description may fit somebody else, too: by the word of who tried it, or else by its words."""
+    if card.identified_by:
+        return None if card.fits_it_alone else (NOT_IDENTIFIED, card.fit)
+    like = closest(card.text, [other.text for name, other in cards.items() if name != card.track_id])
+    if like > most:
         return "not-told-apart", f"word likeness {like:.2f} to another person's description"
     return None
 
@@ -384,8 +399,25 @@ def about(people: Sequence[Person]) -> str:
 
 
 def facts(people: Sequence[Person]) -> dict[str, str]:
-    """For each listed person when and where."""
-    return {f"person {i}": person.fact for i, person in enumerate(people, 1)}
+    """For each listed person when and where; and who tried whom the descriptions fit."""
+    return {f"person {i}": person.fact for i, person in enumerate(people, 1)} | identification(people)
+
+
+def identification(people: Sequence[Person], *, knows_all: bool = True) -> dict[str, str]:
+    """Who tried the descriptions on everybody in the video, for reviewers: ``by words only`` is nobody.
+
+    `knows_all` is False where the question also describes somebody who is none of these people.
+    """
+    if doubt_of(people, knows_all=knows_all):
+        return {IDENTIFIED: BY_WORDS}
+    tried = sorted({person.card.identified_by for person in people})
+    return {IDENTIFIED: f"by {', '.join(tried)}"} if tried else {}
+
+
+def doubt_of(people: Sequence[Person], *, knows_all: bool = True) -> Literal["", Doubt]:
+    """Why somebody must look at a question about people: words alone say that each is the only one."""
+    is_tried = knows_all and all(person.card.identified_by for person in people)
+    return "" if is_tried else "by-words-only"
 
 
 def only_one(person: Person) -> str:
@@ -403,7 +435,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 5
+    version = 6
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings

@@ -8,7 +8,7 @@ import pytest
 import vidence.make
 import vidence.seeing
 from vidence.catalog import create, names
-from vidence.make.herbench.config import HerbenchConfig, SourceRule
+from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
 from vidence.make.herbench.hints import DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, VideoSource
@@ -21,7 +21,7 @@ def source(file: Path | None = Path("v.mp4"), **rule: str) -> Source:
 
 
 def config(**more: object) -> HerbenchConfig:
-    return HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),), **more)
+    return HerbenchConfig(**{"name": "n", "sources": (SourceRule(path="v.mp4"),), **more})
 
 
 def test_a_file_of_cards_stands_for_the_table():
@@ -29,6 +29,11 @@ def test_a_file_of_cards_stands_for_the_table():
     assert lacks(task, source(), config()) == ("[tracking]", "[cards]")
     assert lacks(task, source(cards="c.csv"), config()) == ("[tracking]",)
     assert lacked_by_all(task, [source(), source(cards="c.csv")], config()) == ("[tracking]",)
+    of_people = config(cards=CardStep(file="c.csv"))
+    assert lacks(task, source(), of_people) == ("[tracking]",)
+    rule = SourceRule(path="other.mp4", cards="c.csv")
+    of_another = config(cards=CardStep(), sources=(rule,))
+    assert lacks(task, source(), of_another) == ("[tracking]", "model or file in [cards]")
     scenes = create("task", "tso")
     assert lacks(scenes, source(scene_cards="c.csv"), config()) == ("[shots]",)
 

@@ -91,6 +91,18 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
     assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
 
 
+def test_cards_of_people_count_as_cards(clips):
+    """A sheet with rows for each kind, one file of it for each video; who has none is shown to a model."""
+    more = '[tracking]\n[cards]\nfile = "{video_id}.csv"\n[tasks.mpdr]\n[tasks.agbi]\n'
+    found = numbers(outlook(config(clips, more)))
+    assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
+    (clips / "street.csv").write_text("video_id,track_id,appearance,path\nstreet,1,A red coat.,\nyard,1,,x\n")
+    assert numbers(outlook(config(clips, more)))["MPDR"][1] == 1
+    (clips / "street.csv").write_text("track_id,looks\n1,red\n")
+    with pytest.raises(DataError, match="the cards of the video street: "):
+        outlook(config(clips, more))
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

@@ -71,6 +71,12 @@ def test_what_a_program_cannot_vouch_for_is_looked_at_in_any_case_and_not_sample
     assert sum(one == "sample" for one in why.values()) == 3  # 0.15 * 19, rounded up
 
 
+def test_questions_about_people_whom_nobody_told_apart_are_all_looked_at():
+    drafts = [draft("p", review="by-words-only"), draft("q"), draft("r")]
+    drawn = draw_sample(questions(drafts), ReviewRules(share=0.01), seed=0, open_gates={"p": ["needs-all"]})
+    assert [(row.why, row.note) for row in drawn.rows] == [("by-words-only", "needs-all"), ("sample", "")]
+
+
 @pytest.mark.parametrize("why", ["detected-count", "paper-count"])
 def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     drafts = [draft(f"d{i}", truth="given tracks") for i in range(10)]
