@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from conftest import need
+from subjects.found_files import epic_logs
 from subjects.guesses import by_size
 from subjects.planted_people import source
 from vidence import catalog
@@ -66,14 +67,20 @@ def spoken_noun(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(data_dir: Path) -> Path:
-    return need(data_dir / "ego" / "epic100" / "EPIC_100_validation.csv").parent
+def path(data_dir: Path) -> Path:
+    """The largest log of EPIC-KITCHENS in the folder: what is held about shares needs many events."""
+    return max(epic_logs(data_dir), key=lambda one: one.stat().st_size)
 
 
 @pytest.fixture(scope="module")
-def table(folder: Path) -> dict[str, list[Row]]:
+def table(path: Path) -> dict[str, list[Row]]:
+    return rows_of(path)
+
+
+def rows_of(path: Path) -> dict[str, list[Row]]:
+    """The lines of a table, by video."""
     found: dict[str, list[Row]] = {}
-    with (folder / "EPIC_100_validation.csv").open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         for line in csv.DictReader(file):
             nouns = zip(
                 ast.literal_eval(line["all_nouns"]), ast.literal_eval(line["all_noun_classes"]), strict=True
@@ -93,8 +100,8 @@ def table(folder: Path) -> dict[str, list[Row]]:
 
 
 @pytest.fixture(scope="module")
-def log(folder: Path) -> EventLog:
-    read: EventLog = catalog.create("event-log", "epic").read(folder)
+def log(path: Path) -> EventLog:
+    read: EventLog = catalog.create("event-log", "epic").read(path)
     return read
 
 
@@ -120,22 +127,23 @@ def drafts(made: dict[str, list[Made]], name: str) -> list[Draft]:
 # --------------------------------------------------------------------------- the log itself
 
 
-def test_the_whole_log_is_read_and_put_in_order(log: EventLog, table: dict[str, list[Row]]) -> None:
-    assert (log.n_events, len(log.events)) == (9668, 138)
-    assert log.problems == ()
-    assert any("2450 of 9530 events begin before" in note for note in log.notes)
-    assert sum(len(events) >= 5 for events in log.events.values()) == 134
-    for video_id, events in log.events.items():
-        assert all(a.start_s <= b.start_s for a, b in pairwise(events))
-        assert sorted((e.start_s, e.end_s, e.verb, e.noun) for e in events) == sorted(
-            (r.start, r.end, r.verb, r.noun) for r in table[video_id]
-        )
-    most = Counter((e.video_id, e.verb, e.noun) for events in log.events.values() for e in events)
-    assert most[("P29_05", "chop", "potato")] == 37
+def test_every_log_is_read_whole_and_put_in_order(data_dir: Path) -> None:
+    """The events of any log of the folder are the lines of its table, in the order of their times."""
+    for path in epic_logs(data_dir):
+        read: EventLog = catalog.create("event-log", "epic").read(path)
+        rows = rows_of(path)
+        assert read.problems == (), path.name
+        assert read.n_events == sum(map(len, rows.values()))
+        assert set(read.events) == set(rows)
+        for video_id, events in read.events.items():
+            assert all(a.start_s <= b.start_s for a, b in pairwise(events))
+            assert sorted((e.start_s, e.end_s, e.verb, e.noun) for e in events) == sorted(
+                (r.start, r.end, r.verb, r.noun) for r in rows[video_id]
+            )
 
 
-def test_nouns_of_three_words_stand_as_people_say_them(folder: Path) -> None:
-    with (folder / "EPIC_100_validation.csv").open(newline="", encoding="utf-8") as file:
+def test_nouns_of_three_words_stand_as_people_say_them(path: Path) -> None:
+    with path.open(newline="", encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["noun"].count(":") == 2]
     said = [(noun_words(line["noun"]), line["narration"].lower()) for line in lines]
     reversed_ones = [" ".join(reversed(line["noun"].split(":"))) for line in lines]
@@ -144,20 +152,21 @@ def test_nouns_of_three_words_stand_as_people_say_them(folder: Path) -> None:
         for (words, narration), other in zip(said, reversed_ones, strict=True)
         if (words in narration) != (other in narration)
     ]
-    assert decided
     assert all(ours for ours, _ in decided)
 
 
-def test_the_class_tables_give_the_classes_of_the_log(folder: Path, log: EventLog, tmp_path: Path) -> None:
+def test_the_class_tables_give_the_classes_of_the_log(path: Path, log: EventLog, tmp_path: Path) -> None:
     """Without its columns of classes, the log gets the same verbs from the table."""
-    with (folder / "EPIC_100_validation.csv").open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     kept = [name for name in lines[0] if name not in ("verb_class", "noun_class", "all_noun_classes")]
     with (tmp_path / "log.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, kept, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(lines)
-    options = {kind: str(need(folder / f"EPIC_100_{kind}.csv")) for kind in ("verb_classes", "noun_classes")}
+    options = {
+        kind: str(need(path.parent / f"EPIC_100_{kind}.csv")) for kind in ("verb_classes", "noun_classes")
+    }
     bare: EventLog = catalog.create("event-log", catalog.Spec(name="epic", options=options)).read(
         tmp_path / "log.csv"
     )
@@ -192,9 +201,11 @@ def test_the_class_tables_of_hd_epic_are_understood(data_dir: Path, tmp_path: Pa
 # --------------------------------------------------------------------------- questions, taken apart
 
 
-def test_there_are_thousands_of_questions_and_an_account_of_the_rest(made: dict[str, list[Made]]) -> None:
+def test_there_are_many_questions_and_an_account_of_the_rest(
+    made: dict[str, list[Made]], table: dict[str, list[Row]]
+) -> None:
     counts = {name: len(drafts(made, name)) for name in TASKS}
-    assert sum(counts.values()) >= 5000, counts
+    assert sum(counts.values()) >= 30 * sum(len(rows) >= 30 for rows in table.values()), counts
     for name in TASKS:
         structures = Counter(draft.structure for draft in drafts(made, name))
         assert set(structures) == set(catalog.create("task", name).structures)

@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from conftest import need
+from subjects.found_files import mocap_files
 from vidence.errors import DataError
 from vidence.make.makers.actpld import create as create_maker
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
@@ -50,18 +51,8 @@ def options_for(path, mocap):
     return {"fps": 120} if path.name == "walker_data3d.txt" else {}
 
 
-def test_every_file_parses_and_every_check_runs(mocap):
-    folders = (
-        "cmu_asfamc/*.amc*",
-        "*bvh/*.bvh*",
-        "cmu_c3d/*",
-        "pld/*",
-        "accad_markers/*.ZIP",
-        "cmu_expmap/*",
-    )
-    paths = sorted(p for pattern in folders for p in mocap.glob(pattern))
-    assert len(paths) >= 70
-    for path in paths:
+def test_every_file_parses_and_every_check_runs(data_dir, mocap):
+    for path in mocap_files(data_dir):
         motion = read(path, **options_for(path, mocap))
         report = inspect(motion)
         assert report.is_usable == (path.name != "zeros.amc"), path.name

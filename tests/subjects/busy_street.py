@@ -38,15 +38,18 @@ class Person:
         return left, max(y - self.tall_px, 0.0), right, min(y, HEIGHT)
 
 
-def people(*, n: int = 12, span_s: float = 16.0, seed: int = 7) -> tuple[Person, ...]:
-    """People who cross the street, the near ones larger; every third one stops on the way."""
+def people(*, n: int = 12, span_s: float = 16.0, seed: int = 7, pace: float = 1.0) -> tuple[Person, ...]:
+    """People who cross the street, the near ones larger; every third one stops on the way.
+
+    `pace` is how many times as fast as a walk they go.
+    """
     rng = np.random.default_rng(seed)
     found = []
     for number in range(n):
         feet = rng.uniform(170, 350)
         tall = 70 + (feet - 170) * 0.45
         start_s = rng.uniform(-4, span_s - 4)
-        times_s = np.linspace(start_s, start_s + rng.uniform(6, 11), 7)
+        times_s = np.linspace(start_s, start_s + rng.uniform(6, 11) / pace, 7)
         ends = (-30, WIDTH + 30) if rng.random() < 0.5 else (WIDTH + 30, -30)
         share = np.linspace(0, 1, 7) + np.r_[0, rng.uniform(-0.07, 0.07, 5), 0]
         if number % 3 == 0:

@@ -1,5 +1,6 @@
 """Whatever a folder of data holds: sequences with ground truth, and films with labelled shots."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +44,36 @@ class LabelledFilm:
     gradual: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What the pictures of a film show where its labels are missing, or say something else."""
+
+    why: str
+    cuts: tuple[int, ...]
+    gradual: tuple[tuple[int, int], ...]
+
+
+# By the SHA-256 of the file, its first 16 digits: a copy that was encoded otherwise is another film.
+_SEEN_IN_PICTURES = {
+    "fc37c9809ace2248": _Said(
+        why="Big Buck Bunny, first minute: no file of labels; the first transition is a fade in from black",
+        cuts=(1, 285, 378, 553, 1145, 1346),
+        gradual=((5, 51), (756, 806)),
+    ),
+    "53705221cac65086": _Said(
+        why="the clip of NASA: frame 127 is labelled as a hard cut, and is where a dissolve begins",
+        cuts=(202,),
+        gradual=((127, 146),),
+    ),
+}
+
+
+def _seen(path: Path) -> _Said | None:
+    return _SEEN_IN_PICTURES.get(hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+
+
 def labelled_films(data_dir: Path) -> list[LabelledFilm]:
-    """The films of ``labels/*_shots.json`` that are there; a skip where there is none.
+    """The films of ``labels/*_shots.json`` and of the table above; a skip where there is none.
 
     A label names its film (``video``), ``hard_cuts``, and ``gradual`` with ``start`` and ``end``.
     """
@@ -53,8 +82,47 @@ def labelled_films(data_dir: Path) -> list[LabelledFilm]:
         said = json.loads(label.read_text())
         path = data_dir / said["video"]
         gradual = tuple((one["start"], one["end"]) for one in said.get("gradual", ()))
-        if path.exists():
+        if path.exists() and _seen(path) is None:
             films.append(LabelledFilm(path=path, cuts=tuple(said["hard_cuts"]), gradual=gradual))
+    for path in sorted((data_dir / "video").glob("*.mp4")):
+        if (seen := _seen(path)) is not None:
+            films.append(LabelledFilm(path=path, cuts=seen.cuts, gradual=seen.gradual))
     if not films:
         pytest.skip(f"needs a labelled film: no *_shots.json with its film under {data_dir / 'labels'}")
     return films
+
+
+EPIC_COLUMNS = (
+    "video_id",
+    "narration",
+    "start_timestamp",
+    "stop_timestamp",
+    "verb_class",
+    "all_noun_classes",
+)
+
+
+def epic_logs(data_dir: Path) -> list[Path]:
+    """The event logs of EPIC-KITCHENS under ``ego``, told by their columns; a skip where there is none."""
+    found = []
+    for path in sorted((data_dir / "ego").rglob("*.csv")):
+        with path.open(encoding="utf-8") as file:
+            columns = file.readline().strip().split(",")
+        if set(EPIC_COLUMNS) <= set(columns):
+            found.append(path)
+    if not found:
+        pytest.skip(f"needs a log of EPIC-KITCHENS: no table with its columns under {data_dir / 'ego'}")
+    return found
+
+
+MOCAP_ENDINGS = (".amc", ".amc.gz", ".bvh", ".bvh.gz", ".c3d", ".zip", ".txt.gz", ".data3d.txt", ".rex")
+
+
+def mocap_files(data_dir: Path) -> list[Path]:
+    """The files of motion under ``mocap``, by their endings; a skip where there is none."""
+    folder = data_dir / "mocap"
+    found = [p for p in sorted(folder.rglob("*")) if p.name.lower().endswith(MOCAP_ENDINGS)]
+    found += sorted(folder.rglob("*data3d.txt"))
+    if not found:
+        pytest.skip(f"needs files of motion: none under {folder} ends with {', '.join(MOCAP_ENDINGS)}")
+    return sorted(set(found))

@@ -37,7 +37,7 @@ _FOLLOWING = {
     "steps": "--refine",
 }
 _FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs"}
-_LOOKS_PER_S = 7.5  # that of `seeing.following`, which takes long to import
+_LOOKS_PER_S = 10.0  # that of `seeing.following`, which takes long to import
 _STEPS = "outliers,gaps,smoothing,merging"
 
 

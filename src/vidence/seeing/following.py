@@ -20,7 +20,7 @@ from vidence.seeing.shooting import ShotDetector, find_shots
 from vidence.seeing.tracks import Detections, DroppedTrack, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Finder
 
-LOOKS_PER_S = 7.5
+LOOKS_PER_S = 10.0
 """How often a second a detector looks at most, unless something else is said."""
 
 

@@ -286,7 +286,7 @@ def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
         ({"window": "0"}, "a whole number 1 or above"),
         (
             {"threshold": "3"},
-            "has no option 'threshold'; ratio, least, window, blank belong to",
+            "has no option 'threshold'; ratio, least, window, blank, dissolves belong to",
         ),
         ({"rule": "hsv", "ratio": "4"}, "has no option 'ratio'"),
         ({"rule": "hsv", "threshold": "nan"}, "above 0"),

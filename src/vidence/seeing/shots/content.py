@@ -19,6 +19,7 @@ from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
 from vidence.seeing.shooting import cuts_to_spans, spans_between
+from vidence.seeing.shots.dissolves import DissolveMeter
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, small
 from vidence.seeing.tracks import Span
 
@@ -26,16 +27,18 @@ if TYPE_CHECKING:
     from scenedetect.detector import SceneDetector
 
 NAME: Final = "content"
-VERSION: Final = 1
+VERSION: Final = 2
 _USUAL_THRESHOLD: Final = {"adaptive": 3.0, "hsv": 27.0}
 # PySceneDetect scales pictures down to about this size itself.
 _SCENEDETECT_LONG_PX: Final = 256
+# So many frames may lie between a fade and the cut or the blank frames that it leads to.
+_REACH: Final = 8
 # Its clock wants a rate; all lengths that we give it are in frames, so that it does not matter.
 _ANY_FPS: Final = 25.0
 
 
 class Settings(Record):
-    """Options of the detector; `ratio` to `blank` are of the rule ``jumps``, others of PySceneDetect's."""
+    """Options of the detector; `ratio` to `dissolves` are of the rule ``jumps``, others PySceneDetect's."""
 
     rule: Annotated[
         Literal["jumps", "adaptive", "hsv"],
@@ -49,6 +52,7 @@ class Settings(Record):
     blank: Annotated[float, Meta(ge=0, description="jumps: spread below which a frame is blank, of 255")] = (
         2.0
     )
+    dissolves: Annotated[bool, Meta(description="jumps: look for dissolves, too")] = True
     threshold: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="adaptive, hsv: threshold of PySceneDetect (usually 3 for adaptive, 27 for hsv)"),
@@ -56,7 +60,7 @@ class Settings(Record):
     min_frames: Annotated[int, Meta(ge=1, description="adaptive, hsv: frames of the shortest shot")] = 15
 
     def __post_init__(self) -> None:
-        ours = ("ratio", "least", "window", "blank")
+        ours = ("ratio", "least", "window", "blank", "dissolves")
         foreign = ("threshold", "min_frames") if self.rule == "jumps" else ours
         defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
         wrong = [name for name in foreign if getattr(self, name) != defaults[name]]
@@ -72,7 +76,8 @@ class Content:
 
     The rule ``jumps`` is ours (see `CutRule`): a cut is a jump that stands out from the two before it and the
     two behind it, where what moves a little does not count. Frames that show nothing are in no shot, so that
-    a fade through black or white parts two shots; dissolves are for ``transnetv2``. ``adaptive`` and ``hsv``
+    a fade through black or white parts two shots. Dissolves are found where the pictures on both sides are
+    still enough (see `DissolveMeter`); ``transnetv2`` finds more of them. ``adaptive`` and ``hsv``
     are PySceneDetect's AdaptiveDetector and ContentDetector, put to the frames that vidence decodes.
 
     Source: none for ``jumps``. HERBench uses TransNetV2 (section 7.4) and nothing without a network.
@@ -87,6 +92,7 @@ class Content:
             )
             self.size = Size(kind="short", pixels=54)
             rule = f"ratio {cut.ratio:g} least {cut.least:g} window {cut.window} blank {cut.blank:g}"
+            rule += " dissolves" if settings.dissolves else ""
         else:
             if find_spec("scenedetect") is None or find_spec("cv2") is None:
                 raise UsageError(
@@ -101,23 +107,30 @@ class Content:
     def watch(self) -> "_JumpWatch | _SceneWatch":
         """Begin with a new video."""
         if self._settings.rule == "jumps":
-            return _JumpWatch(self._cut)
+            return _JumpWatch(self._cut, DissolveMeter() if self._settings.dissolves else None)
         return _SceneWatch(_scene_detector(self._settings))
 
 
 class _JumpWatch:
-    def __init__(self, rule: CutRule) -> None:
+    def __init__(self, rule: CutRule, dissolves: DissolveMeter | None) -> None:
         self._rule = rule
         self._meter = JumpMeter()
+        self._dissolves = dissolves
 
     def see(self, picture: NDArray[np.uint8]) -> None:
         """Look at the next frame."""
-        self._meter.see(small(picture))
+        cells = small(picture)
+        self._meter.see(cells)
+        if self._dissolves is not None:
+            self._dissolves.see(cells)
 
     def spans(self) -> tuple[Span, ...]:
         """The shots of all frames that were seen."""
-        gaps = [*self._meter.cuts(self._rule), *self._meter.blanks(self._rule)]
-        return spans_between(gaps, n_frames=len(self._meter.jumps))
+        hard = [*self._meter.cuts(self._rule), *self._meter.blanks(self._rule)]
+        slow = [] if self._dissolves is None else self._dissolves.gaps()
+        # A dissolve beside a cut or blank frames is the fade there.
+        slow = [gap for gap in slow if not any(gap.is_near(one, reach=_REACH) for one in hard)]
+        return spans_between([*hard, *slow], n_frames=len(self._meter.jumps))
 
 
 class _SceneWatch:
