@@ -60,7 +60,7 @@ def candidate(row: Row) -> Candidate:
         reply=reply.text if reply is not None else "",
         reasoning=reply.reasoning if reply is not None else "",
         times_s=tuple(frame.time_s for frame in trial.selection.frames) if trial.selection else (),
-        frames_note=shown_words(trial),
+        frames_note=shown_words(trial) if trial.prompt else "Which frames were shown is not recorded.",
     )
 
 

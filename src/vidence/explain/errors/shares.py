@@ -57,8 +57,15 @@ class Labelling:
 
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
-    """The labels of people together, then those of each model and of each diagnostic."""
-    second = {row for one in key.drawn for row in one.rows[1:]}
+    """The labels of people together, then those of each model and of each diagnostic.
+
+    Of a reply that a labeller saw twice the label of its first row counts, or that of the second where there
+    is no other.
+    """
+    counted = {(one.labeller, one.by, one.run, one.item_id): one for one in labels}
+    firsts = {row for one in key.drawn for row in one.rows[:1]}
+    counted |= {(one.labeller, one.by, one.run, one.item_id): one for one in labels if one.row in firsts}
+    kept = {(one.labeller, one.by, one.row) for one in counted.values()}
     groups: dict[tuple[By, str], list[Label]] = {}
     for label in labels:
         name = PEOPLE if label.by == "person" else label.labeller
@@ -69,8 +76,8 @@ def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
             name=name,
             by=by,
             key=key,
-            labels=tuple(one for one in own if one.row not in second),
-            again=tuple(one for one in own if one.row in second),
+            labels=tuple(one for one in own if (one.labeller, by, one.row) in kept),
+            again=tuple(one for one in own if (one.labeller, by, one.row) not in kept),
         )
         for (by, name), own in sorted(groups.items(), key=lambda item: (order[item[0][0]], item[0][1]))
     )
