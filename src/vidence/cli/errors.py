@@ -190,8 +190,10 @@ def import_labels(
             raise UsageError("--labeller goes with a sheet; a diagnostic has a name of its own")
         labels, name, by = labels_of_gap(packet, kinds), "selector-gap", "diagnostic"
     click.echo(f"wrote {write_labels(folder, labels, labeller=name, by=by)}", err=True)
-    n_left = len(packet.rows) - len(labels)
-    say(Screen(stderr=True), f"{several(len(labels), 'row')} labelled, {n_left} not")
+    n_wrong = sum(one.is_wrong for one in packet.key.drawn)
+    n = len({(one.run, one.item_id) for one in labels})
+    wrong = several(n_wrong, "wrong reply", many="wrong replies")
+    say(Screen(stderr=True), f"{n} of {wrong} labelled by {name}")
 
 
 @errors.command()

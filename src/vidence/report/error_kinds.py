@@ -25,12 +25,13 @@ from vidence.explain.errors.packet import (
 from vidence.explain.errors.sheets import Found
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.accepted import open_image
-from vidence.records import Failed, ImagePart, Refused, Unreadable
+from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
 from vidence.report.export import make_folder, write_file
-from vidence.report.questions import ContactSheets, Sheet, shown_words
+from vidence.report.questions import MOST_TIMES, ContactSheets, Sheet
 from vidence.report.results import Row, Run
 from vidence.tables.export import said_as_json
 from vidence.tables.rendering import render
+from vidence.tables.table import several
 
 SELECTOR_GAP = "selector-gap"
 _BUDGET_BYTES = 60_000_000
@@ -60,8 +61,22 @@ def candidate(row: Row) -> Candidate:
         reply=reply.text if reply is not None else "",
         reasoning=reply.reasoning if reply is not None else "",
         times_s=tuple(frame.time_s for frame in trial.selection.frames) if trial.selection else (),
-        frames_note=shown_words(trial) if trial.prompt else "Which frames were shown is not recorded.",
+        frames_note=_frames_note(trial),
     )
+
+
+def _frames_note(trial: Trial) -> str:
+    """Which frames were shown; by which selector would say something of the run."""
+    if trial.prompt is None:
+        return "Which frames were shown is not recorded."
+    if any(isinstance(part, VideoPart) for part in trial.prompt.parts):
+        return "The whole video was sent."
+    frames = trial.selection.frames if trial.selection else ()
+    if not frames:
+        return "No frames were shown."
+    times = ", ".join(f"{frame.time_s:.2f}" for frame in frames[:MOST_TIMES])
+    more = f" and {len(frames) - MOST_TIMES:,} more" if len(frames) > MOST_TIMES else ""
+    return f"{several(len(frames), 'frame')}, at {times}{more} s."
 
 
 def draw(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vidence.errors import UsageError
 from vidence.explain.errors.labels import Label
 from vidence.explain.errors.packet import Packet
 from vidence.explain.errors.shares import (
@@ -64,6 +65,8 @@ def report(
         UsageError: a contrast that cannot be made.
     """
     found = labellings(packet.key, labels)
+    if contrast is not None and not found:
+        raise UsageError("nobody has labelled anything yet; a contrast needs labels in both runs")
     tables = [_drawn(packet, found)]
     people = next((one for one in found if one.by == "person"), None)
     for one in found:
