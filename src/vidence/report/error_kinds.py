@@ -14,6 +14,7 @@ from vidence.explain.errors.packet import (
     KEY_FILE,
     PACKET_FILE,
     PAGE_FILE,
+    PICTURES,
     SHEET_FILE,
     Candidate,
     Draw,
@@ -35,7 +36,6 @@ from vidence.tables.table import several
 
 SELECTOR_GAP = "selector-gap"
 _BUDGET_BYTES = 60_000_000
-_PICTURES = "frames"
 
 
 # --------------------------------------------------------------------------- drawing
@@ -108,7 +108,7 @@ def draw(
             found = sheets.of(by_name[one.run], rows[one.run][one.item_id])
             if found.sheet_id:
                 jpeg = sheets.sheets[found.sheet_id]
-                name = f"{_PICTURES}/{hashlib.sha256(jpeg.jpeg).hexdigest()[:16]}.jpg"
+                name = f"{PICTURES}/{hashlib.sha256(jpeg.jpeg).hexdigest()[:16]}.jpg"
                 pictures[one.run, one.item_id], kept[name] = name, jpeg
     return make_packet(candidates, wanted, folders=folders, pictures=pictures), kept
 
@@ -126,7 +126,7 @@ def write_packet(
         raise UsageError(f"{folder} holds a packet already; choose another folder with --out")
     make_folder(folder)
     for name, picture in pictures.items():
-        make_folder(folder / _PICTURES)
+        make_folder(folder / PICTURES)
         write_file(folder / name, picture.jpeg)
     contents: dict[str, str | bytes] = {
         PACKET_FILE: rows_as_jsonl(packet.rows),
@@ -217,7 +217,7 @@ def labels_of_gap(packet: Packet, taxonomy: Taxonomy) -> tuple[Label, ...]:
         if not one.is_wrong or finding is None:
             continue
         label = label_of(
-            Given(kind=_gap_kind(finding)),
+            Given(kind=gap_kind(finding)),
             shown[one.rows[0]],
             one,
             labeller=SELECTOR_GAP,
@@ -229,7 +229,8 @@ def labels_of_gap(packet: Packet, taxonomy: Taxonomy) -> tuple[Label, ...]:
     return tuple(made)
 
 
-def _gap_kind(finding: GapFinding) -> str:
+def gap_kind(finding: GapFinding) -> str:
+    """What one finding says of a reply that is wrong: see `labels_of_gap`."""
     values = {name: [mark.value for mark in marks] for name, marks in finding.marks.items()}
     plan, oracle = values.get(PLAN, []), values.get(ORACLE, [])
     if not plan or not oracle or None in (*plan, *oracle) or all(plan):

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
@@ -14,10 +15,13 @@ from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 
 FORMAT: Literal["vidence-errors/1"] = "vidence-errors/1"
 PACKET_FILE, KEY_FILE, SHEET_FILE, PAGE_FILE = "packet.jsonl", "key.json", "labels.csv", "packet.html"
+PICTURES = "frames"
 TWICE = 0.1
 """The share of the replies that are put before a labeller twice."""
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 _ID_LETTERS = 10
+# A packet can come from somebody else, and its pictures are sent to models.
+_PICTURE = re.compile(rf"{PICTURES}/[0-9a-f]+\.jpg")
 Rule: TypeAlias = Literal["same", "wrong"]
 Standing: TypeAlias = Literal["right", "wrong", "none"]
 RecordT = TypeVar("RecordT", bound=Record)
@@ -293,7 +297,8 @@ def read_packet(folder: Path) -> Packet:
     """The packet in a folder.
 
     Raises:
-        DataError: there is none, it cannot be read, or its rows are not those of its key.
+        DataError: there is none, it cannot be read, its rows are not those of its key, or a row names a
+            picture that is no file of the packet.
     """
     path = folder / KEY_FILE
     if not path.exists():
@@ -307,4 +312,7 @@ def read_packet(folder: Path) -> Packet:
     rows = read_jsonl(folder / PACKET_FILE, Shown)
     if {row.row for row in rows} != set(key.reply_of()) or len(rows) != len(key.reply_of()):
         raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw the packet anew")
+    for row in rows:
+        if row.picture and not _PICTURE.fullmatch(row.picture):
+            raise DataError(f"{folder / PACKET_FILE}: {row.picture!r} is no picture in {folder / PICTURES}")
     return Packet(key=key, rows=rows)

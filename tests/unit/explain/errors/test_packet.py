@@ -86,6 +86,11 @@ def test_a_packet_is_read_as_it_was_written(plant, tmp_path):
     (tmp_path / KEY_FILE).write_bytes(rows_as_jsonl([packet.key]))
     (tmp_path / PACKET_FILE).write_bytes(rows_as_jsonl(packet.rows))
     assert read_packet(tmp_path) == packet
+    for name in ("../secret.jpg", "/etc/passwd", "frames/../../0.jpg", "frames/a.png"):
+        odd = (msgspec.structs.replace(packet.rows[0], picture=name), *packet.rows[1:])
+        (tmp_path / PACKET_FILE).write_bytes(rows_as_jsonl(odd))
+        with pytest.raises(DataError, match="is no picture in"):
+            read_packet(tmp_path)
     (tmp_path / PACKET_FILE).write_bytes(rows_as_jsonl(packet.rows[1:]))
     with pytest.raises(DataError, match="does not have the rows of"):
         read_packet(tmp_path)
