@@ -371,14 +371,20 @@ def corrected_shares(
                 model=mean_interval(ours, clusters=said.clusters, level=level),
                 corrected=msgspec.structs.replace(
                     estimate,
-                    low=max(0.0, estimate.low),
-                    high=min(1.0, estimate.high),
+                    value=_within(estimate.value),
+                    low=_within(estimate.low),
+                    high=_within(estimate.high),
                     n=len(ours),
                     method=f"prediction-powered mean; {estimate.method}",
                 ),
             )
         )
     return tuple(found)
+
+
+def _within(value: float) -> float:
+    """A share that was added up, cut off at 0 and 1; NaN stays what it is."""
+    return float(np.clip(value, 0.0, 1.0))
 
 
 # --------------------------------------------------------------------------- chains

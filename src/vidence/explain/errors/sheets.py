@@ -1,5 +1,6 @@
 """What the labels of a packet come to, in sentences and tables."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -202,7 +203,8 @@ def _drawn(packet: Packet, found: Sequence[Labelling]) -> Table:
 
 
 def _count(value: float) -> Value | Cell:
-    return int(value) if value == int(value) else Cell(value=value, kind="number")
+    is_whole = math.isclose(value, round(value), abs_tol=1e-9)  # thirds of several labellers add up
+    return round(value) if is_whole else Cell(value=value, kind="number")
 
 
 def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:

@@ -194,6 +194,8 @@ def test_the_corrected_share_is_the_sum_of_two_means(plant):
     off = sum((theirs[r] == "knowledge") - (ours[r] == "knowledge") for r in theirs) / len(theirs)
     assert lines["knowledge"].corrected.value == pytest.approx(n_model + off)
     assert lines["knowledge"].n_both == len(theirs)
+    never = lines["refusal"].corrected
+    assert (never.value, math.isnan(never.low), never.reason) == (0, True, "all sources are alike")
     assert sum(
         one.corrected.value for one in lines.values() if one.kind != "visual-extraction"
     ) == pytest.approx(1)
