@@ -224,7 +224,9 @@ def promises(n_runs: int, rng: np.random.Generator) -> list[str]:
             if not np.isfinite(gain):
                 n_none += 1
                 continue
-            drawn = drawn_differences(design.counts(), apart=apart, gain=gain, icc=icc, n_runs=n_runs, rng=rng)
+            drawn = drawn_differences(
+                design.counts(), apart=apart, gain=gain, icc=icc, n_runs=n_runs, rng=rng
+            )
             gaps.append(share_clear(design.counts(), *drawn) - 0.8)
         largest = f"{max(map(abs, gaps)):.3f}" if gaps else ""
         within = f"{sum(abs(gap) <= 0.03 for gap in gaps)} of {len(gaps)}"

@@ -15,6 +15,7 @@ sys.path.append(str(HERE.parent / "tests"))  # planted streets, films and kitche
 
 N_TRACKS, N_BOXES = 10_000, 300
 N_QUESTIONS = 26_000
+N_WATCHED_S = 20
 N_KITCHENS, N_EVENTS, PER_VIDEO = 260, 80, 40
 # What a model would answer that writes questions; those of agbi and agar are drafted from it.
 WRITTEN = json.dumps(
@@ -277,4 +278,27 @@ def making_reads(bench: Bench) -> list[Row]:
     ]
 
 
-ALL = (making_tracks, making_questions, making_logs, making_reads)
+def making_watch(bench: Bench) -> list[Row]:
+    """What `vidence track` takes of a drawn street at 30 frames a second, by one process and by two."""
+    from subjects import busy_street
+
+    folder = bench.fresh("watched")
+    path = busy_street.write(folder, n_s=N_WATCHED_S)
+    env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
+    taken = {}
+    for jobs in (1, 2):
+        words = ["track", str(path), "--out", str(folder / f"by-{jobs}"), "--no-video", "--jobs", str(jobs)]
+        taken[jobs] = measure.run([str(VIDENCE), *words], env=env)
+        if taken[jobs].returncode:
+            raise RuntimeError(taken[jobs].output[-3000:])
+    tracks = [(folder / f"by-{jobs}" / "tracks.txt").read_bytes() for jobs in taken]
+    if tracks[0] != tracks[1]:
+        raise RuntimeError("two processes made other tracks than one")
+    return [
+        Row(f"(watching) {N_WATCHED_S} s of 640 x 360 at 30 fps with hog, by 1 process", cpu_wall(taken[1])),
+        Row("(watching) the same by 2 processes", cpu_wall(taken[2])),
+        below("(watching) CPU of hog per second of video", taken[1].cpu_s / N_WATCHED_S, 1, "s"),
+    ]
+
+
+ALL = (making_tracks, making_questions, making_logs, making_reads, making_watch)

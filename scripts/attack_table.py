@@ -2,7 +2,8 @@
 
     python scripts/attack_table.py build/attack.jsonl docs/design/attack.md
 
-`make attack` runs the suite and then this. An area that was noted several times is one row.
+`make attack` runs the suite and then this. An area that was noted several times is one row. The suite ends
+its notes with a line of its own; without it it was stopped, and the page stays as it was.
 """
 
 import json
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 MARK = "<!-- made by make attack -->"
+WHOLE = '{"whole": true}'  # the last line of a run that came to its end
 
 
 def merged(lines: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -41,7 +43,10 @@ def main(noted: Path, page: Path) -> int:
     """Write the page anew; 1 where something did not hold."""
     if not noted.is_file():
         sys.exit(f"attack_table: {noted} is not there; `make attack` makes it")
-    areas = merged(noted.read_text(encoding="utf-8").splitlines())
+    lines = [line for line in noted.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if lines and lines[-1] != WHOLE:
+        sys.exit(f"attack_table: the run that noted {noted} did not come to its end; {page} stays as it was")
+    areas = merged(lines[:-1])
     if not areas:
         sys.exit(f"attack_table: nothing is noted in {noted}")
     words, mark, _ = page.read_text(encoding="utf-8").partition(MARK)

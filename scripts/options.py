@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "options.md"
 HEAD = """# Everything with a name, and its options
 
 Made by `python scripts/options.py` from the code; do not edit by hand. `vidence list KIND` and
-`vidence list KIND NAME` say the same in the terminal, with `--json` for other programs.
+`vidence list KIND NAME` say the same in the terminal, with `--json -` for other programs.
 
 Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&option=value`; in a
 configuration file they are keys. Truth values are `true` and `false`; several values are split by `|`.

@@ -7,6 +7,8 @@ The functions have the names of the commands, and do what those do::
     run = vidence.evaluate("questions.jsonl", model="openai:gpt-4.1", n_frames=32)
     run.score, run.trials, run.plot()
     run = vidence.evaluate("questions.jsonl", model=a_function_of_mine)
+    run = vidence.evaluate(plan="runs/a", n_frames=64)
+    vidence.panel("panel.toml").scores
     vidence.diagnose("modality", run).tables()
     vidence.compare("runs/a", "runs/b").headline.difference
     vidence.Video("clip.mp4").at(1.5).data
@@ -21,7 +23,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 if TYPE_CHECKING:
     from vidence.ask.functions import Named
     from vidence.engine.environment import Environment
+    from vidence.engine.evaluate import Summary
     from vidence.engine.given import AnyModel, AnyParser, AnyQuestions, AnyThing
+    from vidence.engine.panel import PanelRun
     from vidence.engine.plan import Plan, PlanOverrides
     from vidence.errors import VidenceError
     from vidence.make.pipeline.session import Built
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from vidence.report.correlated import Correlated
     from vidence.report.diagnosed import Diagnosed
     from vidence.report.opened import Run
+    from vidence.report.panel_asked import Panel
     from vidence.statistics import metrics
 
 __version__ = "0.1.0"
@@ -40,6 +45,7 @@ __all__ = [
     "Frame",
     "Item",
     "Media",
+    "Panel",
     "Reply",
     "Run",
     "VidenceError",
@@ -54,11 +60,13 @@ __all__ = [
     "metrics",
     "named",
     "open_run",
+    "panel",
 ]
 _CLASSES = {
     "Frame": "vidence.media.video",
     "Item": "vidence.records",
     "Media": "vidence.records",
+    "Panel": "vidence.report.panel_asked",
     "Reply": "vidence.records",
     "Run": "vidence.report.opened",
     "Video": "vidence.media.video",
@@ -84,6 +92,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+@overload
 def evaluate(
     benchmark: "AnyQuestions",
     *,
@@ -93,40 +102,132 @@ def evaluate(
     cache: Path | str | None = None,
     progress: bool | None = None,
     **overrides: "Unpack[PlanOverrides]",
+) -> "Run": ...
+@overload
+def evaluate(
+    *,
+    plan: "Run | Path | str",
+    data: Path | str | None = None,
+    model: "AnyModel | None" = None,
+    out: Path | str | None = None,
+    cache: Path | str | None = None,
+    progress: bool | None = None,
+    trust: bool = False,
+    **overrides: "Unpack[PlanOverrides]",
+) -> "Run": ...
+def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
+    benchmark: "AnyQuestions | None" = None,
+    *,
+    plan: "Run | Path | str | None" = None,
+    data: Path | str | None = None,
+    model: "AnyModel | None" = None,
+    out: Path | str | None = None,
+    cache: Path | str | None = None,
+    progress: bool | None = None,
+    trust: bool = False,
+    **overrides: "Unpack[PlanOverrides]",
 ) -> "Run":
     """Put questions to a model and return the run; also inside a notebook.
 
-    The same call again goes on with the same run: nothing is asked twice.
+    The same call again goes on with the same run: nothing is asked twice. A plan is repeated in a new folder,
+    or gone on with in `out`.
 
     Args:
         benchmark: a name from ``vidence list benchmarks``, the path of a file of questions, or questions:
             items, mappings with the fields of the item format, a data frame.
+        plan: in place of a benchmark a run, its folder, or a ``plan.toml``; what else is given changes it.
         data: the file or folder of a benchmark, or ``hf:OWNER/NAME@REVISION``; None takes what
-            ``vidence get`` fetched.
+            ``vidence get`` fetched, or what the plan says.
         model: a model spec, for example ``openai:gpt-4.1``; a function (also a coroutine function) that takes
             ``prompt``, ``images``, ... and returns a text; or a `contracts.Model`.
         out: the run folder; None takes the one of ``vidence run``: ``runs/`` and a name of its own.
         cache: the folder for decoded frames and remembered replies; None takes that of ``vidence run``.
         progress: whether to show how far it is; None shows it in a notebook and on a terminal.
+        trust: allow the keys, hosts and code that the plan of a file names; it is remembered.
         overrides: settings that replace those of the benchmark's protocol, by the names of the plan's fields,
             for example ``n_frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs,
             functions, or what their contracts say.
 
     Raises:
-        UsageError: an unknown name (the nearest is named) or an impossible value.
+        UsageError: an unknown name (the nearest is named), an impossible value, or a benchmark and a plan.
+        TrustError: the plan of a file names what was not allowed.
         VidenceError: the run cannot go on; what was answered is kept.
     """
-    from vidence.cli.live import watching
-    from vidence.engine.environment import environment, now
-    from vidence.engine.evaluate import run
-    from vidence.report.listed import keep_line
+    from vidence.engine.environment import environment
+    from vidence.errors import UsageError
 
     place = environment(_path(cache))
-    plan, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
-    with watching(progress, doing="asking") as listen:
-        _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=listen))
-    keep_line(folder)
+    if plan is not None and benchmark is None:
+        source = _folder(plan)
+        asked, folder = _repeated(
+            source, data, model=model, out=_path(out), place=place, overrides=overrides, trust=trust
+        )
+    elif plan is None and benchmark is not None and model is not None and not trust:
+        asked, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
+    else:
+        raise UsageError(
+            "expected evaluate(questions, model=...) or evaluate(plan=FOLDER); a plan names its questions, "
+            "and trust= goes with plan= alone"
+        )
+    _asked(asked, folder, place=place, progress=progress, doing="asking")
     return open_run(folder)
+
+
+def panel(
+    file: "Path | str | Mapping[str, object]",
+    *,
+    out: Path | str | None = None,
+    cache: Path | str | None = None,
+    progress: bool | None = None,
+    trust: bool = False,
+    level: float = 0.95,
+) -> "Panel":
+    """Run every model under every condition on every benchmark that a panel names.
+
+    Each is a run of its own; the same call goes on with those that are not complete, and nothing is asked
+    twice. A run that cannot go on does not stop the others: `Panel.missing` says why.
+
+    Args:
+        file: the file of the panel, or what it would hold: ``{"title": ..., "benchmarks": [...], "models":
+            [...]}``, where a model may be a function or an object, as for `evaluate`.
+        out: the folder of the runs; None takes ``runs/panel-FILE``, or the title of a mapping.
+        cache: as for `evaluate`.
+        progress: as for `evaluate`.
+        trust: allow the keys, hosts and code that the file names; it is remembered.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: the panel cannot be read, or no run of it has a score.
+        TrustError: the file names what was not allowed.
+    """
+    import secrets
+
+    from vidence.engine.environment import environment
+    from vidence.engine.panel import PanelFile, check_panel, panel_of, planned, slug
+    from vidence.engine.trust import begun
+    from vidence.make.pipeline.config_file import read_config
+    from vidence.report.panel_asked import ask_panel, read_panel
+
+    place = environment(_path(cache))
+    if isinstance(file, str | Path):
+        config, beside, stem = read_config(Path(file), PanelFile), Path(file).parent, Path(file).stem
+    else:
+        config = panel_of(file, chance=secrets.token_hex(6))
+        beside, stem = Path(), slug(config.title)
+    root = _path(out) or Path("runs") / f"panel-{stem}"
+    runs = planned(config, beside=beside, root=root, cache=place.cache_root)
+    if isinstance(file, str | Path):
+        check_panel(runs, source=Path(file), environment=place, is_trusted=trust)
+    else:
+        for run in runs:
+            begun(run.plan, folder=run.folder, environment=place)
+
+    def ask(number: int, run: "PanelRun", plan: "Plan") -> "Summary":
+        doing = f"[{number}/{len(runs)}] {run.benchmark}, {run.label}"
+        return _asked(plan, run.folder, place=place, progress=progress, doing=doing)
+
+    done = ask_panel(runs, max_cost=config.max_cost, ask=ask)
+    return read_panel(config.title or stem, done, level=level)
 
 
 def named(name: str, thing: "AnyThing") -> "Named":
@@ -404,6 +505,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     only: Sequence[str] = (),
     until: str = "",
     limit: int | None = None,
+    sheets: Path | str = "",
     cache: Path | str | None = None,
     trust: bool = False,
 ) -> "Built":
@@ -416,6 +518,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
         only: make only these tasks.
         until: stop after this stage.
         limit: use only so many sources, the first ones.
+        sheets: a folder for sheets on which people write cards and correct tracks; the call ends with them.
         cache: as for `evaluate`.
         trust: allow the keys, hosts and code that the configuration names; it is remembered.
 
@@ -428,7 +531,7 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
     maker: Maker = create("maker", name)
-    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit)
+    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit, sheets=str(sheets))
     context = BuildContext.of(environment(_path(cache)), is_trusted=trust)
     return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
 
@@ -468,6 +571,58 @@ def _begun(
     folder = default_folder(plan) if out is None else out
     begun(plan, folder=folder, environment=place)
     return plan, folder
+
+
+def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
+    source: Path,
+    data: "AnyQuestions | None",
+    *,
+    model: "AnyModel | None",
+    out: Path | None,
+    place: "Environment",
+    overrides: Mapping[str, object],
+    trust: bool,
+) -> "tuple[Plan, Path]":
+    """The plan of a file with what a program changes in it, and the folder of its run."""
+    import secrets
+
+    from vidence.engine import given
+    from vidence.engine.plan import read_source
+    from vidence.engine.prepare import changed_plan, new_folder
+    from vidence.engine.trust import repeated
+
+    chance = secrets.token_hex(6)
+    path, written, _ = read_source(source)
+    settings = given.with_specs(overrides, chance=chance)
+    if data is not None and not isinstance(data, str | Path):
+        given.questions_of(written.benchmark, data)  # or says that the benchmark takes none
+        data = given.written(data, out or given.QUESTIONS)
+        settings = {"media": str(Path.cwd()), **settings}
+    threads = given.threads_of(settings)
+    plan = changed_plan(
+        written,
+        data=None if data is None else Path(data),
+        model=None if model is None else given.spec_of(model, chance=chance, threads=threads),
+        overrides=settings,
+    )
+    folder = new_folder(plan) if out is None else out
+    repeated(plan, written, source=path, folder=folder, environment=place, is_trusted=trust)
+    return plan, folder
+
+
+def _asked(
+    plan: "Plan", folder: Path, *, place: "Environment", progress: bool | None, doing: str
+) -> "Summary":
+    """Ask what is left of a plan in a folder, and have the run keep its line in lists."""
+    from vidence.cli.live import watching
+    from vidence.engine.environment import now
+    from vidence.engine.evaluate import run
+    from vidence.report.listed import keep_line
+
+    with watching(progress, doing=doing) as listen:
+        summary = _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=listen))
+    keep_line(folder)
+    return summary
 
 
 def _path(path: Path | str | None) -> Path | None:

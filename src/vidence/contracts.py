@@ -500,6 +500,14 @@ class RunDiagnostic(Diagnostic, Protocol):
         """The same diagnostic, which knows the specs of the plan's model and selector."""
 
 
+@runtime_checkable
+class OwnFramesDiagnostic(Diagnostic, Protocol):
+    """A diagnostic that shows a number of frames of its own, whatever the plan shows."""
+
+    frames_option: str
+    """The option that sets how many."""
+
+
 class _Embedding(Protocol):
     """What embedders of both kinds say of themselves. Frames are RGB arrays of shape (height, width, 3).
 

@@ -49,7 +49,7 @@ class UnknownNameError(UsageError):
         self.known = tuple(sorted(known))
         near = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {', '.join(self.known)}")
+        super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {', '.join(self.known) or 'none'}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...]]]:
         return (UnknownNameError, (self.kind, self.name, self.known))

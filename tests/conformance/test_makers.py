@@ -44,6 +44,9 @@ def test_it_says_what_it_is(name):
 def test_its_sample_is_made_accounted_for_and_kept(name, config):
     maker = make(name)
     maker.check(config)
+    outlook = maker.foresee(config, overrides=MakeOverrides(), context=context(config, []))
+    assert outlook.can_make
+    assert outlook.sentences
     out = config.parent.parent / "out"
     first, second = [], []
     built = maker.make(config, out=out, overrides=MakeOverrides(), context=context(config, first))

@@ -124,11 +124,14 @@ def test_a_draft_is_complete_and_rests_on_evidence(name: str, rich: Material, co
         assert all(choice == choice.strip() != "" for choice in draft.choices)
         assert 0 <= draft.answer_index < 5
         spans = {(e.start_s, e.end_s) for e in draft.evidence}
-        assert len(spans) >= draft.k >= 3
+        assert len(spans) >= 3
+        assert len(spans) >= draft.k >= 1
         assert all(start is not None and end is not None and 0 <= start < end for start, end in spans)
         assert all(e.kind == "oracle" for e in draft.evidence)
         assert draft.facts
-        assert draft.truth == ("model" if n_asked else "program")
+        assert draft.truth == ("model" if n_asked else ""), (
+            "what else it rests on is filled in by who knows the tracks"
+        )
         assert msgspec.json.decode(msgspec.json.encode(draft), type=Draft) == draft
 
 

@@ -19,10 +19,21 @@ def test_a_shown_configuration_is_read(page, tmp_path, name):
     assert config.name == name.removesuffix(".toml")
 
 
+def test_the_configuration_with_corrections_names_what_people_fill_in(page, tmp_path):
+    (block,) = [one for one in page[PAGE].blocks("toml") if one.title == "corrected.toml"]
+    path = tmp_path / "corrected.toml"
+    path.write_text(block.body, encoding="utf-8")
+    read = read_herbench(path)
+    assert read.tracking.reviewed.endswith("tracks.csv")
+    assert read.shots.file.endswith("shots.csv")
+    assert read.cards.file.endswith("cards.csv")
+
+
 def test_every_toml_block_is_tested(page):
     assert {block.title for block in page[PAGE].blocks("toml")} == {
         "kitchens.toml",
         "street.toml",
+        "corrected.toml",
         "crowds.toml",
     }
 

@@ -6,6 +6,7 @@ import pytest
 
 from conftest import need
 from subjects.layouts import LAYOUTS, inspect_log, lines_file
+from vidence.engine.plan import read_plan
 
 
 def test_a_log_of_another_tool_is_reported_compared_and_read_again(vidence, tmp_path):
@@ -17,6 +18,7 @@ def test_a_log_of_another_tool_is_reported_compared_and_read_again(vidence, tmp_
     assert "Accuracy 50.0 %" in done.out
     assert "declared as asked with 'imported from lmms-eval" in " ".join(done.out.split())
     run = vidence.folder / "theirs"
+    assert read_plan(run)[0].name == "lab/tiny"
     assert sorted(path.name for path in run.iterdir()) == [
         *("items.jsonl", "plan.toml", "report.html", "run.sqlite", "tiny.jsonl")
     ]
@@ -46,10 +48,14 @@ def test_the_questions_may_stand_in_another_file_and_layout(vidence, tmp_path):
 
 
 def test_a_log_of_inspect_goes_under_the_name_of_its_model(vidence, tmp_path):
-    done = vidence("import", "inspect", str(inspect_log(tmp_path)), "--no-page")
+    log = inspect_log(tmp_path)
+    done = vidence("import", "inspect", str(log), "--no-page")
     assert done.code == 0, done.err
     (run,) = (vidence.folder / "runs").iterdir()
     assert run.name.startswith("imported-tiny-")
+    other = vidence("import", "inspect", str(log), "--no-page", "--out", "r", "--name", "theirs, 8 frames")
+    assert other.code == 0, other.err
+    assert read_plan(vidence.folder / "r")[0].name == "theirs, 8 frames"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+from end_to_end.conftest import write_clip
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
 
 
@@ -51,8 +53,32 @@ def test_faults_are_one_message_and_code_2(vidence):
 def test_a_check_makes_nothing(vidence):
     copied(vidence.folder)
     done = vidence("make", "herbench", "config.toml", "--check")
-    assert (done.code, done.out.strip()) == (0, "config.toml makes sense")
+    first, *_ = done.out.splitlines()
+    assert (done.code, first) == (0, "config.toml makes sense")
+    assert "At most 50 questions of 4 tasks: AC 15, ASII 15, FAM 5, FOM 15." in done.out
     assert not (vidence.folder / "made").exists()
+
+
+def test_where_nothing_can_be_made_both_say_what_to_add_and_the_code_is_3(vidence):
+    (vidence.folder / "v").mkdir()
+    write_clip(vidence.folder / "v" / "a.mp4", n_frames=12)
+    (vidence.folder / "v" / "b.mp4").write_text("no video")
+    (vidence.folder / "c.toml").write_text('name = "n"\nvideos = "v"\n[[sources]]\npath = "*.mp4"\n')
+    for more in (("--check",), ()):
+        done = vidence("make", "herbench", "c.toml", *more)
+        assert done.code == 3, done.err
+        top = done.out.splitlines()[:10]
+        assert "Add [tracking] for RLPC (1 task)." in top
+        assert "Add [shots] and [scenes] for SVA and TSO (2 tasks)." in top
+        assert "Add [[logs]] for AC, ASII, FAM and FOM (4 tasks)." in top
+        assert "b.mp4" in f"{done.out}{done.err}"
+    said = vidence("make", "herbench", "c.toml", "--check", "--json", "-")
+    assert (said.code, json.loads(said.out)["tables"][0]["name"]) == (3, "outlook")
+
+
+def test_a_session_that_ends_before_the_questions_makes_none_and_is_done(vidence):
+    copied(vidence.folder)
+    assert vidence("make", "herbench", "config.toml", "--until", "events").code == 0
 
 
 def test_every_kind_of_part_can_be_listed(vidence):

@@ -28,9 +28,9 @@ def test_a_batch_is_told_and_goes_on_after_a_bad_file(vidence):
 def test_records_and_options(vidence):
     write(vidence.folder, "toy.asf", ASF.format(length="0.45"))
     write(vidence.folder, "walk.amc", AMC)
-    done = vidence("mocap", "walk.amc", "--json", "--option", "skeleton=toy.asf", "--option", "fps=100")
+    done = vidence("mocap", "walk.amc", "--json", "-", "--option", "skeleton=toy.asf", "--option", "fps=100")
     assert done.code == 0
-    report = json.loads(done.out)
+    (report,) = json.loads(done.out)["files"]
     assert (report["fps"], report["n_frames"], report["is_usable"]) == (100.0, 2, False)
     assert report["points"] == ["root", "thigh", "shin"]
     doubtful = {c["name"]: c for c in report["checks"] if c["verdict"] == "doubtful"}

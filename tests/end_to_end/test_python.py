@@ -52,6 +52,65 @@ def test_evaluate_says_what_is_wrong(tmp_path):
         package.evaluate("tabel", data="x", model="scripted:A", out=tmp_path, cache=tmp_path)
 
 
+def test_a_plan_is_repeated_in_a_new_folder_with_what_is_changed(here, questions):
+    first = package.evaluate("table", data=questions(), model="scripted:A", n_frames=2, limit=4)
+    again = package.evaluate(plan=first)
+    assert again.folder != first.folder
+    assert (again.plan.model, len(again)) == ("scripted:A", 4)
+    changed = package.evaluate(plan=first.folder / "plan.toml", model=lambda prompt: "B", limit=2, out="b")
+    assert (changed.folder.name, len(changed), changed.plan.n_frames) == ("b", 2, 2)
+    said = here("run", "--plan", str(first.folder), "--out", "c", "--no-page")
+    assert said.code == 0, said.err
+    assert package.open_run("c").accuracy == again.accuracy
+    with pytest.raises(UsageError, match=r"expected evaluate\(questions, model=...\) or evaluate\(plan"):
+        package.evaluate("table", plan=first, model="scripted:A")
+    with pytest.raises(UsageError, match=r"give the plan\.toml of a run, or its folder"):
+        package.evaluate(plan="nothing")
+
+
+def test_a_panel_is_that_of_the_command_and_may_hold_functions(here, questions):
+    data = str(questions())
+    panel = {
+        "title": "Letters",
+        "settings": {"n_frames": 2},
+        "benchmarks": [{"benchmark": "table", "data": data}],
+        "models": [
+            {"model": lambda prompt: "Answer: B", "name": "mine"},
+            {"model": "scripted:A", "name": "Always A"},
+        ],
+    }
+    found = package.panel(panel, progress=False)
+    assert isinstance(found, package.Panel)
+    assert repr(found) == "Panel('Letters', 2 runs)"
+    assert [row.label for row in found.scores.rows] == ["mine", "Always A", "chance"]
+    run = found.runs["table", "Always A"]
+    assert run.folder.parts[-3:] == ("panel-Letters", "table", "Always-A")
+    assert "<table>" in found._repr_html_()
+    (here.folder / "p.toml").write_text(
+        f'title = "Letters"\nsettings = {{ n_frames = 2 }}\n[[benchmarks]]\nbenchmark = "table"\n'
+        f'data = "{data}"\n[[models]]\nmodel = "scripted:A"\nname = "Always A"\n'
+    )
+    assert here("panel", "p.toml", "--json", "p.json", "--progress", "none").code == 0
+    read = package.panel("p.toml", progress=False)
+    whole = json.loads((here.folder / "p.json").read_text())
+    assert as_json([table_as_json(read.scores), table_as_json(read.every_run)]) == whole["tables"]
+    with pytest.raises(UsageError, match=r"no run of the panel has a score: .*401"):
+        package.panel({**panel, "title": "None", "models": [{"model": "scripted:A?fail=401"}]})
+
+
+@pytest.mark.parametrize(
+    ("panel", "message"),
+    [
+        ({"benchmarks": []}, "this is no panel: models"),
+        ({"title": "t", "benchmarks": [], "models": [{"model": "scripted:A"}]}, "has no benchmarks"),
+        ({"benchmarks": [{"benchmark": "table"}], "models": [{"model": "a:b"}]}, "the panel has no title"),
+    ],
+)
+def test_what_is_no_panel_says_why(here, panel, message):
+    with pytest.raises(UsageError, match=message):
+        package.panel(panel)
+
+
 def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
     data = questions(n_clips=8, n_questions=4)
     runs = [

@@ -22,7 +22,7 @@ def test_a_run_has_a_name_and_stands_in_the_list(vidence, questions):
     assert "  33.3" in first
     assert second.startswith("scripted:B  table      complete   2/2")
     assert second.endswith("runs/b")
-    as_json = json.loads(vidence("runs", "runs/b", "--json").out)
+    as_json = json.loads(vidence("runs", "runs/b", "--json", "-").out)["runs"]
     assert [(one["name"], one["n_planned"], one["status"]) for one in as_json] == [
         ("scripted:B", 2, "complete")
     ]

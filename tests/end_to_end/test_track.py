@@ -43,7 +43,7 @@ def test_the_people_of_a_street_are_found_followed_and_measured(street):
         assert picture.width > 1000
 
 
-def test_boxes_from_a_file_and_a_stride(street):
+def test_boxes_from_a_file_are_used_at_any_rate(street):
     boxes = "boxes:gt.txt"
     words = [
         "track",
@@ -56,7 +56,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "csv",
         "--no-video",
     ]
-    done = street(*words, "--frames-stride", "3", "--out", "o")
+    done = street(*words, "--rate", "3", "--out", "o")
     assert done.code == 0, done.err
     assert sorted(p.name for p in (street.folder / "o").iterdir()) == [
         "contact-sheet.jpg",
@@ -66,7 +66,7 @@ def test_boxes_from_a_file_and_a_stride(street):
         "tracks.txt",
     ]
     lines = (street.folder / "o" / "tracks.txt").read_text().splitlines()
-    assert len(lines) == 40 + 40 + 31  # what the stride left out is filled in again
+    assert len(lines) == 40 + 40 + 31
 
 
 def test_a_street_without_people(vidence):
@@ -157,6 +157,12 @@ def test_images_of_several_sizes_are_shown_in_the_size_of_the_first(vidence):
     done = vidence("track", "pictures", "--detector", "boxes:b.txt", "--table", "csv", "--out", "o")
     assert done.code == 0, done.err
     assert open_video(vidence.folder / "o" / "annotated.mp4").n_frames == 4
+
+
+def test_a_configuration_and_another_option_do_not_both_say_how_people_are_followed(vidence):
+    done = vidence("track", "street.mp4", "--config", "street.toml", "--cuts", "none")
+    assert done.code == 2
+    assert "--cuts and --config both say how people are followed" in done.err
 
 
 def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):

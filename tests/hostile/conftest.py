@@ -32,3 +32,20 @@ def record_attack() -> Callable[[str, int, int], None]:
                 table.write(json.dumps({"area": area, "tried": n_tried, "held": n_held}) + "\n")
 
     return note
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Note that the suite came to its end: what was stopped, killed or chosen from is no whole run."""
+    named = os.environ.get("VIDENCE_ATTACK_TABLE")
+    is_stopped = bool(session.shouldstop or session.shouldfail) or exitstatus not in {0, 1}
+    said = session.config.getoption
+    chosen = said("keyword", "") or said("lf", False) or not _is_all(session)
+    if named and IS_LONG and not is_stopped and not chosen:
+        with Path(named).open("a", encoding="utf-8") as table:
+            table.write(json.dumps({"whole": True}) + "\n")
+
+
+def _is_all(session: pytest.Session) -> bool:
+    """Whether the folder of this suite was asked for, and not some files or tests of it."""
+    here = Path(__file__).parent
+    return any(Path(one).resolve() in (here, *here.parents) for one in session.config.args)

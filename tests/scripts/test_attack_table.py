@@ -1,5 +1,10 @@
 """The table of the hostile suite: areas are merged, and what fell fails the command."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 
@@ -10,9 +15,9 @@ def page(tmp_path):
     return path
 
 
-def noted(tmp_path, text):
+def noted(tmp_path, text, *, is_whole=True):
     path = tmp_path / "attack.jsonl"
-    path.write_text(text)
+    path.write_text(f'{text.rstrip()}\n{{"whole": true}}\n' if is_whole else text)
     return path
 
 
@@ -49,6 +54,34 @@ def test_a_file_that_holds_no_rows_is_refused_and_the_page_stays(script, tmp_pat
     with pytest.raises(SystemExit, match=said):
         script("attack_table").main(noted(tmp_path, text), page)
     assert page.read_text().endswith("old\n")
+
+
+@pytest.mark.parametrize("text", ['{"area": "x", "tried": 1, "held": 1}', '{"area": "x", "tri'])
+def test_a_run_that_was_stopped_leaves_the_page_as_it_was(script, tmp_path, page, text) -> None:
+    with pytest.raises(SystemExit, match=r"did not come to its end; .*attack\.md stays as it was"):
+        script("attack_table").main(noted(tmp_path, text, is_whole=False), page)
+    assert page.read_text().endswith("old\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_whole"),
+    [((), True), (("-x",), False), (("-k", "holds"), False), (("tests/hostile/test_a.py",), False)],
+)
+def test_the_suite_says_when_it_came_to_its_end(tmp_path, words, is_whole) -> None:
+    hostile = tmp_path / "tests" / "hostile"
+    hostile.mkdir(parents=True)
+    (hostile / "conftest.py").write_text((Path(__file__).parents[1] / "hostile" / "conftest.py").read_text())
+    (hostile / "test_a.py").write_text("def test_holds(): pass\ndef test_falls(): assert False\n")
+    named = words if words and words[0].startswith("tests") else ("tests/hostile", *words)
+    told = {"VIDENCE_ATTACK": "long", "VIDENCE_ATTACK_TABLE": str(tmp_path / "notes.jsonl")}
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *named],
+        cwd=tmp_path,
+        env={**os.environ, **told},
+        capture_output=True,
+        check=False,
+    )
+    assert (tmp_path / "notes.jsonl").exists() == is_whole
 
 
 def test_a_file_that_is_not_there_and_a_page_without_the_mark_are_refused(script, tmp_path, page) -> None:

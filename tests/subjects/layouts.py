@@ -221,7 +221,7 @@ LMMS: list[Row] = [
     {
         "doc_id": n,
         "target": one.letter,
-        "filtered_resps": one.said.split()[0],
+        "filtered_resps": [one.said.split()[0]],
         "input": f"{one.prompt}\nGive a letter.",
     }
     | {"exact_match": float(one is MILK)}

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFilter
 WIDTH, HEIGHT, FPS = 480, 270, 6
 TALL = 112  # pixels, from head to feet
 WIDE = round(0.41 * TALL)  # what the detector takes for the width of a person
-_STEPS = 8  # pictures of one gait
+STEPS = 8  # pictures of one gait
 _FINE = 2  # figures are drawn so many times larger, and shrunk
 
 # Of each look: the colours of coat and trousers, and what a card says of it.
@@ -40,7 +40,7 @@ LOOKS = (
 
 @cache
 def figure(look: int, step: int, facing: int) -> Image.Image:
-    """Somebody on transparent ground; `step` is a place in the gait, of `_STEPS`; `facing` 1 or -1."""
+    """Somebody on transparent ground; `step` is a place in the gait, of `STEPS`; `facing` 1 or -1."""
     coat, trousers, _ = LOOKS[look]
     size = (2 * TALL * _FINE, TALL * _FINE)
     image = Image.new("RGBA", size, (0, 0, 0, 0))
@@ -57,7 +57,7 @@ def figure(look: int, step: int, facing: int) -> Image.Image:
             r = width * unit / 2
             draw.ellipse((x - r, y - r, x + r, y + r), fill=colour)
 
-    swing = float(np.sin(2 * np.pi * (step + 0.5) / _STEPS))
+    swing = float(np.sin(2 * np.pi * (step + 0.5) / STEPS))
     skin, shoe = (205, 160, 130), (25, 20, 20)
     dark = tuple(int(0.75 * part) for part in coat)
     for side in (-1, 1):
@@ -202,7 +202,7 @@ def picture(film: Film, frame: int) -> np.ndarray:
             behind = walker.place(frame - 1) or place
             facing = 1 if ahead[0] >= behind[0] else -1
             moves = abs(ahead[0] - behind[0]) + abs(ahead[1] - behind[1]) > 0.1
-            shown = figure(walker.look, frame % _STEPS if moves else 1, facing)
+            shown = figure(walker.look, frame % STEPS if moves else 1, facing)
             soft.paste(shown, (round(place[0] + WIDE / 2) - TALL, round(place[1])), shown)
     return np.asarray(soft)
 

@@ -1,5 +1,6 @@
 """A small street with people drawn by us: where each one is in every frame is known exactly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -67,14 +68,27 @@ def _leg(left: float, top: float, width: float, height: float, hip: float, foot:
     ]
 
 
-def film(path: Path, walkers: tuple[Walker, ...], *, n_frames: int, rate: int = RATE) -> Path:
-    """A video of the street."""
+def film(
+    path: Path,
+    walkers: tuple[Walker, ...],
+    *,
+    n_frames: int,
+    rate: int = RATE,
+    frames: Sequence[int] | None = None,
+    is_turned: bool = False,
+) -> Path:
+    """A video of the street; of some of its frames only, or stored on its side as telephones do."""
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=rate, options={"crf": "18"})
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "g": "50"})
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         stream.codec_context.time_base = Fraction(1, rate)
-        for number in range(n_frames):
-            frame = av.VideoFrame.from_ndarray(picture(walkers, number), format="rgb24")
+        if is_turned:
+            stream.width, stream.height = HEIGHT, WIDTH
+            stream.set_display_matrix([0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30])
+        for number in range(n_frames) if frames is None else frames:
+            shown = picture(walkers, number)
+            stored = np.ascontiguousarray(np.rot90(shown)) if is_turned else shown
+            frame = av.VideoFrame.from_ndarray(stored, format="rgb24")
             frame.pts = number
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))

@@ -74,7 +74,7 @@ def audit(
     from vidence.report.item_card import make_card
     from vidence.report.results import SEED
 
-    benchmark, source = _named(what, data)
+    benchmark, source = named_questions(what, data)
     plan = make_plan(
         benchmark,
         data=source,
@@ -100,7 +100,7 @@ def audit(
     return SEVERE if strict and card.n_severe else 0
 
 
-def _named(what: str, data: Path | None) -> tuple[str, Path | None]:
+def named_questions(what: str, data: Path | None) -> tuple[str, Path | None]:
     """The benchmark and its data; None: what `vidence get` fetched."""
     from vidence.catalog import names
 

@@ -3,20 +3,30 @@
 import os
 import shlex
 import sys
-import time
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from vidence.ask.fetching.address import data_place, hub_cache
-from vidence.ask.fetching.hub import Hub, HubFile
+from vidence.ask.fetching.hub import Hub, HubFile, Listing
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.cli.console import say, several
 from vidence.cli.outputs import json_option, write_said
+from vidence.cli.progress import LINE_S, progress_option
 from vidence.cli.run import NOT_ALL, pairs
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
@@ -27,7 +37,7 @@ from vidence.records import Item
 
 _MOST_FILES = 8
 _MOST_NAMES = 10
-_LINE_S = 30.0
+_LOOK_S = 0.5  # between two looks at what has been written, for the bar
 _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 
 
@@ -55,6 +65,7 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
 )
 @click.option("--yes", is_flag=True, help="Do not ask before fetching.")
 @json_option
+@progress_option
 def get(
     *,
     name: str,
@@ -64,6 +75,7 @@ def get(
     questions: Path | None,
     yes: bool,
     json_path: Path | None,
+    progress: str,
     **chosen: object,
 ) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
@@ -81,16 +93,17 @@ def get(
             "--split, --where, --limit, --sample, --sample-by and --questions go with a benchmark, not with "
             "an address"
         )
+    fetch = _Watched(console=console, listing=offered.listing, hub=hub, mode=progress)
     _show(offered, console, with_media=with_media)
     _ask("Fetch the questions?" if offered.benchmark else "Fetch these files?", yes=yes)
     if not offered.benchmark:
-        lies = _files(offered, console, hub=hub, cache_root=here.cache_root, with_media=with_media)
+        lies = _files(offered, fetch, hub=hub, cache_root=here.cache_root, with_media=with_media)
         _write(json_path, offered, **lies)
         return 0
     getting.check_room(
         offered.questions, listing=offered.listing, hub=hub, cache_root=here.cache_root, is_unpacked=False
     )
-    with _Bar(console, offered.questions) as bar:
+    with fetch.bar(offered.questions) as bar:
         data = getting.get_questions(
             offered,
             hub=hub,
@@ -109,7 +122,7 @@ def get(
         items, notes = narrowed(loaded.items, plan)
         for note in notes:
             say(console, note)
-        media, absent = _media(offered, items, hub=hub, cache_root=here.cache_root, yes=yes)
+        media, absent = _media(offered, items, fetch, hub=hub, cache_root=here.cache_root, yes=yes)
     getting.note(here.cache_root, offered.benchmark, _got(offered, data=data, media=media))
     _write(json_path, offered, data=data, media=media, n_questions=len(loaded.items), absent=absent)
     say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC{_as_flags(given)}", "bold"))
@@ -138,12 +151,13 @@ def _as_flags(given: Mapping[str, object]) -> str:
 
 
 def _files(
-    offered: getting.Offer, console: Console, *, hub: Hub, cache_root: Path, with_media: bool
+    offered: getting.Offer, fetch: "_Watched", *, hub: Hub, cache_root: Path, with_media: bool
 ) -> dict[str, str | None]:
     """Fetch the files of a data set that is no benchmark; where they lie, and where their media."""
     files = (*offered.questions, *(offered.media if with_media else ()))
     getting.check_room(files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=with_media)
-    with _Bar(console, files) as bar:
+    console = fetch.console
+    with fetch.bar(files) as bar:
         folder, media, refused = getting.get_files(
             offered, hub=hub, cache_root=cache_root, with_media=with_media, on_file=bar
         )
@@ -188,10 +202,16 @@ def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = 
 
 
 def _media(
-    offered: getting.Offer, items: Sequence[Item], *, hub: Hub, cache_root: Path, yes: bool
+    offered: getting.Offer,
+    items: Sequence[Item],
+    fetch: "_Watched",
+    *,
+    hub: Hub,
+    cache_root: Path,
+    yes: bool,
 ) -> tuple[str | None, tuple[str, ...]]:
     """Fetch what the chosen questions need: where it lies, and what could not be had."""
-    console = Console(stderr=True)
+    console = fetch.console
     wanted = getting.wanted_media(offered, items)
     archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
     files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
@@ -200,7 +220,7 @@ def _media(
         wanted.files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=True
     )
     _ask("Fetch them?", yes=yes)
-    with _Bar(console, wanted.files) as bar:
+    with fetch.bar(wanted.files) as bar:
         media, absent, refused = getting.get_media(
             offered, wanted, hub=hub, cache_root=cache_root, on_file=bar
         )
@@ -249,45 +269,86 @@ def size(n_bytes: int) -> str:
     return f"{value:.1f} TB"
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Watched:
+    """A release whose fetch is shown."""
+
+    console: Console
+    listing: Listing
+    hub: Hub
+    mode: str
+
+    def bar(self, files: Sequence[HubFile]) -> "_Bar":
+        """The progress of fetching some files of it."""
+        there = partial(self.hub.n_bytes_there, self.listing, files)
+        return _Bar(self.console, files, n_there=there, mode=self.mode)
+
+
 class _Bar:
-    """The progress of a fetch, told of each file: a bar on a terminal, elsewhere a line every half minute."""
+    """The progress of a fetch, of one large file, too: a bar, or where no terminal is a line every 30 s.
+
+    A thread looks how much has been written, so that nothing is silent while one file comes.
+    """
 
     def __init__(
-        self, console: Console, files: Sequence[HubFile], *, clock: Callable[[], float] = time.monotonic
+        self, console: Console, files: Sequence[HubFile], *, n_there: Callable[[], int], mode: str
     ) -> None:
+        """Nothing is shown yet.
+
+        Args:
+            console: where to.
+            files: what is fetched.
+            n_there: how many bytes of it are there by now.
+            mode: one of `cli.progress.MODES`.
+        """
         from huggingface_hub.utils import disable_progress_bars
 
         disable_progress_bars()
-        self._console, self._clock = console, clock
+        self._console, self._n_there = console, n_there
         self._n_files, self._n_bytes = len(files), _total(files)
-        self._n_there = self._bytes_there = 0
-        self._said_s = clock()
+        self._n_whole = 0
+        self._is_bar = mode == "auto" and console.is_terminal
+        self._every_s = _LOOK_S if self._is_bar else LINE_S
+        self._is_shown = mode != "none" and bool(files)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="progress", daemon=True)
         self._progress = Progress(
             TextColumn("fetching"),
             BarColumn(bar_width=24),
             DownloadColumn(),
+            TransferSpeedColumn(),
             TimeRemainingColumn(),
             console=console,
-            disable=not console.is_terminal or not files,
+            disable=not self._is_bar or not self._is_shown,
         )
         self._task = self._progress.add_task("fetching", total=self._n_bytes)
 
     def __enter__(self) -> "_Bar":
         self._progress.start()
+        if self._is_shown:
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._is_shown:
+            self._thread.join()
+            self._progress.update(self._task, completed=self._n_there())
         self._progress.stop()
 
     def __call__(self, file: HubFile) -> None:
-        """Draw one file, or count it for the next line."""
-        self._progress.advance(self._task, file.n_bytes)
-        self._n_there += 1
-        self._bytes_there += file.n_bytes
-        if not self._console.is_terminal and self._clock() - self._said_s >= _LINE_S:
-            self._said_s = self._clock()
-            say(
-                self._console,
-                f"fetched {self._n_there:,} of {several(self._n_files, 'file')}, "
-                f"{size(self._bytes_there)} of {size(self._n_bytes)}",
-            )
+        """Count a file that is there and is the one that was listed."""
+        self._n_whole += 1
+
+    def line(self) -> str:
+        """The plain line."""
+        files = f"{self._n_whole:,} of {several(self._n_files, 'file')}"
+        share = 100 * self._n_there() // max(self._n_bytes, 1)
+        return f"fetched {files}, {size(self._n_there())} of {size(self._n_bytes)} ({share} %)"
+
+    def _watch(self) -> None:
+        while not self._ended.wait(self._every_s):
+            if self._is_bar:
+                self._progress.update(self._task, completed=self._n_there())
+            else:
+                say(self._console, self.line())

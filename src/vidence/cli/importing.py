@@ -22,6 +22,7 @@ from vidence.engine.environment import environment, now
 @click.option("--model-name", help="Who replied (default: what the log says).")
 @click.option("--parser", help="How the letter is read from a reply.")
 @click.option("--text-parser", help="How answers that are texts are scored without a judge.")
+@click.option("--name", help="What tables and figures call the run (default: the model).")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/imported-...).")
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 def import_results(
@@ -36,6 +37,7 @@ def import_results(
     model_name: str | None,
     parser: str | None,
     text_parser: str | None,
+    name: str | None,
     out: Path | None,
     page: bool,
 ) -> int:
@@ -58,6 +60,7 @@ def import_results(
     say(console, (found.model, "bold"), f" · {found.path} · {folder}")
     overrides = {
         "parser": parser,
+        "name": name,
         "text_parser": text_parser,
         "media": None if media is None else str(media),
     }

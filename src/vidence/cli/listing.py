@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from vidence import catalog
+from vidence.cli.outputs import json_option, screen, write_said
 from vidence.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -34,32 +36,39 @@ PURPOSES: Mapping[str, str] = {
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",
     "rows": "how papers asked the models of their tables, for vidence panel",
+    "mappings": "layouts of other people's questions and results, for --map and vidence import",
 }
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON, for other programs.")
-def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
+@json_option
+def list_names(*, kind: str | None, name: str | None, json_path: Path | None) -> None:
     """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
+    is_quiet = screen(json_path).quiet
+    words, values = _said(kind, name)
+    if not is_quiet:
+        click.echo(words)
+    write_said(json_path, "list", values=values)
+
+
+def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]]:
+    """What is listed, in words and for programs."""
     if kind is None:
-        if as_json:
-            click.echo(json.dumps({plural: list(_names(plural)) for plural in plurals()}, indent=2))
-        else:
-            click.echo("\n".join(map(_everything, plurals())))
-        return
+        return "\n".join(map(_everything, plurals())), {"kinds": {one: _names(one) for one in plurals()}}
     if kind == "readers":  # the name of an earlier version
         raise UsageError("readers are called parsers now; say vidence list parsers")
     if kind not in plurals():
         raise UnknownNameError("kind", kind, plurals())
     if name is None:
         described = {found: _summary(kind, found) for found in _names(kind)}
-        click.echo(json.dumps(described, indent=2) if as_json else _two_columns(described))
-        return
+        return _two_columns(described), {"kind": kind, "names": described}
+    if kind == "mappings":
+        return _mapping(name)
     if kind in _OTHERS:
         raise UsageError(f"{kind} have no options; say vidence list {kind}")
-    click.echo(_one(KINDS[kind], name, as_json=as_json))
+    return _one(KINDS[kind], name)
 
 
 def plurals() -> tuple[str, ...]:
@@ -85,6 +94,10 @@ def _summary(plural: str, name: str) -> str:
         from vidence.engine.panel import paper_rows
 
         return paper_rows()[name].says
+    if plural == "mappings":
+        from vidence.ask.mapping.mapping import read_map
+
+        return read_map(name).about
     return "" if plural in _OTHERS else catalog.summary(KINDS[plural], name)
 
 
@@ -93,24 +106,30 @@ def _two_columns(described: Mapping[str, str]) -> str:
     return "\n".join(f"{name:{width}}  {text}".rstrip() for name, text in described.items())
 
 
-def _one(kind: str, name: str, *, as_json: bool) -> str:
+def _one(kind: str, name: str) -> tuple[str, Mapping[str, object]]:
+    """One thing with its options, in words and for programs."""
     settings = catalog.settings_type(kind, name)
     options = catalog.options_of(settings) if settings else ()
     summary = catalog.summary(kind, name)
-    if as_json:
-        described = {
-            "kind": kind,
-            "name": name,
-            "summary": summary,
-            "options": [_as_json(o) for o in options],
-        }
-        return json.dumps(described, indent=2)
+    described = {"kind": kind, "name": name, "summary": summary, "options": [_as_json(o) for o in options]}
     argument = next((f":{o.name.upper()}" for o in options if o.is_argument), "")
     lines = [f"{kind} {name}{argument}: {summary}"]
     for option in options:
         default = "must be given" if option.default is None else f"default {option.default}"
         lines += [f"  {option.name}: {option.kind} ({default})", f"      {option.help}"]
-    return "\n".join(lines if options else [*lines, "  no options"])
+    return "\n".join(lines if options else [*lines, "  no options"]), described
+
+
+def _mapping(name: str) -> tuple[str, Mapping[str, object]]:
+    """A mapping as its file says it, which is what a mapping of one's own begins with."""
+    import tomllib
+
+    from vidence.ask.mapping.mapping import presets
+
+    if name not in presets():
+        raise UnknownNameError("mapping", name, presets())
+    text = presets()[name].read_text("utf-8")
+    return text.rstrip(), {"kind": "mapping", "name": name, "fields": tomllib.loads(text)}
 
 
 def _as_json(option: "Option") -> dict[str, object]:
@@ -142,8 +161,14 @@ def _rows() -> tuple[str, ...]:
     return tuple(paper_rows())
 
 
-# Names that are no files.
-_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets, "rows": _rows}
+def _mappings() -> tuple[str, ...]:
+    from vidence.ask.mapping.mapping import presets
+
+    return tuple(presets())
+
+
+# Names that are no files of code.
+_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets, "rows": _rows, "mappings": _mappings}
 
 
 @click.command()

@@ -37,6 +37,7 @@ COMMANDS = {
     "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
     "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
+    "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
     "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),

@@ -1,5 +1,6 @@
 """``vidence make``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,11 +10,12 @@ from rich.text import Text
 from vidence.catalog import create
 from vidence.cli.console import AwayLines, Screen, say, several, trust_option
 from vidence.cli.outputs import json_option, screen, write_said
-from vidence.cli.progress import Meter, interruptible, progress_option
+from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
 from vidence.make.pipeline.ledger import (
+    FramesDone,
     MakeEvent,
     StageAccount,
     StageBegan,
@@ -22,8 +24,11 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+from vidence.tables.table import Table
+from vidence.tables.terminal import print_table
 
 _LONG_WAIT_S = 20.0
+NOTHING_MADE = 3  # the command did its work, and there is no question
 
 
 class MakeDisplay:
@@ -37,16 +42,23 @@ class MakeDisplay:
         self._n_jobs = self._n_failed = 0
         self._away = AwayLines(console)
         self.has_begun = False
+        self._counts_frames = False
 
     def __call__(self, event: MakeEvent) -> None:
         """Show what happened in the making."""
         match event:
             case StageBegan():
                 self.has_begun = True
-                self.progress.begin(event.stage, total=event.n_units)
+                self._counts_frames = event.counts_frames
+                doing = f"{event.stage}, frames" if event.counts_frames else event.stage
+                self.progress.begin(doing, total=event.n_units, n_done=event.n_done)
                 self._note("")
+            case FramesDone():
+                self.progress.advance(event.n_frames)
+                self.progress.note(event.video_id)
             case UnitDone():
-                self.progress.advance()
+                if not self._counts_frames:
+                    self.progress.advance()
             case StageEnded():
                 self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
             case Trouble():
@@ -98,14 +110,15 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
 @click.option(
-    "--count-sheet",
+    "--sheets",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Only watch the videos, and write frames into DIR whose people somebody counts.",
+    help="Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
 @trust_option
-@click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
+@click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
+@jobs_option
 @json_option
 @progress_option
 def make(
@@ -115,34 +128,42 @@ def make(
     out: Path | None,
     only: tuple[str, ...],
     until: str,
-    count_sheet: Path | None,
+    sheets: Path | None,
     limit: int | None,
     trust: bool,
     check: bool,
+    jobs: int | None,
     json_path: Path | None,
     progress: str,
 ) -> int:
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
 
     Every stage keeps its results, so that what was done is not done again, and accounts for everything
-    that did not become a question: OUT/account.json, OUT/dropped.jsonl.
+    that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
+    question.
     """
     maker: Maker = create("maker", name)
-    console, is_quiet = Screen(stderr=True), screen(json_path).quiet
+    console = Screen(stderr=True)
+    overrides = MakeOverrides(
+        only=only,
+        until=until,
+        limit=limit,
+        sheets="" if sheets is None else str(sheets),
+    )
     if check:
         maker.check(config)
-        write_said(json_path, "make", sentences=[f"{config} makes sense"])
-        if not is_quiet:
-            click.echo(f"{config} makes sense")
-        return 0
+        outlook = maker.foresee(config, overrides=overrides, context=BuildContext.of(environment()))
+        write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
+        _say(outlook.sentences, outlook.tables, screen(json_path))
+        return 0 if outlook.can_make else NOTHING_MADE
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
-        context = BuildContext.of(environment(), on_event=display, on_asking=display.asking, is_trusted=trust)
-        overrides = MakeOverrides(
-            only=only,
-            until=until,
-            limit=limit,
-            count_sheet="" if count_sheet is None else str(count_sheet),
+        context = BuildContext.of(
+            environment(),
+            on_event=display,
+            on_asking=display.asking,
+            is_trusted=trust,
+            n_workers=jobs,
         )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)
@@ -154,9 +175,18 @@ def make(
     counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
     sentences = (*built.sentences, *([counts] if counts else []))
     values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
-    write_said(json_path, "make", sentences=sentences, values=values)
-    for sentence in () if is_quiet else sentences:
-        click.echo(sentence)
+    write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
+    _say(sentences, built.tables, screen(json_path))
     for path in built.files:
         click.echo(f"wrote {path}", err=True)
-    return 0
+    return NOTHING_MADE if built.is_empty else 0
+
+
+def _say(sentences: Sequence[str], tables: Sequence[Table], shown: Screen) -> None:
+    """Print what a maker says; nothing where a file goes to the standard output."""
+    if shown.quiet:
+        return
+    for sentence in sentences:
+        click.echo(sentence)
+    for table in tables:
+        print_table(table, shown)

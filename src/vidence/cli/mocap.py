@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import json_option, screen, write_said
+
 if TYPE_CHECKING:
     from vidence.pointlight.checks import MotionReport
 
@@ -21,31 +23,32 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help="An option of the format, such as fps=120.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON record for each file.")
-def mocap(*, files: tuple[Path, ...], format_name: str, options: tuple[str, ...], as_json: bool) -> int:
+@json_option
+def mocap(
+    *, files: tuple[Path, ...], format_name: str, options: tuple[str, ...], json_path: Path | None
+) -> int:
     """What FILES of motion capture hold, which defects were mended, and what is doubtful.
 
     The exit code is 1 when one cannot be read; the others are still shown.
     """
-    import msgspec
-
     from vidence.catalog import parse_spec
     from vidence.errors import VidenceError
     from vidence.pointlight.checks import inspect
     from vidence.pointlight.reading import read_motions
 
     given = parse_spec("mocap?" + "&".join(options)).options if options else {}
+    is_quiet = screen(json_path).quiet
+    reports: list[MotionReport] = []
     n_bad = 0
     for path, read in read_motions(files, format=format_name, options=given):
         if isinstance(read, VidenceError):
-            click.echo(f"{path}: not read\n  {read}" if not as_json else f"{read}", err=True)
+            click.echo(f"{read}" if is_quiet else f"{path}: not read\n  {read}", err=True)
             n_bad += 1
             continue
-        report = inspect(read)
-        if as_json:
-            click.echo(msgspec.json.encode(report).decode())
-        else:
-            click.echo("\n".join(_lines(report)))
+        reports.append(inspect(read))
+        if not is_quiet:
+            click.echo("\n".join(_lines(reports[-1])))
+    write_said(json_path, "mocap", values={"files": reports})
     return int(n_bad > 0)
 
 

@@ -49,6 +49,12 @@ def progress_option(function: F) -> F:
     )(function)
 
 
+def jobs_option(function: F) -> F:
+    """Give a command ``--jobs``."""
+    words = "Processes that watch videos side by side (default: the cores); results are the same."
+    return click.option("--jobs", type=click.IntRange(1), metavar="N", help=words)(function)
+
+
 def minutes(time_s: float) -> str:
     """A time in minutes and seconds.
 
@@ -165,10 +171,10 @@ class Meter:
                 self._task, total=total, completed=n_done, description=visible(doing), visible=True, note=""
             )
 
-    def advance(self) -> None:
-        """A piece of work is done."""
-        self._n_done += 1
-        self._bar.advance(self._task)
+    def advance(self, n: int = 1) -> None:
+        """So many pieces of work are done."""
+        self._n_done += n
+        self._bar.advance(self._task, n)
 
     def note(self, words: str) -> None:
         """What is said behind the numbers."""

@@ -15,7 +15,7 @@ from vidence.cli.progress import progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
-from vidence.engine.plan import MUST_AGREE, PLAN_FILE, Plan, plan_flags, read_plan, read_plan_file
+from vidence.engine.plan import MUST_AGREE, Plan, plan_flags, read_plan, read_source
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated, taken_up
@@ -157,11 +157,7 @@ class _Ending:
 
 def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: _Ending) -> int:
     """Run the plan of a file; where it is the same, say what has changed since its own run."""
-    source = path / PLAN_FILE if path.is_dir() else path
-    try:
-        written, facts = read_plan_file(source)
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no plan {source}; give the plan.toml of a run, or its folder") from error
+    source, written, facts = read_source(path)
     plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
     folder = out if out is not None else new_folder(plan)
     repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=trust)

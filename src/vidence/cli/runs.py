@@ -6,42 +6,81 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import json_option, screen, write_said
+
 if TYPE_CHECKING:
     from vidence.report.listed import Listed
 
-_MOST_NAME = 40
+_MOST_NAME, _LEAST_NAME = 40, 12
 _HEADINGS = ("name", "benchmark", "status", "done", "score, %", "cost, $", "started", "folder")
 _NUMBERS = frozenset({"done", "score, %", "cost, $"})
+_DISPENSABLE = ("cost, $", "benchmark", "started")  # in this order, where a terminal is narrow
+_GAP = 2
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON, for other programs.")
-def runs(*, folder: Path, as_json: bool) -> None:
+@json_option
+def runs(*, folder: Path, json_path: Path | None) -> None:
     """The runs in FOLDER (default: runs) and below it: how far each is, its score, what it cost."""
-    import msgspec
-
     from vidence.report.listed import list_runs
 
+    console = screen(json_path)
     found = list_runs(folder)
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
-    elif not found:
+    write_said(json_path, "runs", values={"runs": found})
+    if console.quiet:
+        return
+    if not found:
         click.echo(f"{folder} holds no run; `vidence run` makes one", err=True)
-    else:
-        click.echo("\n".join(_lines(found)))
+        return
+    click.echo("\n".join(_lines(found, width=console.width if console.is_terminal else None)))
 
 
-def _lines(found: "Sequence[Listed]") -> list[str]:
-    rows = [_HEADINGS, *map(_row, found)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS))]
-    return [
-        "  ".join(
-            cell.rjust(width) if heading in _NUMBERS else cell.ljust(width)
-            for cell, width, heading in zip(row, widths, _HEADINGS, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+def _lines(found: "Sequence[Listed]", *, width: int | None) -> list[str]:
+    """The list as a table; in a narrow terminal names are shortened, then columns left out.
+
+    The folder, with which a run goes on or is reported, is always whole.
+    """
+    columns = dict(zip(_HEADINGS, zip(*map(_row, found), strict=True), strict=True))
+    gone: list[str] = []
+    if width is not None:
+        _shorten(columns, width=width)
+        for heading in _DISPENSABLE:
+            if _width(columns) > width:
+                del columns[heading]
+                gone.append(heading)
+    lines = [_line(columns, None), *(_line(columns, i) for i in range(len(found)))]
+    if gone:
+        lines.append(f"(not shown: {', '.join(gone)}; a wider terminal or --json - has them)")
+    return lines
+
+
+def _shorten(columns: dict[str, tuple[str, ...]], *, width: int) -> None:
+    """Shorten names by what the table is too wide."""
+    from vidence.tables.terminal import shortened
+
+    most = max(map(len, columns["name"])) - (_width(columns) - width)
+    if most < max(map(len, columns["name"])):
+        columns["name"] = tuple(shortened(name, most=max(most, _LEAST_NAME)) for name in columns["name"])
+
+
+def _widths(columns: dict[str, tuple[str, ...]]) -> list[int]:
+    return [max(len(heading), *map(len, cells)) for heading, cells in columns.items()]
+
+
+def _width(columns: dict[str, tuple[str, ...]]) -> int:
+    widths = _widths(columns)
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _line(columns: dict[str, tuple[str, ...]], i: int | None) -> str:
+    """The headings, or a row."""
+    cells = [heading if i is None else cells[i] for heading, cells in columns.items()]
+    padded = (
+        cell.rjust(width) if heading in _NUMBERS else cell.ljust(width)
+        for cell, width, heading in zip(cells, _widths(columns), columns, strict=True)
+    )
+    return (" " * _GAP).join(padded).rstrip()
 
 
 def _row(one: "Listed") -> tuple[str, ...]:

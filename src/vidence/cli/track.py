@@ -1,20 +1,25 @@
 """``vidence track``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
 
 from vidence.catalog import check_name
-from vidence.cli.console import Screen
-from vidence.cli.progress import Meter, interruptible, progress_option
+from vidence.cli.console import Screen, several
+from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vidence.make.pipeline.watching import KeptWork
     from vidence.media.video import Video
+    from vidence.seeing.chunks import ChunkWork
     from vidence.seeing.given_tracks import GivenTracks
     from vidence.seeing.quality import Quality
     from vidence.seeing.refine import RefineSettings
@@ -24,13 +29,15 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 3
 # What says how people are found and followed, by the names of its flags.
-_FINDING = {
+_FOLLOWING = {
     "detector": "--detector",
     "tracker": "--tracker",
-    "stride": "--frames-stride",
+    "rate": "--rate",
     "cuts": "--cuts",
     "steps": "--refine",
 }
+_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs"}
+_LOOKS_PER_S = 7.5  # that of `seeing.following`, which takes long to import
 _STEPS = "outliers,gaps,smoothing,merging"
 
 
@@ -51,12 +58,12 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, bytetrack.",
 )
 @click.option(
-    "--frames-stride",
-    "stride",
-    type=click.IntRange(1),
-    default=1,
+    "--rate",
+    type=click.FloatRange(0),
+    default=_LOOKS_PER_S,
     show_default=True,
-    help="Look at every Nth frame.",
+    metavar="PER_S",
+    help="How often a second of video the detector looks, at most; 0: at every frame.",
 )
 @click.option(
     "--cuts",
@@ -72,6 +79,11 @@ _STEPS = "outliers,gaps,smoothing,merging"
     show_default=True,
     metavar="STEPS",
     help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Follow people as this configuration of make herbench does: tracks have the numbers of its sheets.",
 )
 @click.option(
     "--tracks",
@@ -102,6 +114,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
     show_default=True,
     help="Tracks on the contact sheet.",
 )
+@jobs_option
 @progress_option
 @click.pass_context
 def track(
@@ -110,15 +123,17 @@ def track(
     video: Path | None,
     detector: str,
     tracker: str,
-    stride: int,
+    rate: float,
     cuts: str,
     steps: str,
+    config: Path | None,
     given: str | None,
     gt: Path | None,
     out: Path | None,
     table: str,
     with_video: bool,
     most_shown: int,
+    jobs: int | None,
     progress: str,
 ) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
@@ -128,25 +143,22 @@ def track(
     --tracks, those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
     """
     from vidence.seeing.track_files import check_parquet
-    from vidence.seeing.track_run import TrackJob
+    from vidence.seeing.track_run import TrackJob, track_video
 
     if given is not None:
-        unused = [name for name in _FINDING if context.get_parameter_source(name) != ParameterSource.DEFAULT]
-        if unused:
-            raise UsageError(
-                f"--tracks takes tracks as they are; leave out {', '.join(_FINDING[name] for name in unused)}"
-            )
+        if unused := _said(context, _FINDING):
+            raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
         if video is None:
             _measure_given(given, _truth(gt))
             return
     if video is None:
         raise UsageError("which video? say vidence track VIDEO")
-    for kind, spec in {"detector": detector, "tracker": tracker}.items():
-        check_name(kind, spec)
-    if cuts != "none":
-        check_name("shot-detector", cuts)
-    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, stride=stride, refine=_settings(steps))
-    medium, truth = _open(video), _truth(gt)
+    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
+    if config is not None:
+        job = _configured(config, video, said=_said(context, _FOLLOWING))
+    _check_names(job)
+    medium, content_hash = _open(video)
+    truth = _truth(gt)
     if table == "parquet":
         check_parquet()
     shown = _Shown(
@@ -158,7 +170,14 @@ def track(
     if given is not None:
         _show_given(medium, given, truth=truth, shown=shown)
         return
-    _find(medium, job, truth=truth, shown=shown, progress=progress)
+    kept = _kept(shown.folder, job, content_hash=content_hash, jobs=jobs)
+    with _progress(video.name, kept, mode=progress) as work:
+        tracked, record = track_video(medium, job, truth=truth, work=work)
+    shown.write(medium, tracked, record)
+    kept.clear()
+    for line in _lines(record):
+        click.echo(line)
+    click.echo(f"wrote {shown.folder}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +195,7 @@ class _Shown:
         from vidence.seeing.track_run import write_run
 
         write_run(self.folder, tracked, record, table=self.table)
-        n = len(tracked.tracks)
-        title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"
+        title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
         paint(
             medium,
             tracked,
@@ -187,25 +205,30 @@ class _Shown:
         )
 
 
-def _open(video: Path) -> "Video":
-    from vidence.media.video import open_video
+def _open(video: Path) -> "tuple[Video, str]":
+    """A video, and the hash of what is in it."""
+    from vidence.engine.environment import environment
+    from vidence.media.files import known_video
 
-    return open_video(video, kind="frames" if video.is_dir() else "video")
+    kind: Literal["frames", "video"] = "frames" if video.is_dir() else "video"
+    return known_video(video, kind=kind, cache_root=environment().cache_root)
 
 
-def _find(medium: "Video", job: "TrackJob", *, truth: "MotRows | None", shown: _Shown, progress: str) -> None:
-    """Find and follow the people of a video."""
-    from vidence.seeing.track_run import track_video
+def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None) -> "KeptWork":
+    """The work on a video, which is kept in pieces in the folder until all is done."""
+    from vidence.engine.environment import environment
+    from vidence.make.pipeline.cache import ArtifactCache
+    from vidence.make.pipeline.watching import KeptWork
+    from vidence.seeing.following import open_tracker
 
-    console = Screen(stderr=True)
-    meter = Meter(console, mode=progress)
-    with meter, interruptible(console):
-        meter.begin("looking for people", total=len(range(0, medium.n_frames, job.stride)))
-        tracked, record = track_video(medium, job, truth=truth, on_frame=meter.advance)
-    shown.write(medium, tracked, record)
-    for line in _lines(record):
-        click.echo(line)
-    click.echo(f"wrote {shown.folder}", err=True)
+    place = environment()
+    return KeptWork(
+        ArtifactCache(folder=folder / "stages"),
+        inputs={"video": content_hash},
+        specs=(job.detector, open_tracker(job.tracker).describer),
+        n_workers=place.n_workers if jobs is None else jobs,
+        worker_max_bytes=place.worker_max_bytes,
+    )
 
 
 def _given(spec: str) -> "GivenTracks":
@@ -241,6 +264,49 @@ def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _
     for line in (*notes, *_quality_lines(record.quality)):
         click.echo(line)
     click.echo(f"wrote {shown.folder}", err=True)
+
+
+@contextmanager
+def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]":
+    """The work on a video while it is shown how far it is."""
+    console = Screen(stderr=True)
+    meter = Meter(console, mode=mode)
+
+    def begin(n_frames: int, n_done: int) -> None:
+        meter.begin("looking for people, frames", total=n_frames, n_done=n_done)
+        meter.note(name)
+
+    with meter, interruptible(console):
+        yield kept.work(on_begin=begin, on_frames=meter.advance)
+
+
+def _check_names(job: "TrackJob") -> None:
+    """Raises: UnknownNameError where a detector or tracker is none."""
+    for kind, spec in {"detector": job.detector, "tracker": job.tracker}.items():
+        check_name(kind, spec)
+    if job.cuts != "none":
+        check_name("shot-detector", job.cuts)
+
+
+def _said(context: click.Context, flags: Mapping[str, str]) -> list[str]:
+    """Those of some flags that the user gave."""
+    return [
+        flag
+        for name, flag in flags.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+
+
+def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":
+    """The job of a configuration, which no other option may contradict."""
+    from vidence.make.herbench.config import read_herbench
+    from vidence.make.herbench.track_job import job_of
+
+    if said:
+        raise UsageError(
+            f"{', '.join(said)} and --config both say how people are followed; leave out one of them"
+        )
+    return job_of(read_herbench(config), video, root=config.parent)
 
 
 def _settings(steps: str) -> "RefineSettings":

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import Spec, create
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import Diagnostic, Examined, OwnFramesDiagnostic
 from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
@@ -130,6 +130,20 @@ def plan_digest(plan: Plan) -> str:
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
+def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
+    """That a diagnostic shows another number of frames than the plan, and what makes them the same."""
+    if not isinstance(diagnostic, OwnFramesDiagnostic):
+        return ()
+    shown = max(v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values())
+    if shown == plan.n_frames:
+        return ()
+    option = f"{diagnostic.frames_option}={plan.n_frames}"
+    return (
+        f"{diagnostic.name} ranks {shown} frames of each question, its {diagnostic.frames_option}, while the "
+        f"plan shows {plan.n_frames}; --set {option} takes as many",
+    )
+
+
 async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
@@ -140,7 +154,7 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
         Started(
             n_planned=account.n_planned,
             n_answered_before=account.n_before,
-            notes=prepared.facts.notes,
+            notes=(*own_frames(diagnostic, session.prepared.plan), *prepared.facts.notes),
             problems=prepared.facts.problems,
         )
     )

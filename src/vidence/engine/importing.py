@@ -281,6 +281,7 @@ async def import_log(
     given = {
         "media": None if log.media_root is None else str(log.media_root),
         "repeats": 1 + max((one.sample for one in log.replies), default=0),
+        "name": log.model,
         **{name: value for name, value in overrides.items() if value is not None},
     }
     plan = make_plan(

@@ -11,9 +11,11 @@ from typing import Final
 
 import msgspec
 
+from vidence.ask.files import explained
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
 from vidence.engine.environment import Environment
+from vidence.engine.given import spec_of
 from vidence.engine.plan import Plan, PlanOverrides
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import short_name
@@ -86,6 +88,35 @@ class PanelFile(Record):
             raise UsageError(f"max_cost is {self.max_cost}; expected more than 0")
 
 
+def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
+    """A panel that a program holds in place of a file; its models may be functions and objects.
+
+    Args:
+        mapping: what the file of a panel would hold.
+        chance: as for `spec_of`.
+
+    Raises:
+        UsageError: it is no panel; the message says which field is wrong.
+    """
+    whole = dict(mapping)
+    if isinstance(models := whole.get("models"), list | tuple):
+        whole["models"] = [
+            {**one, "model": spec_of(one.get("model"), chance=f"{chance}-{place}")}
+            if isinstance(one, Mapping)
+            else one
+            for place, one in enumerate(models)
+        ]
+    try:
+        panel = msgspec.convert(whole, PanelFile)
+    except msgspec.ValidationError as error:
+        cause = error.__cause__
+        said = cause if isinstance(cause, UsageError) else explained(error, record=PanelFile)
+        raise UsageError(f"this is no panel: {said}") from error
+    if not panel.title:
+        raise UsageError("the panel has no title; expected one, which names the folder of its runs")
+    return panel
+
+
 @dataclass(frozen=True, kw_only=True)
 class PanelRun:
     """One cell of a panel: what is asked, and in which folder."""
@@ -154,7 +185,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
             )
         except UsageError as error:
             raise UsageError(f"{label} on {title}: {error}") from error
-        folder = root / _slug(title) / _slug(label)
+        folder = root / slug(title) / slug(label)
         runs.append(PanelRun(benchmark=title, model=name, condition=condition.name, plan=plan, folder=folder))
     _check_apart(runs)
     if panel.max_cost is not None:
@@ -198,7 +229,12 @@ def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A name as that of a folder.
+
+    >>> slug("Letters & rules, twice"), slug("...")
+    ('Letters---rules--twice', 'run')
+    """
     clean = "".join(c if c.isalnum() or c in "._" else "-" for c in text)
     return clean[:60].strip("-.") or "run"
 

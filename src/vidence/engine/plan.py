@@ -488,6 +488,23 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
     return whole.plan, whole.facts
 
 
+def read_source(path: Path) -> tuple[Path, Plan, Facts | None]:
+    """The file of a plan that shall be repeated, and what is in it.
+
+    Args:
+        path: a ``plan.toml``, or the folder of a run.
+
+    Raises:
+        UsageError: there is no such file.
+        StoreError: as for `read_plan_file`.
+    """
+    source = path / PLAN_FILE if path.is_dir() else path
+    try:
+        return source, *read_plan_file(source)
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no plan {source}; give the plan.toml of a run, or its folder") from error
+
+
 def _check_keys(plan: Mapping[str, object], path: Path) -> None:
     """Refuse the keys of earlier versions; the message says what they are now."""
     new = {old: f"{name} says it" for old, name in RENAMED.items()}

@@ -1,7 +1,10 @@
 """Files that others see whole or not at all; the one way in which vidence writes over a name."""
 
 import contextlib
+import hashlib
 import os
+import platform
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -13,6 +16,9 @@ SHARED: Final = 0o666
 _PRIVATE_FOLDER: Final = 0o700
 # A new file and no link: whoever may write into the folder cannot have another file written over.
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_TEMPORARY: Final = re.compile(
+    r"\..*\.(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,10})-[0-9a-f]{16}(\..*)?", re.DOTALL
+)
 _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both and the number make a name
 
 
@@ -31,7 +37,7 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
         OSError: it cannot be written.
     """
     stem, suffix = (_shortened(one) for one in (path.stem, path.suffix))
-    temporary = path.with_name(f".{stem}.{os.urandom(8).hex()}{suffix}")
+    temporary = path.with_name(f".{stem}.{_here()}-{os.getpid()}-{os.urandom(8).hex()}{suffix}")
     os.close(os.open(temporary, _NEW, mode))
     try:
         yield temporary
@@ -63,6 +69,42 @@ def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool
                 raise
         else:
             return
+
+
+def remove_leftovers(folder: Path) -> int:
+    """Remove what `whole_file` of processes that were killed on this machine left in a folder and below it.
+
+    Files of processes that run, or that ran on another machine, stay; on Windows, which has no harmless
+    way to ask for a process, all do.
+
+    Returns:
+        How many there were.
+    """
+    if os.name == "nt":
+        return 0
+    n_removed = 0
+    for path in folder.rglob(".*"):
+        named = _TEMPORARY.fullmatch(path.name)
+        if named and named["machine"] == _here() and not _runs(int(named["process"])):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                n_removed += 1
+    return n_removed
+
+
+def _here() -> str:
+    """A short name of this machine, for several of them may write into one folder."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def make_private(folder: Path) -> None:

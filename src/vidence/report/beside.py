@@ -16,7 +16,7 @@ from vidence.explain.published.published import beside
 from vidence.records import source_noun
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import WAITING, Row, Run
-from vidence.report.scores import Draws, accuracy, chosen
+from vidence.report.scores import Draws, accuracy, chosen, headline_accuracy
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import DASH, Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
@@ -109,6 +109,7 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
         cell = Cell()
         if measure is not None and (rows := chosen(run.rows, measure.where)):
             kept, why = measured_rows(run, rows, measure)
+            why = "the model never answered" if run.is_silent else why
             if why:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
@@ -254,7 +255,7 @@ def _apart(
 ) -> Table:
     """The runs that fit no column of a table, with the reasons."""
     headlines: Mapping[int, Cell] = {
-        i: Cell(value=accuracy(runs[i].rows, runs[i].plan.headline, draws=draws), kind="share")
+        i: Cell(value=headline_accuracy(runs[i], draws=draws), kind="share")
         for i in dict.fromkeys(i for i, *_ in apart)
     }
     return Table(

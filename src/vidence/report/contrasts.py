@@ -11,7 +11,7 @@ from vidence.report.export import write_file
 from vidence.report.pairing import cluster_column, sources_note
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run
-from vidence.report.scores import ANSWERED, NO_VALUE, Scored, natural_order
+from vidence.report.scores import ANSWERED, NO_VALUE, Scored, check_answered, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
@@ -158,8 +158,7 @@ class _Tagged:
     """The scored questions of one run that have the tag."""
 
     def __init__(self, name: str, run: Run, tag: str, *, noun: ClusterNoun) -> None:
-        if not run.rows:
-            raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
+        check_answered(run)
         known = dict.fromkeys(one for row in run.rows for one in row.item.tags)
         if tag not in known:
             raise UsageError(

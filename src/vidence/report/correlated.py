@@ -15,7 +15,7 @@ from vidence.explain.published.printed import PublishedRow, PublishedTable, numb
 from vidence.records import Estimate, Record
 from vidence.report.export import write_file
 from vidence.report.results import Run
-from vidence.report.scores import Scored, natural_order
+from vidence.report.scores import Scored, check_answered, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.correlation import (
@@ -200,6 +200,7 @@ def points_of_runs(
     first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
     points: list[Point] = []
     for name, run in zip(names, runs, strict=True):
+        check_answered(run)
         scored = Scored.of(run.rows)
         found = {item.tags[by] for item in scored.items if by in item.tags} if by else {""}
         if not found:

@@ -14,7 +14,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.report.provenance import how_asked
 from vidence.report.results import SEED, Run
-from vidence.report.scores import Draws, accuracy
+from vidence.report.scores import Draws, headline_accuracy
 from vidence.tables.table import has_interval, interval_text
 
 _TASK = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+):(?P<task>[^\s:]+)")
@@ -91,9 +91,9 @@ def _score(run: Run) -> Estimate:
     """The headline of a run that is done.
 
     Raises:
-        UsageError: trials are missing, or wait for a judge.
+        UsageError: trials are missing, or wait for a judge, or the model never answered.
     """
-    found = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+    found = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     n_waiting = sum(row.correct is None for row in run.rows)
     if run.n_missing:
         why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
@@ -101,7 +101,7 @@ def _score(run: Run) -> Estimate:
         replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
         why = f"{replies} for a judge; ask one with vidence judge"
     elif found is None:
-        why = "it has no trials"
+        why = "its model never answered" if run.rows else "it has no trials"
     else:
         return found
     raise UsageError(f"{run.folder} has no score to publish: {why}")

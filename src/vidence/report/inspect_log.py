@@ -17,7 +17,7 @@ import numpy as np
 from vidence.errors import StoreError, UsageError
 from vidence.records import Answered, Failed, ImagePart, Prompt, Reply, Sampling, TextPart, VideoPart
 from vidence.report.results import SEED, Row, Run, with_prompts
-from vidence.report.scores import Draws, accuracy
+from vidence.report.scores import Draws, headline_accuracy
 from vidence.report.trials import cost_usd, reason, trial_records
 from vidence.tables.table import has_interval
 
@@ -141,7 +141,7 @@ def _generation(sampling: Sampling) -> dict[str, object]:
 
 
 def _results(run: Run) -> Fields:
-    found = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+    found = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     metrics: dict[str, object] = {}
     if found is not None:
         metrics["accuracy"] = {

@@ -1,7 +1,7 @@
 """The evidence-demand report card: an audit in one table, and the paragraphs of a datasheet."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +11,10 @@ from vidence.explain.audit import sheets
 from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.key import FEW, Key, read_key
 from vidence.explain.audit.reasons import Suspect, count_severity
+from vidence.explain.audit.structures import StructureFinding
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
+from vidence.statistics.paired import holm
 from vidence.tables.charts import Statement
 from vidence.tables.table import Column, Row, Table, Value, has_interval, p_words, percent
 
@@ -31,6 +33,10 @@ _RULES: Mapping[str, str] = {
     "largest": "... the largest?",
     "question-words": "... the one in the words of the question?",
     "popular": "... the one that is right in other videos?",
+    "typical": "... the one most like the others?",
+    "odd-words": "... the one with the oddest words?",
+    "popular-words": "... the one in words of right answers elsewhere?",
+    "popular-size": "... the rank by size that is right elsewhere?",
 }
 # The lines about faults of questions: the title, and the kinds of reasons that are counted.
 _FAULTS: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -87,6 +93,7 @@ class Card:
             made += self.asked.statements()
         if self.key is not None:
             made += [sheets.rules_sheet(self.key), sheets.letters_sheet(self.key)]
+            made.append(sheets.structures_sheet(self.key))
         made += [sheets.reasons_sheet(self.suspects), sheets.suspects_sheet(self.suspects)]
         if self.audit.twins.groups:
             made.append(sheets.groups_sheet(self.audit))
@@ -247,6 +254,34 @@ def _key_lines(key: Key | None) -> Iterator[Row]:
             continue
         finding = f"in {share_words(rule.accuracy)} of {rule.n:,} questions; guessing gets "
         yield _line(name, title, (_above(rule.margin), f"{finding}{percent(rule.guessing)} %"))
+    if key.structures:
+        yield from _structure_lines(key.structures)
+
+
+def _structure_lines(structures: Sequence[StructureFinding]) -> Iterator[Row]:
+    n = len(structures)
+    above = sorted((one for one in structures if one.verdict == "above"), key=lambda one: one.p_value)
+    told = sum(one.verdict != "untold" for one in structures)
+    verdict: Verdict = "bad" if above else "good" if told else "not known"
+    finding = f"{len(above)} of {n} above guessing, {n - told} cannot be told"
+    if above:
+        finding += f"; worst {above[0].name}: {above[0].says()}"
+    yield _line("blind-structures", "Do texts alone solve a form of question?", (verdict, finding))
+    adjusted = holm([1.0 if one.same is None else one.same.p_value for one in structures])
+    found = [(p, one) for p, one in zip(adjusted, structures, strict=True) if one.same is not None]
+    same = sorted((p, i) for i, (p, one) in enumerate(found) if p < SMALL_P)
+    finding = f"in {len(same)} of {n} forms of question one answer is right too often"
+    if same:
+        p, place = same[0]
+        worst = found[place][1]
+        if worst.same is not None:
+            finding += (
+                f"; {worst.name}: “{worst.same.text[:60]}” in {worst.same.n} of {worst.n}, by guessing in "
+                f"{worst.same.expected:.1f} (p {p_words(p)})"
+            )
+    yield _line(
+        "same-answer", "Is the same answer right within a form?", ("look" if same else "good", finding)
+    )
 
 
 def _text_lines(card: Card) -> Iterator[Row]:

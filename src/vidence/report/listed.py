@@ -29,7 +29,8 @@ class Listed(Record):
 
     Of `n_planned` trials `n_answered` have an outcome from the model, and `n_failed` failed, which
     `vidence resume` asks again. `score` is the headline of its report, 0 to 1, `average` says of what, and
-    ``[low, high]`` is its 95 % interval. `cost` is in US dollars, None without prices.
+    ``[low, high]`` is its 95 % interval; it is None where nothing was ever answered. `cost` is in US
+    dollars, None without prices.
     """
 
     folder: str
@@ -140,7 +141,7 @@ def _made(folder: Path) -> _Kept:
 
     from vidence.engine.specs import label
     from vidence.report.results import SEED, load_run
-    from vidence.report.scores import Draws, accuracy
+    from vidence.report.scores import Draws, headline_accuracy
     from vidence.report.tables import spent
     from vidence.tables.table import has_interval
 
@@ -149,7 +150,7 @@ def _made(folder: Path) -> _Kept:
         _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
     run = load_run(folder, are_brief=True)
     n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
-    score = accuracy(run.rows, run.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+    score = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)
     status: Standing = "failures" if n_failed else "complete"
     if run.n_missing:

@@ -17,7 +17,7 @@ from vidence.report.comparing import Compared, compare_two
 from vidence.report.pairing import pair
 from vidence.report.picture import Picture, picture_of
 from vidence.report.results import SEED, Row
-from vidence.report.scores import Draws, accuracy, margin_table, score_tables
+from vidence.report.scores import Draws, headline_accuracy, margin_table, score_tables
 from vidence.report.tables import all_tables, headline
 from vidence.report.trials import tag_columns, trial_records
 from vidence.statistics.resampling import Resampling
@@ -46,7 +46,8 @@ class Run(results.Run):
 
     def __repr__(self) -> str:
         score = self.accuracy
-        said = "no question is scored" if score is None else f"accuracy {100 * score.value:.1f} %"
+        why = "the model never answered" if self.is_silent else "no question is scored"
+        said = why if score is None else f"accuracy {100 * score.value:.1f} %"
         missing = f" of {self.facts.n_planned}" if self.n_missing else ""
         return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {said})"
 
@@ -54,9 +55,9 @@ class Run(results.Run):
     def accuracy(self) -> Estimate | None:
         """The accuracy by the plan's own average with its 95 % interval: the headline of the report.
 
-        None while no question is scored.
+        None while no question is scored, and where the model never answered.
         """
-        return accuracy(self.rows, self.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
+        return headline_accuracy(self, draws=Draws(rng=np.random.default_rng(SEED)))
 
     @property
     def score(self) -> Estimate | None:

@@ -12,7 +12,7 @@ from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
-from vidence.report.scores import Scored
+from vidence.report.scores import Scored, check_answered
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import Column, several
 
@@ -135,8 +135,7 @@ def _check_folders(runs: Sequence[Run]) -> None:
         if run.folder.resolve() in seen:
             raise UsageError(f"{run.folder} is named twice; a run cannot be compared with itself")
         seen.add(run.folder.resolve())
-        if not run.rows:
-            raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
+        check_answered(run)
 
 
 def _check_data(

@@ -129,7 +129,11 @@ def _figure(cell: PanelCell, *, key: str) -> Cell:
 
 
 def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
-    """The label of the run that is best on a benchmark and told apart from all others, and a note."""
+    """The label of the run that is best on a benchmark and told apart from all others, and a note.
+
+    One whose model never answered has no score, and is not the best.
+    """
+    cells = [cell for cell in cells if not cell.run.is_silent]
     if len(cells) < 2:
         return None, ""
     paired = pair_where_possible([cell.run for cell in cells])

@@ -18,6 +18,7 @@ from vidence.report.scores import (
     Draws,
     accuracy,
     chosen,
+    headline_accuracy,
     macro_tag,
     natural_order,
     points,
@@ -197,6 +198,8 @@ def _meaning(column: PaperColumn) -> str:
 
 def _cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     """What stands in one column for one run; a dash where the run has nothing for it."""
+    if run.is_silent:
+        return Cell()
     rows = _rows(run, column)
     if column.of == "points":
         return Cell(value=points(rows, draws=draws), kind="points")
@@ -288,7 +291,7 @@ def _key(run: Run) -> str:
 
 
 def _budget_row(name: str, by_budget: dict[int, Run], budgets: Sequence[int], *, draws: Draws) -> TableRow:
-    found = {n: accuracy(run.rows, run.plan.headline, draws=draws) for n, run in by_budget.items()}
+    found = {n: headline_accuracy(run, draws=draws) for n, run in by_budget.items()}
     known = {n: estimate.value for n, estimate in found.items() if estimate is not None}
     best = Cell()
     if known:

@@ -282,6 +282,30 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
     return Aggregate.of(rows, average).estimate(draws)
 
 
+def headline_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
+    """The number that a run was made for, by the average of its plan.
+
+    None where no question is scored, or where the model never answered: nothing was measured then, and 0
+    would say that all answers were wrong.
+    """
+    return None if run.is_silent else accuracy(run.rows, run.plan.headline, draws=draws)
+
+
+def check_answered(run: Run) -> None:
+    """See that a run has a score that can be set against another.
+
+    Raises:
+        UsageError: it has no trials, or its model never answered.
+    """
+    if not run.rows:
+        raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
+    if run.is_silent:
+        raise UsageError(
+            f"{run.folder} has no score, since its model never answered; `vidence resume {run.folder}` asks "
+            "again"
+        )
+
+
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
     given = Scored.of(rows, lambda row: row.score.points)

@@ -1,7 +1,8 @@
 """Detect, describe and associate: from a video to its tracks, in one reading of the video."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,10 +12,16 @@ from vidence.catalog import create
 from vidence.errors import UsageError
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
-from vidence.seeing.describers.describing import Describer, Portraits
+from vidence.seeing.chunks import ChunkStore, ChunkWork, Eyes, Watch
+from vidence.seeing.describers.describing import Describer
 from vidence.seeing.limbs import out_of_scale, without_parts
-from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
-from vidence.seeing.watching import Detector, Observer, watch
+from vidence.seeing.same_person import Looks, SamePersonRules, looks_of
+from vidence.seeing.shooting import ShotDetector, find_shots
+from vidence.seeing.tracks import Detections, DroppedTrack, Track, TrackedVideo
+from vidence.seeing.watching import Detector, Finder
+
+LOOKS_PER_S = 7.5
+"""How often a second a detector looks at most, unless something else is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +43,7 @@ def track_shots(
     detections: Detections,
     *,
     tracker: Tracker,
-    stride: int = 1,
+    frame_indices: Sequence[int],
     vectors: NDArray[np.float32] | None = None,
     finds_parts: bool = False,
 ) -> ShotTracks:
@@ -46,7 +53,7 @@ def track_shots(
         video: what the boxes were found in, without tracks; where it has cuts, tracks end there.
         detections: the boxes.
         tracker: what makes tracks of them; it is shown vectors if it asks for any.
-        stride: each how many-th frame was looked at.
+        frame_indices: the frames that were looked at.
         vectors: one for each box, shape (n, n_dims).
         finds_parts: whether the detector takes limbs for people now and then.
 
@@ -57,6 +64,7 @@ def track_shots(
     tracks: list[Track] = []
     limbs: list[DroppedTrack] = []
     n_out = 0
+    looked = np.unique(np.array(frame_indices, np.int64))
     for first, end in pairwise((0, *video.cuts, len(video.times_s))):
         here = (detections.frame_indices >= first) & (detections.frame_indices < end)
         if finds_parts:
@@ -65,7 +73,7 @@ def track_shots(
             here[here] = ~is_out
         found = tracker.track(
             detections.part(here),
-            frame_indices=range(-(-first // stride) * stride, end, stride),
+            frame_indices=looked[(looked >= first) & (looked < end)].tolist(),
             fps=video.fps,
             vectors=vectors[here] if vectors is not None and tracker.describer else None,
         )
@@ -93,6 +101,8 @@ class Followed:
     """Tracks that were left out as limbs of somebody."""
     n_out_of_scale: int = 0
     """Boxes that were not used because their size does not fit their place."""
+    looks: Mapping[str, Looks] = field(default_factory=dict)
+    """What the tracks look like, by id; nothing where no boxes were described."""
 
 
 def open_detector(spec: str) -> Detector:
@@ -126,62 +136,110 @@ def open_describer(spec: str) -> Describer:
     return describer
 
 
+def watching(
+    video: Video,
+    eyes: Eyes,
+    *,
+    rate: float,
+    store: ChunkStore | None = None,
+    on_frames: Callable[[int], None] = lambda n: None,
+) -> Watch:
+    """A video that is watched in chunks.
+
+    Args:
+        video: the video.
+        eyes: who watches it.
+        rate: how often a second a detector looks, at most (0: at every frame). Where boxes are known, all
+            of them are used.
+        store: where chunks are kept until the video is done (None: nowhere).
+        on_frames: hears how many frames more are done.
+
+    Raises:
+        UsageError: a rate below 0.
+    """
+    if not 0 <= rate < math.inf:
+        raise UsageError(f"looking {rate:g} times a second makes no sense; say 0 for every frame")
+    used = rate if isinstance(eyes.detector, Finder) else 0.0
+    return Watch(video, eyes, rate=used, store=store, on_frames=on_frames)
+
+
 def follow(
     video: Video,
     *,
     detector: Detector,
     tracker: Tracker,
-    stride: int = 1,
-    observers: Sequence[Observer] = (),
-    shots: Callable[[], Sequence[Span]] | None = None,
+    rate: float = 0.0,
+    cutter: ShotDetector | None = None,
+    work: ChunkWork = ChunkWork(),  # noqa: B008 - a frozen value
 ) -> Followed:
-    """The tracks of a video, from every `stride`-th frame.
+    """The tracks of a video.
 
-    The video is read once, for the detector, the describer and the observers together; not at all where
-    the boxes come from a file and nothing else needs frames. `shots` is called afterwards: tracks end where
-    the next shot begins.
+    The video is read once, for the detector, the describer and the shots together; not at all where the
+    boxes come from a file and nothing else needs frames. Tracks end where the next shot begins.
+
+    Args:
+        video: the video.
+        detector: finds the boxes.
+        tracker: makes tracks of them.
+        rate: how often a second the detector looks, at most (0: at every frame).
+        cutter: finds the cuts (None: tracks run across them).
+        work: where chunks are watched and kept.
 
     Raises:
         MediaError: no frame can be read.
         DataError: a file of boxes cannot be used with this video.
-        UsageError: a stride below 1.
+        UsageError: a rate below 0.
 
     Source: HERBench, section 7.1 and figure 6.
     Departs: the paper says nothing of leaving out frames, nor of cuts.
     """
-    if stride < 1:
-        raise UsageError(f"every {stride}th frame makes no sense; say 1 for all frames, 2 for every other")
-    wanted = range(0, video.n_frames, stride)
-    identities = {"detector": detector.identity}
-    portraits: Portraits | None = None
-    if tracker.describer:
-        describer = open_describer(tracker.describer)
-        portraits = Portraits(describer, class_names=tracker.classes)
-        identities["describer"] = describer.identity
-    identities["tracker"] = tracker.identity
-    looking = [*observers, *([portraits] if portraits is not None else [])]
-    watched = watch(video, wanted, detector=detector, observers=looking)
+    is_read = isinstance(detector, Finder) or bool(tracker.describer)
+    eyes = Eyes(
+        detector=detector,
+        describer=open_describer(tracker.describer) if tracker.describer else None,
+        classes=tracker.classes,
+        shot_size=cutter.size if cutter is not None and is_read else None,
+    )
+    store = None if work.store is None else work.store(eyes)
+    watch = watching(video, eyes, rate=rate, store=store, on_frames=work.on_frames)
+    work.prepare(watch)
+    seen = watch.finish(cutter)
+    shots = seen.shots
+    if cutter is not None and shots is None:
+        shots = find_shots(video, cutter)
+    watched, looked = seen.watched, watch.looks
     tracked = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
         times_s=video.times_s,
         tracks=(),
         detections=watched.detections,
-        shots=() if shots is None else tuple(shots()),
+        shots=tuple(shot.frames for shot in shots or ()),
     )
     found = track_shots(
         tracked,
         watched.detections,
         tracker=tracker,
-        stride=stride,
-        vectors=portraits.of(watched.detections) if portraits is not None else None,
+        frame_indices=looked,
+        vectors=seen.vectors,
         finds_parts=detector.finds_parts,
     )
+    looks: dict[str, Looks] = {}
+    if seen.vectors is not None:
+        size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
+        looks = looks_of(found.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)
     return Followed(
         tracked=replace(tracked, tracks=found.tracks),
-        frame_indices=tuple(wanted),
+        frame_indices=looked,
         problems=watched.problems,
-        identities=identities,
+        identities=_identities(eyes, tracker, cutter),
         parts=found.parts,
         n_out_of_scale=found.n_out_of_scale,
+        looks=looks,
     )
+
+
+def _identities(eyes: Eyes, tracker: Tracker, cutter: ShotDetector | None) -> dict[str, str]:
+    """What tracks depend on, by part."""
+    named = {"detector": eyes.detector, "describer": eyes.describer, "tracker": tracker, "cuts": cutter}
+    return {name: one.identity for name, one in named.items() if one is not None}

@@ -48,7 +48,7 @@ def show_given(
         width_px=tracked.width_px,
         height_px=tracked.height_px,
         fps=round(video.probe.counted.fps, 4),
-        stride=1,
+        rate=0.0,
         identities={"tracks": given.identity},
         versions=package_versions(),
         counts={

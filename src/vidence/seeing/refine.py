@@ -1,7 +1,7 @@
 """Refine associated tracks: clean, fill, smooth, merge, filter."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -12,6 +12,7 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
+from vidence.seeing.same_person import Looks
 from vidence.seeing.tracks import (
     PAPER_FPS,
     Account,
@@ -65,12 +66,18 @@ class Refined:
     account: Account
 
 
-def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refined:
+def refine(
+    video: TrackedVideo,
+    settings: RefineSettings | None = None,
+    *,
+    looks: Mapping[str, Looks] | None = None,
+) -> Refined:
     """Clean, fill, smooth, merge and filter the tracks of a video.
 
     First of all boxes are cut to the frame and those that cannot be used are left out (`keep_usable`).
     The gap between two fragments that are merged is filled like any other. Where the video has `cuts`, the
     tracks of each shot are refined by themselves, so that nobody is joined with somebody behind a cut.
+    `looks` are those of the tracks, as far as they are known: fragments that look unlike are not merged.
 
     Raises:
         DataError: two tracks with one id, boxes in frames that the video does not have, or a track that runs
@@ -84,9 +91,13 @@ def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refin
     shots: dict[int, list[Track]] = {}
     for track in video.tracks:
         shots.setdefault(video.shot_of(track.first_frame).first_frame, []).append(track)
-    done = [_refine_shot(replace(video, tracks=tuple(mine)), settings) for _, mine in sorted(shots.items())]
+    known = looks or {}
+    done = [
+        _refine_shot(replace(video, tracks=tuple(mine)), settings, looks=known)
+        for _, mine in sorted(shots.items())
+    ]
     if not done:
-        return _refine_shot(video, settings)
+        return _refine_shot(video, settings, looks=known)
     return Refined(
         video=replace(
             video,
@@ -97,9 +108,9 @@ def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refin
     )
 
 
-def _refine_shot(video: TrackedVideo, settings: RefineSettings) -> Refined:
+def _refine_shot(video: TrackedVideo, settings: RefineSettings, *, looks: Mapping[str, Looks]) -> Refined:
     """Refine the tracks of one shot."""
-    work = _Work(tracks=list(video.tracks))
+    work = _Work(tracks=list(video.tracks), size_px=(video.width_px, video.height_px), looks=looks)
     fps = video.fps
     scale = video.height_px / settings.for_height_px if settings.for_height_px else 1.0
     most_gap = frames_in(settings.most_gap_s, fps)
@@ -186,6 +197,8 @@ class _Work:
     """The tracks as they are by now, and the account so far."""
 
     tracks: list[Track]
+    size_px: tuple[int, int]
+    looks: Mapping[str, Looks]
     steps: list[StepCount] = field(default_factory=list)
     dropped: list[DroppedTrack] = field(default_factory=list)
     merges: list[Merge] = field(default_factory=list)
@@ -213,7 +226,7 @@ class _Work:
     def merge(self, settings: MergeSettings, *, fps: float, most_gap_frames: int) -> None:
         """Join fragments and fill the gaps between them."""
         before = self.tracks
-        joined, merges = merge_fragments(before, settings, fps=fps)
+        joined, merges = merge_fragments(before, settings, size_px=self.size_px, fps=fps, looks=self.looks)
         n_boxes = _n_boxes(joined)
         longer = {merge.into for merge in merges}
         self.tracks = [

@@ -210,7 +210,7 @@ def pictures_in_order(
     most = max(most_bytes // (3 * width_px * height_px), 1)
     shown: NDArray[np.uint8] | None = None
     n_early, problem = 0, "it holds no frame"
-    for stretch in _stretches(video, most=most):
+    for stretch in stretches(video, most=most):
         for frame in video.frames(stretch, size=size):
             if isinstance(frame, FrameProblem):
                 problem = frame.message
@@ -229,7 +229,7 @@ def pictures_in_order(
         raise MediaError(f"{video.probe.path}: no frame can be decoded, so that it has no shots: {problem}")
 
 
-def _stretches(video: Video, *, most: int) -> Iterator[range]:
+def stretches(video: Video, *, most: int) -> Iterator[range]:
     """Runs of frames, each at most `most` long, that end before a keyframe where there is one."""
     table, n_frames = video.scan.table, video.n_frames
     keys = np.zeros(0, np.int64) if table is None else np.flatnonzero(table.is_key[table.packet_of_frame])

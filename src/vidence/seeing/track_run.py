@@ -4,7 +4,6 @@ A run takes what ``vidence track`` takes, and gives the tracks and one record of
 """
 
 import importlib.metadata
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,12 @@ from vidence.errors import DataError
 from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.records import Record
-from vidence.seeing.following import Followed, follow, open_detector, open_tracker
+from vidence.seeing.chunks import ChunkWork
+from vidence.seeing.following import LOOKS_PER_S, Followed, follow, open_detector, open_tracker
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.quality import Quality, measure
 from vidence.seeing.refine import Refined, RefineSettings, refine
-from vidence.seeing.shooting import ShotDetector, ShotObserver, find_shots
+from vidence.seeing.shooting import ShotDetector
 from vidence.seeing.track_files import (
     MotRows,
     rows_of,
@@ -28,8 +28,8 @@ from vidence.seeing.track_files import (
     write_parquet,
     write_tracks,
 )
-from vidence.seeing.tracks import Account, DroppedTrack, Span, TrackedVideo
-from vidence.seeing.watching import Finder, Found, Image, LastResort, Observer
+from vidence.seeing.tracks import Account, DroppedTrack, TrackedVideo
+from vidence.seeing.watching import Finder, LastResort
 
 _PACKAGES = (
     "vidence",
@@ -51,21 +51,22 @@ class TrackJob(Record):
     tracker: str = "deepsort"
     cuts: str = "content"
     """Where tracks end; ``none`` follows people across cuts."""
-    stride: int = 1
-    """Every n-th frame is looked at."""
+    rate: float = LOOKS_PER_S
+    """How often a second a detector looks, at most; 0: at every frame."""
     refine: RefineSettings = RefineSettings()
 
 
 class TrackRecord(Record, omit_defaults=True):
     """What `vidence track` did, as written to ``track.json``."""
 
-    format: str = "vidence-track/1"
+    format: str = "vidence-track/2"
     video: str
     n_frames: int
     width_px: int
     height_px: int
     fps: float
-    stride: int
+    rate: float
+    """How often a second the detector looked, at most; 0: at every frame."""
     identities: dict[str, str]
     """What the tracks depend on: detector, describer, tracker, and shot detector (``cuts``)."""
     versions: dict[str, str]
@@ -87,7 +88,11 @@ class TrackRecord(Record, omit_defaults=True):
 
 
 def track_video(
-    video: Video, job: TrackJob, *, truth: MotRows | None = None, on_frame: Callable[[], None] = lambda: None
+    video: Video,
+    job: TrackJob,
+    *,
+    truth: MotRows | None = None,
+    work: ChunkWork = ChunkWork(),  # noqa: B008 - a frozen value
 ) -> tuple[TrackedVideo, TrackRecord]:
     """The tracks of a video, and what was done; with ground truth, they are measured.
 
@@ -95,7 +100,7 @@ def track_video(
         video: the video.
         job: how it is tracked.
         truth: the ground truth.
-        on_frame: called for every frame that is looked at.
+        work: where chunks are watched and kept, and who hears of it.
 
     Raises:
         UsageError: a detector, tracker or measure that cannot be used.
@@ -104,45 +109,24 @@ def track_video(
     """
     detector, tracker = open_detector(job.detector), open_tracker(job.tracker)
     cutter: ShotDetector | None = None if job.cuts == "none" else create("shot-detector", job.cuts)
-    is_read = isinstance(detector, Finder) or bool(tracker.describer)
-    observers: list[Observer] = [_Counter(on_frame)] if is_read else []
-    shot_observer: ShotObserver | None = None
-    if cutter is not None and is_read and job.stride == 1:  # otherwise shots take a pass of their own
-        size_px = (video.probe.width_px, video.probe.height_px)
-        shot_observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
-        observers.append(shot_observer)
-
-    def shots() -> list[Span]:
-        if cutter is None:
-            return []
-        found = find_shots(video, cutter) if shot_observer is None else shot_observer.shots(video.times_s)
-        return [shot.frames for shot in found]
-
     followed = follow(
-        video, detector=detector, tracker=tracker, stride=job.stride, observers=observers, shots=shots
+        video,
+        detector=detector,
+        tracker=tracker,
+        rate=job.rate,
+        cutter=cutter,
+        work=work,
     )
-    if cutter is not None:
-        followed = replace(followed, identities={**followed.identities, "cuts": cutter.identity})
-    refined = refine(followed.tracked, job.refine)
+    refined = refine(followed.tracked, job.refine, looks=followed.looks)
     if detector.finds_parts:  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))
         followed = replace(followed, parts=(*followed.parts, *limbs))
-    record = _record(video, followed, refined=refined, settings=job.refine, truth=truth)
+    rate = job.rate if isinstance(detector, Finder) else 0.0
+    record = _record(video, followed, refined=refined, job=job, rate=rate, truth=truth)
     if isinstance(detector, LastResort):
         record = msgspec.structs.replace(record, caution=detector.caution)
     return refined.video, record
-
-
-class _Counter:
-    """An observer that counts frames."""
-
-    def __init__(self, on_frame: Callable[[], None]) -> None:
-        self._on_frame = on_frame
-
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
-        """One frame more."""
-        self._on_frame()
 
 
 def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord, *, table: str) -> None:
@@ -168,7 +152,8 @@ def _record(
     followed: Followed,
     *,
     refined: Refined,
-    settings: RefineSettings,
+    job: TrackJob,
+    rate: float,
     truth: MotRows | None,
 ) -> TrackRecord:
     tracked = followed.tracked
@@ -186,11 +171,11 @@ def _record(
         width_px=tracked.width_px,
         height_px=tracked.height_px,
         fps=round(video.probe.counted.fps, 4),
-        stride=frames[1] - frames[0] if len(frames) > 1 else 1,
+        rate=rate,
         identities=followed.identities,
         versions=package_versions(),
         counts={
-            "frames_looked_at": len(frames) - len(followed.problems),
+            "frames_looked_at": len(frames) - len({p.frame_index for p in followed.problems} & {*frames}),
             "frames_with_problems": len(followed.problems),
             "detections": n_boxes,
             "detections_out_of_scale": followed.n_out_of_scale,
@@ -200,7 +185,7 @@ def _record(
             "tracks": len(refined.video.tracks),
             "boxes": sum(len(track.frame_indices) for track in refined.video.tracks),
         },
-        settings=settings,
+        settings=job.refine,
         account=refined.account,
         cuts=tracked.cuts,
         parts=followed.parts,

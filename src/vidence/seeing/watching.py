@@ -1,8 +1,8 @@
 """Read a video once for a detector and for everything that observes its boxes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,11 @@ class Found(Rows):
     confidences: NDArray[np.float64]
     class_ids: NDArray[np.int64]
     class_names: Mapping[int, str]
+
+
+_NOTHING: Final = Found(
+    boxes_px=np.zeros((0, 4)), confidences=np.zeros(0), class_ids=np.zeros(0, np.int64), class_names={}
+)
 
 
 class _Boxing(Protocol):
@@ -102,10 +107,37 @@ def watch(
         MediaError: not one of the frames can be read.
         DataError: a file of boxes cannot be used.
     """
+    watched = watch_part(video, frame_indices, detector=detector, observers=observers)
+    check_problems(video, watched.problems, n_read=len({*frame_indices}))
+    return watched
+
+
+def watch_part(
+    video: Video,
+    frame_indices: Sequence[int],
+    *,
+    detector: Detector,
+    observers: Sequence[Observer] = (),
+    looks: Sequence[int] | None = None,
+) -> Watched:
+    """Like `watch`, for a part of a video, of which all frames may be damaged.
+
+    Args:
+        video: the video.
+        frame_indices: the frames that are read.
+        detector: finds the boxes.
+        observers: see all of the frames.
+        looks: those of the frames that the detector looks at (None: all); the others have no box.
+
+    Raises:
+        MediaError: the file cannot be opened any more.
+        DataError: a file of boxes cannot be used.
+    """
     wanted = sorted({int(index) for index in frame_indices})
     if isinstance(detector, Finder):
-        return _find(video, wanted, finder=detector, observers=observers)
-    detections = detector.detect(video, wanted)
+        looked = set(wanted if looks is None else looks)
+        return _find(video, wanted, looks=looked, finder=detector, observers=observers)
+    detections = detector.detect(video, wanted if looks is None else sorted({*looks} & {*wanted}))
     if not observers:
         return Watched(detections=detections)
     shown: set[int] = set()
@@ -117,7 +149,30 @@ def watch(
                 observer.see(index, image, _of_frame(detections, index))
 
     made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
-    return Watched(detections=detections, problems=_problems(video, made))
+    return Watched(detections=detections, problems=_problems(made))
+
+
+def frames_at(times_s: NDArray[np.float64], rate: float) -> tuple[int, ...]:
+    """The frames that are looked at so many times a second; all where there are not more of them.
+
+    Each is the frame nearest in time to a multiple of the step, so that it does not matter how many frames
+    a second has, nor whether their times are even. A rate of 0 means all frames.
+
+    Shapes: `times_s` (n_frames,), ascending, in seconds from the first.
+
+    >>> frames_at(np.arange(12) / 30, 7.5)
+    (0, 4, 8)
+    >>> frames_at(np.arange(4) / 7, 7.5)
+    (0, 1, 2, 3)
+    """
+    n = len(times_s)
+    last_s = float(times_s[-1]) if n else 0.0
+    if not rate or last_s <= 0 or (n - 1) / last_s <= rate:
+        return tuple(range(n))
+    marks_s = np.arange(int(last_s * rate + 1e-6) + 1) / rate
+    later = np.clip(np.searchsorted(times_s, marks_s), 1, n - 1)
+    is_earlier = marks_s - times_s[later - 1] <= times_s[later] - marks_s
+    return tuple(np.unique(np.where(is_earlier, later - 1, later)).tolist())
 
 
 def in_size(image: Image, video: Video) -> Image:
@@ -126,41 +181,68 @@ def in_size(image: Image, video: Video) -> Image:
     return image if (image.shape[1], image.shape[0]) == size_px else resize(image, size=size_px)
 
 
-def _find(video: Video, wanted: list[int], *, finder: Finder, observers: Sequence[Observer]) -> Watched:
-    waiting: dict[int, Image] = {}
-    found: dict[int, Found] = {}
-
-    def look() -> None:
-        results = finder.find(list(waiting.values()))
-        for (index, image), result in zip(waiting.items(), results, strict=True):
-            if index not in found:
-                found[index] = result
-                for observer in observers:
-                    observer.see(index, image, result)
-        waiting.clear()
-
-    def take(index: int, image: Image) -> None:
-        waiting[index] = image
-        if len(waiting) >= finder.n_together:
-            look()
-
-    made = video.read(wanted, lambda index, image: take(index, in_size(image, video)))
-    if waiting:
-        look()
-    problems = _problems(video, made)
+def _find(
+    video: Video, wanted: list[int], *, looks: Set[int], finder: Finder, observers: Sequence[Observer]
+) -> Watched:
+    finding = _Finding(finder=finder, observers=observers, looks=looks)
+    made = video.read(wanted, lambda index, image: finding.take(index, in_size(image, video)))
+    finding.look()
+    problems = _problems(made)
     damaged = {problem.frame_index for problem in problems}  # known only after the finder has seen them
-    whole = {index: result for index, result in found.items() if index not in damaged}
+    whole = {index: result for index, result in finding.found.items() if index not in damaged}
     return Watched(detections=gather(whole), problems=problems)
 
 
-def _problems(video: Video, made: Mapping[int, object]) -> tuple[FrameProblem, ...]:
-    problems = tuple(value for _, value in sorted(made.items()) if isinstance(value, FrameProblem))
-    if made and len(problems) == len(made):
+@dataclass(kw_only=True)
+class _Finding:
+    """Shows pictures to a finder, as many at once as it wants, and each once to the observers."""
+
+    finder: Finder
+    observers: Sequence[Observer]
+    looks: Set[int]
+    found: dict[int, Found] = field(default_factory=dict)
+    waiting: dict[int, Image] = field(default_factory=dict)
+    passed: set[int] = field(default_factory=set)
+
+    def take(self, index: int, image: Image) -> None:
+        """A frame was read, maybe once more."""
+        if index in self.looks:
+            self.waiting[index] = image
+            if len(self.waiting) >= self.finder.n_together:
+                self.look()
+        elif index not in self.passed:
+            self.passed.add(index)
+            self._show(index, image, _NOTHING)
+
+    def look(self) -> None:
+        """Find what is in the pictures that wait."""
+        results = self.finder.find(list(self.waiting.values())) if self.waiting else ()
+        for (index, image), result in zip(self.waiting.items(), results, strict=True):
+            if index not in self.found:
+                self.found[index] = result
+                self._show(index, image, result)
+        self.waiting.clear()
+
+    def _show(self, index: int, image: Image, found: Found) -> None:
+        for observer in self.observers:
+            observer.see(index, image, found)
+
+
+def _problems(made: Mapping[int, object]) -> tuple[FrameProblem, ...]:
+    return tuple(value for _, value in sorted(made.items()) if isinstance(value, FrameProblem))
+
+
+def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: int) -> None:
+    """Refuse a video of which not one frame could be read.
+
+    Raises:
+        MediaError: as many frames have problems as were read.
+    """
+    if n_read and len(problems) == n_read:
         raise MediaError(
-            f"{video.probe.path}: none of the {len(made)} frames can be read: {problems[0].message}; "
+            f"{video.probe.path}: none of the {n_read} frames can be read: {problems[0].message}; "
             "look at the file with `vidence probe`"
         )
-    return problems
 
 
 def _of_frame(detections: Detections, frame_index: int) -> Found:

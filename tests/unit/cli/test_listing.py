@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from msgspec import Meta
 
 from vidence import catalog
+from vidence.ask.mapping.mapping import presets, read_map
 from vidence.cli.listing import PURPOSES, list_names, plurals
 from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
@@ -42,14 +43,16 @@ def test_without_a_kind_every_name_is_there_with_a_line():
     assert tuple(headings) == plurals() == tuple(PURPOSES)
     assert headings["benchmarks"] == "sets of questions, for vidence run"
     assert any(line.startswith("  table ") for line in lines)
-    n_described = sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows())
+    n_described = (
+        sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows()) + len(presets())
+    )
     assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
-    assert json.loads(said("--json"))["trackers"] == list(catalog.names("tracker"))
+    assert json.loads(said("--json", "-"))["kinds"]["trackers"] == list(catalog.names("tracker"))
 
 
 @pytest.mark.parametrize("kind", [k for k in plurals() if k not in {"protocols", "prompts"}])
 def test_every_thing_says_in_one_line_what_it_is(kind):
-    described = json.loads(said(kind, "--json"))
+    described = json.loads(said(kind, "--json", "-"))["names"]
     assert described
     assert all(len(text) > 10 for text in described.values()), described
     assert said(kind).splitlines()[0].split()[0] == next(iter(described))
@@ -68,7 +71,7 @@ def test_one_thing_shows_its_options_with_type_bounds_default_and_help(made_up):
 
 
 def test_the_same_as_json(made_up):
-    described = json.loads(said("selectors", "thing", "--json"))
+    described = json.loads(said("selectors", "thing", "--json", "-"))
     assert described["options"][0] == {
         "name": "rate",
         "expects": "a number above 0",
@@ -78,6 +81,15 @@ def test_the_same_as_json(made_up):
         "help": "frames per second",
     }
     assert described["options"][1]["default"] == "exact"
+
+
+def test_a_mapping_is_shown_as_the_file_that_one_of_ones_own_begins_with(tmp_path):
+    (tmp_path / "mine.toml").write_text(said("mappings", "video-mme"))
+    assert read_map(str(tmp_path / "mine.toml")) == read_map("video-mme")
+    described = json.loads(said("mappings", "video-mme", "--json", "-"))
+    assert described["fields"]["item_id"] == "question_id"
+    with pytest.raises(UnknownNameError, match="Did you mean 'video-mme'"):
+        said("mappings", "videomme")
 
 
 def test_a_thing_without_options_says_so():

@@ -14,7 +14,7 @@ from vidence import catalog
 from vidence.contracts import Ask, Examined, Flow, Request, Subject, View
 from vidence.engine import engine as engine_module
 from vidence.engine import session
-from vidence.engine.diagnose import Account, diagnose
+from vidence.engine.diagnose import Account, diagnose, open_diagnostic, own_frames
 from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.engine.session import ShownSubject
@@ -339,3 +339,19 @@ def test_views_and_positions_that_are_not_there_are_named():
     subject = ShownSubject(item=Item(item_id="q", question="?", answer="A"), prepared=None, views={})
     with pytest.raises(UsageError, match="no view 'x'"):
         subject.n_frames("x")
+
+
+@pytest.mark.parametrize(
+    ("frames", "options", "said"),
+    [
+        (32, {}, ["mrfs ranks 16 frames of each question, its max, while the plan shows 32"]),
+        (16, {}, []),
+        (32, {"max": "32"}, []),
+    ],
+)
+def test_other_frames_than_those_of_the_plan_are_said(tmp_path, frames, options, said):
+    plan = make_plan("table", data=tmp_path, model="scripted:A", overrides={"n_frames": frames})
+    notes = own_frames(open_diagnostic("mrfs", options), plan)
+    assert [note.partition(";")[0] for note in notes] == said
+    assert all(note.endswith("--set max=32 takes as many") for note in notes)
+    assert own_frames(open_diagnostic("modality", {}), plan) == ()

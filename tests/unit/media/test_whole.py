@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,7 +62,7 @@ def test_a_link_of_the_name_is_replaced_and_not_followed(tmp_path, is_durable):
 def test_a_link_that_waits_for_the_temporary_name_is_not_followed(tmp_path, monkeypatch):
     monkeypatch.setattr(whole.os, "urandom", lambda n: b"\0" * n)
     (tmp_path / "victim").write_text("mine")
-    (tmp_path / f".plan.{'00' * 8}.toml").symlink_to(tmp_path / "victim")
+    (tmp_path / f".plan.{whole._here()}-{os.getpid()}-{'00' * 8}.toml").symlink_to(tmp_path / "victim")
     with pytest.raises(FileExistsError):
         write_whole(tmp_path / "plan.toml", b"theirs")
     assert (tmp_path / "victim").read_text() == "mine"
@@ -108,3 +110,33 @@ def test_a_folder_that_goes_away_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setattr(whole.os, "open", gone)
     write_whole(path, b"x")
     assert path.read_bytes() == b"x"
+
+
+def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
+    here, dead, random = whole._here(), 2**22 + 1, "0" * 16
+    folder = tmp_path / "stages" / "boxes"
+    folder.mkdir(parents=True)
+    left = [f".ab.{here}-{dead}-{random}.json", f".ab.{here}-{dead}-{random}"]
+    stays = [
+        f".ab.{here}-{os.getpid()}-{random}.json",  # is being written
+        f".ab.{'0' * 8}-{dead}-{random}.json",  # by another machine
+        f"ab.{here}-{dead}-{random}.json",
+        ".gitignore",
+        "ab.json",
+    ]
+    for name in (*left, *stays):
+        (folder / name).write_text("x")
+    assert whole.remove_leftovers(tmp_path) == (0 if os.name == "nt" else 2)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(stays)
+    assert whole.remove_leftovers(tmp_path / "nowhere") == 0
+
+
+def test_a_file_that_a_killed_process_was_writing_is_removed(tmp_path):
+    program = (
+        "import os, pathlib; from vidence.media.whole import whole_file\n"
+        f"with whole_file(pathlib.Path({str(tmp_path / 'a.json')!r})): os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert whole.remove_leftovers(tmp_path) == 1
+    assert list(tmp_path.iterdir()) == []

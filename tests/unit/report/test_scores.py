@@ -4,10 +4,29 @@ import msgspec
 import pytest
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Score, Unreadable
-from vidence.report.scores import LEAST_MEDIAN, Aggregate, SimpleRules, margin_table, score_tables
+from vidence.records import Answered, Failed, Score, Unreadable
+from vidence.report.contrasts import contrast_runs
+from vidence.report.correlated import points_of_runs
+from vidence.report.hub import eval_results
+from vidence.report.listed import listed
+from vidence.report.opened import open_run
+from vidence.report.pairing import pair
+from vidence.report.scores import (
+    LEAST_MEDIAN,
+    Aggregate,
+    Draws,
+    SimpleRules,
+    headline_accuracy,
+    margin_table,
+    score_tables,
+)
 from vidence.report.tables import headline
 from vidence.tables.table import shown
+
+
+@pytest.fixture
+def draws(rng):
+    return Draws(rng=rng)
 
 
 def unlike(runs):
@@ -122,3 +141,41 @@ def test_an_aggregate_averages_other_things_alike(runs):
     behind = one.mean(lambda row: None if row.correct is None else float(row.item.answer == "C"))
     assert behind == pytest.approx((0 + 2 / 4) / 2)
     assert Aggregate.of([]).mean(lambda row: row.correct) is None
+
+
+def silent(runs, name="silent", **more):
+    failed = Failed(stage="model", error="OutageError", message="nobody there")
+    items = runs.items[:6]
+    return runs.load(
+        name,
+        items=items,
+        trials=[runs.marked(item, failed) for item in items],
+        facts={"n_planned": 6},
+        **more,
+    )
+
+
+def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
+    run = silent(runs)
+    assert headline_accuracy(run, draws=draws) is None
+    opened = open_run(run.folder)
+    assert opened.score is None
+    assert "the model never answered" in repr(opened)
+    line = listed(run.folder)
+    assert (line.score, line.low, line.status) == (None, None, "failures")
+    with pytest.raises(UsageError, match="its model never answered"):
+        eval_results([run], task="lab/set:all")
+    answered = runs.load("answered", items=runs.items[:6], trials=runs.trials[:6])
+    for refused in (
+        lambda: pair([answered, run]),
+        lambda: contrast_runs([run], tag="task", has_trend=True),
+        lambda: points_of_runs([answered, run], ["a", "b"], x="task=order", y="task=count"),
+    ):
+        with pytest.raises(UsageError, match="silent has no score, since its model never answered"):
+            refused()
+
+
+def test_one_answer_that_cannot_be_read_is_a_score_of_0(runs, draws):
+    trials = [runs.marked(runs.items[0], Unreadable(reason="nothing"))]
+    run = runs.load("x", items=runs.items[:1], trials=trials)
+    assert headline_accuracy(run, draws=draws).value == 0.0

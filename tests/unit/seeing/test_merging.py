@@ -5,8 +5,11 @@ import pytest
 
 from subjects.tracks import track, walk
 from vidence.seeing.merging import MergeSettings, merge_fragments
+from vidence.seeing.same_person import Looks
 
-USUAL = MergeSettings()
+# Eq. 2 alone; what is asked besides is tested further down.
+USUAL = MergeSettings(most_off=np.inf)
+SIZE = (1000, 800)
 
 
 def ids(tracks):
@@ -18,7 +21,7 @@ def test_the_cost_of_eq_2_by_hand():
     # Frames 0..3 and 6..: two frames without a box. 2 + 5 / (1/3) = 17.
     before = track("a", [(0, 0, 10, 10)] * 4)
     after = track("b", [(5, 0, 15, 10)] * 2, first=6)
-    (joined,), (merge,) = merge_fragments([before, after], USUAL)
+    (joined,), (merge,) = merge_fragments([before, after], USUAL, size_px=SIZE)
     assert joined.frame_indices.tolist() == [0, 1, 2, 3, 6, 7]
     assert (merge.before, merge.after, merge.into) == ("a", "b", "a")
     assert (merge.gap_frames, merge.distance_px) == (2, 5.0)
@@ -28,20 +31,22 @@ def test_the_cost_of_eq_2_by_hand():
 
 def test_the_cost_of_a_slanted_shift_by_hand():
     # 8x6 boxes shifted by (4, 3): shared 4*3 = 12, union 96 - 12 = 84, IoU 1/7; distance 5; gap 0.
-    _, (merge,) = merge_fragments([track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)], USUAL)
+    _, (merge,) = merge_fragments(
+        [track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)], USUAL, size_px=SIZE
+    )
     assert merge.cost == pytest.approx(35)
 
 
 def test_boxes_that_only_touch_cannot_be_joined():
     before, after = track("a", [(0, 0, 10, 10)]), track("b", [(10, 0, 20, 10)], first=1)
-    tracks, merges = merge_fragments([before, after], USUAL)
+    tracks, merges = merge_fragments([before, after], USUAL, size_px=SIZE)
     assert (ids(tracks), merges) == (["a", "b"], ())
 
 
 @pytest.mark.parametrize(("first", "is_joined"), [(9, False), (10, True), (40, True), (41, False)])
 def test_only_the_next_thirty_missing_frames_count(first, is_joined):
     before, after = track("a", [(0, 0, 10, 10)] * 10), track("b", [(0, 0, 10, 10)] * 3, first=first)
-    tracks, _ = merge_fragments([before, after], USUAL)
+    tracks, _ = merge_fragments([before, after], USUAL, size_px=SIZE)
     assert ids(tracks) == (["a"] if is_joined else ["a", "b"])
 
 
@@ -51,7 +56,7 @@ def test_the_cheaper_of_two_followers_is_taken_and_each_end_is_used_once():
     a = track("a", [(0, 0, 10, 10)] * 3)
     b = track("b", [(0, 0, 10, 10)] * 3, first=3)
     c = track("c", [(0, 0, 10, 10)] * 3, first=4)
-    tracks, merges = merge_fragments([c, b, a], USUAL)
+    tracks, merges = merge_fragments([c, b, a], USUAL, size_px=SIZE)
     assert ids(tracks) == ["c", "a"]
     assert [(m.before, m.after, m.cost) for m in merges] == [("a", "b", 0.0)]
 
@@ -62,15 +67,15 @@ def test_greedy_takes_the_cheapest_join_first_though_another_pairing_is_cheaper_
     a, b = track("a", [(0, 0, 10, 10)]), track("b", [(2, 0, 12, 10)])
     c, d = track("c", [(0, 0, 10, 10)], first=1), track("d", [(-2, 0, 8, 10)], first=1)
     for one, other in ((a, d), (b, c)):
-        assert [m.cost for m in merge_fragments([one, other], USUAL)[1]] == pytest.approx([3.0])
-    _, merges = merge_fragments([a, b, c, d], USUAL)
+        assert [m.cost for m in merge_fragments([one, other], USUAL, size_px=SIZE)[1]] == pytest.approx([3.0])
+    _, merges = merge_fragments([a, b, c, d], USUAL, size_px=SIZE)
     assert [(m.before, m.after) for m in merges] == [("a", "c"), ("b", "d")]
     assert [m.cost for m in merges] == pytest.approx([0.0, 28 / 3])
 
 
 def test_a_chain_gets_the_first_name_and_all_boxes_in_order():
     parts = [walk(name, [(50 + i, 50)] * 2, first=4 * i) for i, name in enumerate("xyz")]
-    tracks, merges = merge_fragments([parts[2], parts[0], parts[1]], USUAL)
+    tracks, merges = merge_fragments([parts[2], parts[0], parts[1]], USUAL, size_px=SIZE)
     assert ids(tracks) == ["x"]
     assert tracks[0].frame_indices.tolist() == [0, 1, 4, 5, 8, 9]
     assert np.array_equal(tracks[0].boxes_px, np.concatenate([p.boxes_px for p in parts]))
@@ -79,7 +84,7 @@ def test_a_chain_gets_the_first_name_and_all_boxes_in_order():
 
 def test_people_and_things_are_not_joined():
     tracks, _ = merge_fragments(
-        [track("a", [(0, 0, 9, 9)]), track("b", [(0, 0, 9, 9)], first=1, kind="dog")], USUAL
+        [track("a", [(0, 0, 9, 9)]), track("b", [(0, 0, 9, 9)], first=1, kind="dog")], USUAL, size_px=SIZE
     )
     assert ids(tracks) == ["a", "b"]
 
@@ -87,15 +92,101 @@ def test_people_and_things_are_not_joined():
 def test_limits_can_be_set():
     before, after = track("a", [(0, 0, 10, 10)] * 4), track("b", [(5, 0, 15, 10)] * 2, first=6)
     for settings, n in (
-        (MergeSettings(most_cost=16.9), 2),
-        (MergeSettings(most_cost=17.1), 1),
-        (MergeSettings(over_iou=0.34), 2),
-        (MergeSettings(over_iou=0.33), 1),
-        (MergeSettings(most_gap_s=1 / 30), 2),
+        (MergeSettings(most_off=np.inf, most_cost=16.9), 2),
+        (MergeSettings(most_off=np.inf, most_cost=17.1), 1),
+        (MergeSettings(most_off=np.inf, over_iou=0.34), 2),
+        (MergeSettings(most_off=np.inf, over_iou=0.33), 1),
+        (MergeSettings(most_off=np.inf, most_gap_s=1 / 30), 2),
     ):
-        assert len(merge_fragments([before, after], settings)[0]) == n
+        assert len(merge_fragments([before, after], settings, size_px=SIZE)[0]) == n
 
 
 @pytest.mark.parametrize("tracks", [[], [track("a", [(0, 0, 1, 1)])]], ids=["none", "one"])
 def test_nothing_to_join(tracks):
-    assert merge_fragments(tracks, USUAL) == (tuple(tracks), ())
+    assert merge_fragments(tracks, USUAL, size_px=SIZE) == (tuple(tracks), ())
+
+
+def going(name, start, pace, *, first, n=10, size=(40, 100)):
+    """Somebody who moves by `pace` pixels a frame, from a centre on."""
+    return walk(
+        name, [(start[0] + pace[0] * i, start[1] + pace[1] * i) for i in range(n)], first=first, size=size
+    )
+
+
+def joined(tracks, settings=None, **more):
+    return len(merge_fragments(tracks, settings or MergeSettings(), size_px=SIZE, **more)[1])
+
+
+@pytest.mark.parametrize(
+    ("pace", "is_joined"),
+    [((5, 0), True), ((-5, 0), False), ((0, 5), False), ((5.5, 0.5), True)],
+    ids=["goes on", "goes back", "goes down", "nearly the same way"],
+)
+def test_a_fragment_is_where_the_motion_of_the_other_leads(pace, is_joined):
+    # At 5 px a frame the one is at x = 545 in frame 9, and 7 frames later expected at 580. Who goes another
+    # way from there was 35 px and more elsewhere in frame 9: more than 0.3 of the height of 100.
+    before, after = going("a", (500, 400), (5, 0), first=0), going("b", (580, 400), pace, first=16)
+    assert joined([before, after], MergeSettings(most_off=np.inf, most_cost=None)) == 1
+    assert joined([before, after], MergeSettings(most_cost=None)) == is_joined
+
+
+class TestEdges:
+    """1000 x 800 pixels: one walks out on the right, another walks in there half a second later."""
+
+    OUT = going("a", (930, 400), (5, 0), first=0)  # the right side is at 995 in frame 9
+    IN = going("b", (975, 400), (-5, 0), first=25)
+    PLACE = MergeSettings(most_off=np.inf)
+
+    def test_who_walks_out_is_not_who_walks_in(self):
+        assert joined([self.OUT, self.IN], self.PLACE) == 0
+        assert joined([self.OUT, self.IN], MergeSettings(most_off=np.inf, across_edges=True)) == 1
+
+    def test_one_who_leaves_and_one_who_stands_there(self):
+        stands = going("b", (975, 400), (0, 0), first=25)
+        assert joined([self.OUT, stands], self.PLACE) == 0
+        assert joined([stands, going("c", (975, 400), (-5, 0), first=40)], self.PLACE) == 0
+
+    def test_who_stands_at_an_edge_or_walks_along_it_may_go_on(self):
+        stands = [going(name, (980, 400), (0, 0), first=first) for name, first in (("a", 0), ("b", 20))]
+        assert joined(stands) == 1
+        along = going("a", (980, 300), (0, 4), first=0), going("b", (980, 352), (0, 4), first=13)
+        assert joined(along) == 1
+
+    def test_the_same_at_seven_frames_a_second(self):
+        """In a frame they move 21 px: the last box is so far from the edge."""
+        out, comes = going("a", (875, 400), (21, 0), first=0, n=5), going("b", (959, 400), (-21, 0), first=9)
+        assert joined([out, comes], self.PLACE, fps=7.0) == 0
+
+
+class TestLooks:
+    """Two fragments at one place, the second right behind the first."""
+
+    PIECES = (going("a", (500, 400), (5, 0), first=0), going("b", (550, 400), (5, 0), first=10))
+
+    def looks(self, *angles, n=10):
+        """Of the fragments; looks at an angle are 1 - cos of it apart."""
+        return {
+            name: Looks(
+                frame_indices=np.arange(n) + first,
+                vectors=np.tile(np.array([np.cos(angle), np.sin(angle)], np.float32), (n, 1)),
+            )
+            for name, angle, first in zip("ab", angles, (0, 10), strict=True)
+        }
+
+    @pytest.mark.parametrize(("angle", "n"), [(0.0, 1), (0.6, 1), (0.7, 0), (1.5, 0)])
+    def test_place_is_not_enough_where_looks_are_known(self, angle, n):
+        # 1 - cos 0.6 is 0.17, 1 - cos 0.7 is 0.24.
+        assert joined(self.PIECES, looks=self.looks(0.0, angle)) == n
+        assert joined(self.PIECES, MergeSettings(most_apart=2), looks=self.looks(0.0, angle)) == 1
+
+    def test_four_boxes_say_nothing_of_looks(self):
+        assert joined(self.PIECES, looks=self.looks(0.0, 1.5, n=4)) == 1
+        assert joined(self.PIECES, looks={"a": self.looks(0.0, 1.5)["a"]}) == 1
+
+    def test_who_looks_unlike_leaves_the_place_to_the_next(self):
+        """b would be the cheaper one; the third looks like a."""
+        third = going("c", (552, 400), (5, 0), first=10)
+        looks = self.looks(0.0, 1.5)
+        looks["c"] = looks["a"]
+        _, (merge,) = merge_fragments([*self.PIECES, third], MergeSettings(), size_px=SIZE, looks=looks)
+        assert (merge.before, merge.after) == ("a", "c")

@@ -7,6 +7,7 @@ import pytest
 from subjects import drawn_street as street
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
+from vidence.seeing.chunks import ChunkWork
 from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.track_run import TrackJob, track_video, write_run
@@ -38,9 +39,9 @@ def job(boxes, **changes):
 
 def test_the_record_says_what_was_done(film, boxes):
     looked = []
-    tracked, record = track_video(film, job(boxes), on_frame=lambda: looked.append(1))
-    assert looked == []  # boxes from a file and motion alone: no picture is looked at
-    assert (record.n_frames, record.stride, record.width_px) == (film.n_frames, 1, tracked.width_px)
+    tracked, record = track_video(film, job(boxes), work=ChunkWork(on_frames=looked.append))
+    assert looked == [film.n_frames]
+    assert (record.n_frames, record.rate, record.width_px) == (film.n_frames, 0, tracked.width_px)
     assert record.counts["frames_looked_at"] == film.n_frames
     assert record.counts["detections"] == len(boxes.read_text().splitlines())
     assert record.counts["tracks"] == len(tracked.tracks) == len(street.WALKERS)
@@ -50,10 +51,10 @@ def test_the_record_says_what_was_done(film, boxes):
     assert record.versions["vidence"]
 
 
-def test_every_second_frame_is_looked_at_where_wanted(film, boxes):
-    _, record = track_video(film, job(boxes, stride=2))
-    assert record.stride == 2
-    assert record.counts["frames_looked_at"] == -(-film.n_frames // 2)
+def test_boxes_of_a_file_are_all_used_whatever_the_rate(film, boxes):
+    _, record = track_video(film, job(boxes, rate=2.0))
+    assert record.rate == 0
+    assert record.counts["frames_looked_at"] == film.n_frames
 
 
 def test_everything_is_written_to_the_folder(film, boxes, tmp_path):

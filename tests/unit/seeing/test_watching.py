@@ -9,7 +9,7 @@ import pytest
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import FrameProblem, Video, open_video
 from vidence.seeing.following import follow, open_detector, open_tracker
-from vidence.seeing.watching import Found, watch
+from vidence.seeing.watching import Found, frames_at, watch, watch_part
 
 
 def one_box(number):
@@ -80,7 +80,9 @@ def test_boxes_from_a_file_need_no_reading_unless_somebody_looks(street, reads, 
 
 
 def test_looks_and_boxes_come_from_one_reading(street, reads):
-    followed = follow(street, detector=Finding(), tracker=open_tracker("deepsort"), stride=4)
+    followed = follow(
+        street, detector=Finding(), tracker=open_tracker("deepsort"), rate=street.probe.counted.fps / 4
+    )
     assert reads == [10]
     assert followed.frame_indices == tuple(range(0, 40, 4))
     assert set(followed.identities) == {"detector", "describer", "tracker"}
@@ -116,9 +118,38 @@ def test_an_mp4_whose_index_is_cut_off_cannot_be_opened(street, tmp_path):
         open_video(tmp_path / "cut.mp4")
 
 
-def test_a_stride_below_one_makes_no_sense(street):
-    with pytest.raises(UsageError, match="say 1 for all frames"):
-        follow(street, detector=Finding(), tracker=open_tracker("motion"), stride=0)
+@pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
+def test_a_rate_below_nothing_makes_no_sense(street, rate):
+    with pytest.raises(UsageError, match="say 0 for every frame"):
+        follow(street, detector=Finding(), tracker=open_tracker("motion"), rate=rate)
+
+
+@pytest.mark.parametrize("fps", [7, 15, 24, 25, 30, 60])
+def test_a_detector_looks_so_often_a_second_at_any_frame_rate(fps):
+    times_s = np.arange(20 * fps + 1) / fps
+    looks = np.array(frames_at(times_s, 7.5))
+    assert looks[0] == 0
+    assert len(looks) == (len(times_s) if fps == 7 else 151)
+    steps_s = np.diff(times_s[looks])
+    assert abs(steps_s - 1 / min(7.5, fps)).max() <= 1 / fps + 1e-9
+
+
+def test_a_detector_looks_as_often_where_times_are_uneven():
+    rng = np.random.default_rng(0)
+    times_s = np.concatenate([[0.0], np.cumsum(rng.uniform(0.01, 0.1, 600))])
+    looks = np.array(frames_at(times_s, 5.0))
+    marks_s = np.arange(len(looks)) / 5
+    assert abs(times_s[looks] - marks_s).max() <= 0.05
+    assert frames_at(times_s[:1], 5.0) == (0,)
+
+
+def test_a_detector_sees_its_frames_and_observers_all(street, reads):
+    finder, observer = Finding(), Looking()
+    watched = watch_part(street, range(12), detector=finder, observers=[observer], looks=(0, 5, 10))
+    assert reads == [12]
+    assert finder.batches == [3]
+    assert sorted(observer.seen) == [(i, int(i in (0, 5, 10))) for i in range(12)]
+    assert watched.detections.frame_indices.tolist() == [0, 5, 10]
 
 
 def test_parts_of_a_frame_must_belong_together():

@@ -45,11 +45,13 @@ def score_of(value: object) -> float | None:
     if isinstance(value, str):
         return _RIGHT.get(value.strip().lower())
     if isinstance(value, Mapping):
+        # The score first: beside it lmms-eval keeps for MVBench the whole reply as what was read.
+        name = next((one for one in _SCORES if one in value), None)
+        if name is not None and (score := score_of(value[name])) is not None:
+            return score
         for read, right in _PAIRS:
             if read in value and right in value:
                 return float(str(value[read]).strip() == str(value[right]).strip())
-        if (name := next((one for one in _SCORES if one in value), None)) is not None:
-            return score_of(value[name])
         return next((score_of(one) for one in value.values() if isinstance(one, Mapping)), None)
     return None
 

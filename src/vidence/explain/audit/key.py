@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 import numpy as np
 
+from vidence.explain.audit.blind import TITLES, board_of, picks
 from vidence.explain.audit.checks import exact_form
+from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.answer_keys import LetterBalance, answer_prior, length_rank, letter_balance
@@ -47,13 +51,15 @@ class Rule:
 class Key:
     """What the key of the questions with choices gives away.
 
-    `length_rank` is the mean length rank of the right choice: 0.5 where length says nothing.
+    `length_rank` is the mean length rank of the right choice: 0.5 where length says nothing. `structures` are
+    the forms of question, each tested with all others.
     """
 
     n: int
     balance: LetterBalance
     rules: tuple[Rule, ...]
     length_rank: Estimate | None
+    structures: tuple[StructureFinding, ...] = ()
 
     def rule(self, key: str) -> Rule:
         """The rule of that name."""
@@ -88,6 +94,7 @@ def read_key(items: Sequence[Item], *, rng: np.random.Generator, level: float) -
         balance=balance,
         rules=rules,
         length_rank=figures.mean(ranks, several) if several else None,
+        structures=read_structures(structures_of(several), rng=rng, level=level),
     )
 
 
@@ -129,7 +136,31 @@ def _rules(items: Sequence[Item]) -> Sequence[tuple[str, str, str, Callable[[Seq
             "the same among questions in the same words about other videos",
             lambda some: _priors(some, [normal_form(item.question) for item in some]),
         ),
+        *((key, TITLES[key], meaning, partial(_blind, key=key)) for key, meaning in _BLIND.items()),
     )
+
+
+# What else readers of texts go by, see `blind`.
+_BLIND: Final = {
+    "typical": "the choice that has most words, and neighbours of words, in common with the other choices",
+    "odd-one": "the one that has least in common with them",
+    "odd-words": "the choice whose words are rarest among the choices of other videos",
+    "plain-words": "the one whose words are most common there",
+    "popular-words": "the choice with words that are in right answers to questions about other videos",
+    "popular-size": "of numbers and ranges the one with the rank by size that is right in other videos",
+    "popular-length": "the choice with the rank by length that is right in other videos",
+}
+
+
+def _blind(items: Sequence[Item], *, key: str) -> Hits:
+    """What a rule of `blind` gets; None where it takes no choice."""
+    boards = {i: board for i, item in enumerate(items) if (board := board_of(item)) is not None}
+    if not boards:
+        return [None] * len(items)
+    found: dict[int, float | None] = {}
+    for (i, board), weights in zip(boards.items(), picks([*boards.values()], key), strict=True):
+        found[i] = float(weights[min(board.right)]) if weights.any() else None
+    return [found.get(i) for i in range(len(items))]
 
 
 def _rule(items: Sequence[Item], hits: Hits, *, name: tuple[str, str, str], figures: Figures) -> Rule:

@@ -94,6 +94,33 @@ def rules_sheet(key: Key) -> Table:
     )
 
 
+def structures_sheet(key: Key) -> Table:
+    """What each form of question gives away to readers of texts."""
+    return tabulate(
+        "structures",
+        "What each form of question gives away",
+        label="structure",
+        rows=(Line(one.name, one.name, one, detail=one.says()) for one in key.structures),
+        measures=(
+            number("n", lambda one: one.n, "questions"),
+            number("rule", lambda one: one.worst.title if one.worst else "none", "furthest above guessing"),
+            share("score", lambda one: one.worst.score if one.worst else None, note="of that rule"),
+            share("guessing", lambda one: one.worst.chance if one.worst else None),
+            number("p", lambda one: one.p_value, note="adjusted for all rules and structures"),
+            number("verdict", lambda one: one.verdict),
+            number("answer", lambda one: one.same.text if one.same else "none", "most frequent answer"),
+            number("n-answer", lambda one: one.same.n if one.same else None, "right"),
+            number("expected", lambda one: one.same.expected if one.same else None, "by guessing"),
+            number("p-answer", lambda one: one.same.p_value if one.same else None, "p of the answer"),
+        ),
+        notes=(
+            "Rules see texts alone, or learn from questions about other sources. P-values are against keys "
+            "in which any choice is right alike; 'above' also needs an interval by source above guessing. "
+            "'untold': too few questions or sources.",
+        ),
+    )
+
+
 def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
     """How many questions each kind of reason speaks against, by severity."""
     found = {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}

@@ -121,6 +121,7 @@ class Mrfs:
     name = "mrfs"
     version = 2
     finding: type[Record] = MrfsFinding
+    frames_option = "max"
 
     def __init__(self, settings: Settings, *, asked: Asked | None = None) -> None:
         self.settings = settings

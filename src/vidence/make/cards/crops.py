@@ -198,12 +198,9 @@ def cut_crops(
     def make(index: int, image: NDArray[np.uint8]) -> dict[tuple[str, str], Crop]:
         made: dict[tuple[str, str], Crop] = {}
         for plan in wanted[index]:
-            box, name = (
-                plan.track.boxes_px[np.searchsorted(plan.track.frame_indices, index)],
-                plan.track.track_id,
-            )
+            box, name = box_of(plan.track, index), plan.track.track_id
             keep = partial(pictures.keep, frame_index=index, quality=rules.quality, track_id=name)
-            made[name, "crop"] = keep(_cut(image, box, rules))
+            made[name, "crop"] = keep(cut_box(image, box, rules))
             if index in plan.path:
                 made[name, "frame"] = keep(_boxed(image, box, rules))
         return made
@@ -251,7 +248,13 @@ def _inside(boxes_px: NDArray[np.float64], *, width_px: int, height_px: int) -> 
     return np.clip(boxes_px, 0, [width_px, height_px, width_px, height_px])
 
 
-def _cut(image: NDArray[np.uint8], box: NDArray[np.float64], rules: CropRules) -> NDArray[np.uint8]:
+def box_of(track: Track, frame_index: int) -> NDArray[np.float64]:
+    """The box of a track in one of its frames, shape (4,)."""
+    box: NDArray[np.float64] = track.boxes_px[np.searchsorted(track.frame_indices, frame_index)]
+    return box
+
+
+def cut_box(image: NDArray[np.uint8], box: NDArray[np.float64], rules: CropRules) -> NDArray[np.uint8]:
     """The crop of a box with its margin, at its final size."""
     from PIL import Image
 

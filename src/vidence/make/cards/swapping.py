@@ -1,4 +1,4 @@
-"""False scene cards without a model: details are swapped for others of their kind, by lists of words."""
+"""False scene cards without a model: details are swapped for others that people say in such a place."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,125 +17,62 @@ from vidence.make.cards.falsifying import (
     false_id,
     folded,
 )
+from vidence.make.cards.plausible import KINDS, Known, Slot, slots_of
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 
-WRITER: Final = "rules-1"
+WRITER: Final = "rules-2"
 _DRAWS: Final = 12
+_FAR: Final = 2  # how far a number may be from the true one
 
-# Each line holds details of one kind: any of them can stand in place of any other.
-_KINDS_OF_DETAILS: Final = """
-black|white|red|blue|green|yellow|brown|purple|pink|grey
-two|three|four|five|six
-jacket|pullover|waistcoat|poncho
-jackets|pullovers|waistcoats|ponchos
-coat|cardigan|vest|t-shirt
-coats|cardigans|vests|t-shirts
-jeans|shorts|leggings|trousers
-hat|helmet|headscarf|hood
-cap|crown|veil
-boots|sandals|sneakers|slippers
-backpack|handbag|suitcase|basket|briefcase
-dress|robe|gown|uniform
-scarf|necklace|tie|shawl
-young|middle-aged|elderly
-blond|dark-haired|red-haired|grey-haired|bald
-short|long|curly|braided
-dog|cat|goat|horse|rabbit
-dogs|cats|goats|horses|rabbits
-car|bus|truck|tram
-cars|buses|trucks|trams
-bicycle|motorcycle|scooter|skateboard
-table|bench|bed|shelf
-tables|benches|beds|shelves
-chair|stool|sofa|armchair
-window|door|mirror|bookshelf
-windows|doors|mirrors|bookshelves
-cup|bottle|bowl|jar
-knife|spoon|fork|ladle
-book|newspaper|letter|map
-candle|lantern|flashlight
-street|courtyard|tunnel|staircase
-road|railway|trench
-kitchen|bedroom|office|bathroom|hallway
-forest|desert|beach|meadow|swamp
-mountains|dunes|skyscrapers
-snow|sand|mud|gravel|grass
-river|waterfall|fountain
-house|church|barn|factory|tower
-houses|churches|barns|factories|towers
-fence|hedge|wall
-sunny|cloudy|foggy|rainy|stormy
-day|night
-dawn|noon
-wooden|metal|plastic|stone
-walks|runs|crawls|dances
-walking|running|crawling|dancing
-walk|run|crawl|dance
-stands|sits|kneels|lies
-standing|sitting|kneeling|lying
-opens|closes
-opening|closing
-smiling|frowning|crying|yawning
-smiles|frowns|cries|yawns
-indoors|outdoors
-spear|sword|bow|axe
-bearded|clean-shaven
-"""
-_GROUPS: Final = tuple(tuple(line.split("|")) for line in _KINDS_OF_DETAILS.split())
-# Words that also mean something else are only swapped where the word after them says what they are.
-_ONLY_BEFORE: Final = {
-    word: re.compile(r"hair|beard|sleeve|skirt|coat|dress|braid")
-    for word in ("short", "long", "curly", "braided")
-}
 _SIDES: Final = re.compile(
     r"\b(?:the|their|his|her|its)\s+(left|right)\b|\b(left|right)(?=[- ](?:hand|side|edge|corner))"
 )
+# Where one of these stands, nobody changes between man and woman.
 _GENDERED: Final = re.compile(
-    r"\b(?:he|she|him|her|his|hers|himself|herself|beard\w*|moustache\w*|mustache\w*)\b", re.IGNORECASE
+    r"\b(?:he|she|him|her|his|hers|himself|herself|beard\w*|moustache\w*|mustache\w*|bald|shirtless|bow tie"
+    r"|tie|bowler|tuxedo|waistcoat|dress|gown|skirt|blouse|heels|handbag|bikini|bra|veil|headscarf|bride|groom"
+    r"|mother|father|sister|brother|wife|husband|son|daughter|king|queen|lady|gentleman|make-?up|lipstick)\b",
+    re.IGNORECASE,
 )
 _PEOPLE: Final = (("man", "woman"), ("men", "women"), ("boy", "girl"), ("boys", "girls"))
-_ADDITIONS: Final = tuple(
-    """
-    with a red umbrella nearby|with a small dog nearby|beside a parked bicycle|next to an empty bench
-    with a flag in the background|under a hanging lantern|beside a stack of wooden crates
-    with smoke rising in the background|next to a stone fountain|with two birds overhead
-    """.strip()
-    .replace("\n    ", "|")
-    .split("|")
-)
 _VOWELS: Final = tuple("aeiou")
 _ARTICLE: Final = re.compile(r"\b(an?)(\s+)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Swap:
-    """One detail of a text and what can stand in its place."""
+    """One detail of a text, what can stand in its place, and how often that is said there."""
 
     start: int
     end: int
     others: tuple[str, ...]
+    weights: tuple[int, ...]
+    phrase: int
 
 
 def perturb_by_rules(
-    card: SceneCard, *, others: Sequence[SceneCard], rng: np.random.Generator
+    card: SceneCard, *, others: Sequence[SceneCard], known: Known | None = None, rng: np.random.Generator
 ) -> SceneCard | Dropped:
     """A false variant of a scene card that nobody was asked for.
 
-    Two to five details are drawn and swapped for others of their kind; where the text has only one that the
-    lists know, something is added. What comes out is checked like the text of a model.
+    Two to five details are drawn, of each phrase one, and swapped for others of their kind that are said in
+    such a place: in true cards of other videos (`known`), or by a list of plain facts. What is said there
+    more often is drawn more often. A card with fewer than two such details is not falsified
+    (``no-detail-known``, ``nothing-plausible``). What comes out is checked like the text of a model.
 
     Args:
         card: the faithful card.
         others: the cards of the same video; the false one must equal none of them.
+        known: what true cards of other videos say; None: only the plain facts hold.
         rng: draws the details and what they become.
 
     Source: HERBench, section 7.4, which asks a model; here none is needed.
-    Departs: nothing makes sure that a change is plausible in this video.
+    Departs: details are only modified, nothing is added; words alone decide what is plausible.
     """
-    swaps = _swaps(card.text)
-    if not swaps:
-        detail = "the text has no detail that the word lists know"
-        return Dropped(what=false_id(card), stage=STAGE, reason="no-detail-known", detail=detail)
+    slots = list(slots_of(card.text))
+    swaps = _swaps(card.text, slots, known or Known())
+    if len({swap.phrase for swap in swaps}) < FEWEST:
+        return _none(card, slots, swaps)
     taken = [other.text for other in others]
     why = None
     for _ in range(_DRAWS):
@@ -147,63 +84,95 @@ def perturb_by_rules(
     return Dropped(what=false_id(card), stage=STAGE, reason=reason, detail=detail)
 
 
-def _swaps(text: str) -> list[_Swap]:
-    """Every detail that the lists know, once, in the order of the text."""
+def _none(card: SceneCard, slots: Sequence[Slot], swaps: Sequence[_Swap]) -> Dropped:
+    """Why a card is not falsified."""
+    reason, detail = "no-detail-known", "the text has no detail that the word lists know"
+    if slots or swaps:
+        reason = "nothing-plausible"
+        found = ", ".join(repr(card.text[one.start : one.end]) for one in swaps) or "none"
+        left = ", ".join(repr(s.word) for s in slots if s.start not in {one.start for one in swaps})
+        detail = f"details that can change: {found}; {FEWEST} are needed" + (
+            f"; nothing plausible is known instead of {left}. Cards of more videos bring more" if left else ""
+        )
+    return Dropped(what=false_id(card), stage=STAGE, reason=reason, detail=detail)
+
+
+def _swaps(text: str, slots: Sequence[Slot], known: Known) -> list[_Swap]:
+    """Every detail that can become something plausible, once, in the order of the text."""
     words = folded(text)
-    found: list[_Swap] = []
-    for group in _GROUPS:
-        for word in group:
-            found += _word_swaps(text, word, tuple(w for w in group if w != word and w not in words))
+    found = [swap for slot in slots if (swap := _slot_swap(slot, words, known)) is not None]
+    phrases = -1 - len(text)  # sides and people go with any word beside them
     for side in _SIDES.finditer(text):
         place = 1 if side[1] else 2
         here = side[place].casefold()
         if words.count(here) == 1 and not {"left", "right"} <= set(words):
             other = "right" if here == "left" else "left"
-            found.append(_Swap(start=side.start(place), end=side.end(place), others=(other,)))
+            found.append(_whole(side.start(place), side.end(place), other, phrase=phrases))
+            phrases -= 1
     if not _GENDERED.search(text):
         for pair in _PEOPLE:
             for one, other in (pair, pair[::-1]):
-                if other not in words:
-                    found += _word_swaps(text, one, (other,))
+                places = list(re.finditer(rf"(?<![\w-]){one}(?![\w'-])", text, re.IGNORECASE))
+                if len(places) == 1 and other not in words:
+                    found.append(_whole(*places[0].span(), other, phrase=phrases))
+                    phrases -= 1
     return sorted(found, key=lambda swap: swap.start)
 
 
-def _word_swaps(text: str, word: str, others: tuple[str, ...]) -> list[_Swap]:
-    """The place of a word that stands in the text once; none where it stands there more often."""
-    places = list(re.finditer(rf"(?<![\w-]){re.escape(word)}(?![\w'-])", text, re.IGNORECASE))
-    if len(places) != 1 or not others:
-        return []
-    needed = _ONLY_BEFORE.get(word)
-    behind = text[places[0].end() :].lstrip()
-    if needed is not None and not needed.match(behind):
-        return []
-    return [_Swap(start=places[0].start(), end=places[0].end(), others=others)]
+def _whole(start: int, end: int, other: str, *, phrase: int) -> _Swap:
+    return _Swap(start=start, end=end, others=(other,), weights=(1,), phrase=phrase)
+
+
+def _slot_swap(slot: Slot, words: tuple[str, ...], known: Known) -> _Swap | None:
+    """What can stand in a slot instead; None where nothing can, or the word stands in the text twice."""
+    kind, head = slot.key
+    if words.count(slot.word) != 1 or (kind == "modifier" and known.is_compound(slot.word, head)):
+        return None
+    weights: dict[str, int] = {}
+    for line in KINDS[kind]:
+        if slot.word not in line:
+            continue
+        for other in line:
+            if other in words or other == slot.word:
+                continue
+            far = abs(line.index(other) - line.index(slot.word))
+            weight = int(far <= _FAR) if kind == "number" else known.weight(slot.key, other)
+            if kind == "noun" and not all(known.fits(one, other) for one in slot.modifiers):
+                continue
+            if weight:
+                weights[other] = max(weight, weights.get(other, 0))
+    if not weights:
+        return None
+    return _Swap(
+        start=slot.start,
+        end=slot.end,
+        others=tuple(weights),
+        weights=tuple(weights.values()),
+        phrase=slot.phrase,
+    )
 
 
 def _drawn(text: str, swaps: Sequence[_Swap], *, rng: np.random.Generator) -> FalseText:
-    """The text with a drawn number of details swapped, and something added where they are too few."""
-    n_wanted = int(rng.integers(FEWEST, MOST + 1))
-    n_swaps = min(n_wanted, len(swaps))
-    chosen = sorted(rng.choice(len(swaps), size=n_swaps, replace=False).tolist())
+    """The text with a drawn number of details swapped, of each phrase one at most."""
+    by_phrase: dict[int, list[_Swap]] = {}
+    for swap in swaps:
+        by_phrase.setdefault(swap.phrase, []).append(swap)
+    phrases = list(by_phrase.values())
+    n_swaps = min(int(rng.integers(FEWEST, MOST + 1)), len(phrases))
+    chosen = [phrases[i] for i in rng.choice(len(phrases), size=n_swaps, replace=False)]
+    drawn = sorted((some[int(rng.integers(len(some)))] for some in chosen), key=lambda swap: swap.start)
     changes: list[Change] = []
     parts: list[str] = []
     at = 0
-    for number in chosen:
-        swap = swaps[number]
+    for swap in drawn:
         before = text[swap.start : swap.end]
-        after = swap.others[int(rng.integers(len(swap.others)))]
+        shares = np.array(swap.weights) / sum(swap.weights)
+        after = swap.others[int(rng.choice(len(swap.others), p=shares))]
         after = after.capitalize() if before[0].isupper() else after
         parts += [_ARTICLE.sub(_article(after), text[at : swap.start]), after]
         at = swap.end
         changes.append(Change(kind="modification", before=before, after=after))
-    made = "".join([*parts, text[at:]])
-    if len(changes) < FEWEST:
-        addition = _ADDITIONS[int(rng.integers(len(_ADDITIONS)))]
-        end = re.search(r"[.!?]*\s*\Z", made)
-        cut = end.start() if end else len(made)
-        made = f"{made[:cut]}, {addition}{made[cut:]}"
-        changes.append(Change(kind="addition", after=addition))
-    return FalseText(text=made, changes=tuple(changes))
+    return FalseText(text="".join([*parts, text[at:]]), changes=tuple(changes))
 
 
 def _article(word: str) -> Callable[[re.Match[str]], str]:

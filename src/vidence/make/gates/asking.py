@@ -29,12 +29,14 @@ Decision = Literal["kept", "open", "dropped", "untried"]
 class GateVote(Record, omit_defaults=True):
     """What one model answered to a draft: one mark for each order of the choices that it was shown.
 
-    `frame_index` is the frame that it saw, -1 where it saw none. `failed` says why there is no answer.
+    `frame_index` is the frame that it saw, -1 where it saw none or several; `without_span` the span of the
+    evidence that was withheld, -1 where none was. `failed` says why there is no answer.
     """
 
     model: str
     marks: tuple[Mark, ...] = ()
     frame_index: int = -1
+    without_span: int = -1
     failed: str = ""
 
     @property
@@ -52,7 +54,8 @@ class GateVerdict(Record, omit_defaults=True):
     """What a gate says of a draft.
 
     ``open``: it is kept, and a person is asked, since votes that are missing could have turned it.
-    ``untried``: it is kept, and could not be tried at all, for the reason in `why`.
+    ``untried``: it is kept, and could not be tried at all, for the reason in `why`. `k_verified` is how many
+    moments apart from each other proved needed, where that was tried.
     """
 
     draft_id: str
@@ -61,6 +64,7 @@ class GateVerdict(Record, omit_defaults=True):
     votes: tuple[GateVote, ...] = ()
     n_right: int = 0
     n_unusable: int = 0
+    k_verified: int | None = None
     why: str = ""
 
 
@@ -154,22 +158,22 @@ def plain_item(draft: Draft) -> Item:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftSubject:
-    """A `contracts.Subject` that is shown in one view: with one frame of a video, or in words alone."""
+    """A `contracts.Subject` that is shown in one view: with frames of a video, or in words alone."""
 
     item: Item
     templates: Templates
     parser: Scorer
-    frame: Crop | None = None
+    frames: tuple[Crop, ...] = ()
     duration_s: float = 0.0
     fps: float = 1.0
 
     def n_frames(self, view: str) -> int:
-        """One or none."""
-        return int(self.frame is not None)
+        """How many there are."""
+        return len(self.frames)
 
     def times_s(self, view: str) -> tuple[float, ...]:
-        """The time of the frame, if there is one."""
-        return () if self.frame is None else (self.frame.frame_index / self.fps,)
+        """The times of the frames."""
+        return tuple(frame.frame_index / self.fps for frame in self.frames)
 
     def prompt(
         self,
@@ -180,16 +184,15 @@ class DraftSubject:
         more: str | Aside = "",
         instead: Mapping[int, str] | None = None,
     ) -> Prompt:
-        """The question, behind the frame where there is one and `positions` is not empty.
+        """The question, behind the frames, or those at `positions`.
 
         Raises:
             UsageError: `instead` names another view; there is one.
         """
         if instead:
             raise UsageError(f"draft {self.item.item_id!r} has one view; no frame of it is in {instead}")
-        shown = (
-            () if self.frame is None or (positions is not None and not positions) else (image(self.frame),)
-        )
+        seen = self.frames if positions is None else [self.frames[i] for i in positions]
+        shown = tuple(map(image, seen))
         item = self.item.with_order(order)
 
         aside = more if isinstance(more, Aside) else Aside(name=more)
@@ -256,7 +259,7 @@ def _votes(
             item=plain_item(one.draft),
             templates=templates,
             parser=parser,
-            frame=one.frame,
+            frames=() if one.frame is None else (one.frame,),
             duration_s=one.tried.duration_s,
             fps=one.tried.fps,
         )

@@ -82,7 +82,7 @@ def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSourc
     by_video: dict[str, set[int]] = defaultdict(set)
     for draft in drafts:
         by_video[draft.video_id].update(wanted[draft.draft_id])
-    sets = _sets(by_video, rules, source)
+    sets = frame_sets(by_video, source, frame_px=rules.frame_px)
     tried: dict[str, Tried] = {}
     for draft in drafts:
         video, found = source.videos[draft.video_id], sets[draft.video_id]
@@ -93,8 +93,15 @@ def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSourc
     return tried
 
 
-def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, source: FrameSource) -> dict[str, FrameSet]:
-    stage = Stage(name="gate-frames", kind=FrameSet, settings=[rules.frame_px, _QUALITY])
+def frame_sets(
+    by_video: Mapping[str, set[int]], source: FrameSource, *, frame_px: int
+) -> dict[str, FrameSet]:
+    """The pictures of these frames of each video, their longer side at most `frame_px`.
+
+    Raises:
+        StoreError: pictures cannot be written.
+    """
+    stage = Stage(name="gate-frames", kind=FrameSet, settings=[frame_px, _QUALITY])
     found: dict[str, FrameSet] = {}
     for video_id, indices in by_video.items():
         file = source.files.get(video_id)
@@ -105,20 +112,20 @@ def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, source: FrameS
             stage=stage,
             name=video_id,
             inputs={"source": digest_of(source.videos[video_id]), "frames": digest_of(sorted(indices))},
-            make=partial(_cut, file, sorted(indices), rules=rules, source=source),
+            make=partial(_cut, file, sorted(indices), frame_px=frame_px, source=source),
             is_usable=lambda made: source.pictures.holds(made.frames),
         )
         found[video_id] = source.cache.result(unit).value
     return found
 
 
-def _cut(file: Path, indices: Sequence[int], *, rules: OneFrameRules, source: FrameSource) -> FrameSet:
+def _cut(file: Path, indices: Sequence[int], *, frame_px: int, source: FrameSource) -> FrameSet:
     def make(index: int, image: NDArray[np.uint8]) -> Crop:
         return source.pictures.keep(image, frame_index=index, quality=_QUALITY)
 
     try:
         video = source.context.video(file)
-        read = video.read(indices, make, size=Size(kind="long", pixels=rules.frame_px))
+        read = video.read(indices, make, size=Size(kind="long", pixels=frame_px))
     except MediaError as error:
         return FrameSet(why=f"its video cannot be read ({error})")
     return FrameSet(frames=tuple(one for one in read.values() if not isinstance(one, FrameProblem)))

@@ -1,16 +1,18 @@
 """What a configuration says of quality gates, of the review by people, and of the release."""
 
 import re
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from vidence.errors import UsageError
+from vidence.catalog import names
+from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
 
 ALL: Final = "test"
+ALL_TASKS: Final = "all"
 
 
 class TextOnlyRules(Record, omit_defaults=True):
@@ -64,6 +66,24 @@ class OneFrameRules(Record, omit_defaults=True):
             )
 
 
+class NeedsAllRules(Record, omit_defaults=True):
+    """A draft is dropped when fewer moments than its `k` prove needed to `model`.
+
+    It is shown the evidence, up to `frames` frames of each span, and where it is right so, all but one span
+    after the other. A span is needed where the model is then not right in the draft's own order of choices
+    and in `permutations` others. With `drop` off every draft stays, and only says what was verified.
+    `frame_px` bounds the longer side of a frame.
+    """
+
+    model: str
+    frames: Count = 2
+    permutations: CountOrNone = 2
+    frame_px: Count = 768
+    prompts: str = "plain"
+    forced: bool = True
+    drop: bool = True
+
+
 class CheckRules(Record, omit_defaults=True):
     """When two drafts of one task and video are nearly one.
 
@@ -75,36 +95,67 @@ class CheckRules(Record, omit_defaults=True):
     same_evidence: Share = 0.5
 
 
+class BlindRules(Record, omit_defaults=True):
+    """Structures whose answers can be read off texts are held back (`structures.read_structures`).
+
+    All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
+    those that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn
+    at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
+    ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
+    """
+
+    hold: tuple[str, ...] = ("sva", "tso")
+    level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+    draws: Annotated[int, Meta(ge=199)] = 1999
+    untold: Literal["release", "hold"] = "release"
+
+    def __post_init__(self) -> None:
+        known = (ALL_TASKS, *names("task"))
+        unknown = [task for task in self.hold if task not in known]
+        if unknown:
+            raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
+
+
 class GateRules(Record, omit_defaults=True):
-    """The gates behind the drafts. The first two are left out where their tables are absent."""
+    """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
 
     text_only: TextOnlyRules | None = None
     one_frame: OneFrameRules | None = None
+    needs_all: NeedsAllRules | None = None
     checks: CheckRules = CheckRules()
     letters: bool = True
+    blind: BlindRules = BlindRules()
 
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that gates ask."""
         panel = () if self.text_only is None else self.text_only.models
-        return panel if self.one_frame is None else (*panel, self.one_frame.model)
+        return (*panel, *(one.model for one in (self.one_frame, self.needs_all) if one is not None))
 
 
 class ReviewRules(Record, omit_defaults=True):
     """How people look at a sample, and what follows from it.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
-    more at least one. `filled` is the sheet as people filled it in; empty, or not there: nobody has yet. The
-    rest of a task is released when the upper end of the interval of its rate of rejection, at `level`, is
-    `most_rejected` or less. `frames` is how many frames a question has on the sheet at most.
+    more at least one, and of each task at least `each_task`, or all that it has. `filled` is the sheet as
+    people filled it in, or several; empty, or not there: nobody has yet. The rest of a task is released when
+    the upper end of the interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames`
+    is how many frames a question has on the sheet at most.
     """
 
     share: Share = 0.15
     least_stratum: Count = 3
-    filled: str = ""
+    each_task: CountOrNone = 0
+    filled: str | tuple[str, ...] = ""
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     most_rejected: Share = 0.3
     frames: Count = 6
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """The filled sheets by their paths."""
+        named = (self.filled,) if isinstance(self.filled, str) else self.filled
+        return tuple(filter(None, named))
 
 
 class ReleaseRules(Record, omit_defaults=True):

@@ -4,16 +4,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
+
+import msgspec
 
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.make.cards.crops import CropPlan, TrackPictures, cut_crops, plan_crops
+from vidence.make.cards.filled_cards import is_sheet, read_filled
 from vidence.make.herbench.config import CardStep
+from vidence.make.herbench.identified import identify_all
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import CardWording
+from vidence.seeing.corrections import listed_others, track_check
 
 NEED_CARDS = ("a_cards", "b_cards", "crops")
 
@@ -32,26 +38,36 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
         return
     step = work.config.cards
     with_tracks = [one for one in videos if one.material.chosen]
+    cut_all_crops(work, with_tracks)
     cards: dict[str, list[TrackCards]] = {}
     to_write: list[VideoState] = []
     for one in with_tracks:
-        if one.source.rule.cards:
-            cards[one.video_id] = _from_file(work, one)
+        pattern = one.source.rule.cards or (step.file if step is not None else "")
+        path = one.file_of(pattern, work.root, what="file of cards", session=work)
+        if path is not None:
+            cards[one.video_id] = _from_file(work, one, path, pattern=pattern)
         elif step is None:
             one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
+        elif not step.model:
+            why = (
+                f"there is no {pattern.format(video_id=one.video_id)}" if pattern else "[cards] has no model"
+            )
+            one.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
         else:
             to_write.append(one)
-    failed: list[Dropped] = []
-    if step is not None:
-        _crop_all(work, to_write, step)
-        failed = _write(work, to_write, step, cards=cards)
+    failed = [] if step is None else _write(work, to_write, step, cards=cards)
     for one in with_tracks:
         _give(one, cards.get(one.video_id, []))
     _account(work, with_tracks, cards, failed=failed)
+    identify_all(work, with_tracks)
 
 
-def _crop_all(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:
-    """Cut the crops of every video, out of frames that were kept while it was watched."""
+def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> None:
+    """Cut the crops of the chosen tracks of every video, out of frames kept while it was watched."""
+    videos = [one for one in with_tracks if one.source.file is not None]
+    if not videos:
+        return
+    step = work.config.cards or CardStep()
     folder = work.pictures
     stage = Stage(name="crops", kind=Cropped, version=4, settings=step.crops)
 
@@ -135,29 +151,49 @@ def _write(
     return failed
 
 
-def _from_file(work: HerbenchSession, one: VideoState) -> list[TrackCards]:
-    """The cards of a video out of its file.
+def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> list[TrackCards]:
+    """The cards of a video out of its file: a list of cards, or a sheet that a person filled in.
 
     Raises:
         DataError: it cannot be read, or has a card of a track that the video does not have.
     """
-    path = one.source.beside(one.source.rule.cards, work.root)
-    if path is None:
-        return []
     tracked = one.material.tracked
-    tracks = [] if tracked is None else [track.track_id for track in tracked.tracks]
+    tracks = () if tracked is None else tracked.tracks
     by_track: dict[str, list[Card]] = {}
     try:
-        found = read_cards(path, tracks=tracks, strict=True).cards
+        if is_sheet(path):
+            everybody = tracks if tracked is None else (*tracks, *listed_others(tracked.others, tracked))
+            filled = read_filled(
+                path,
+                one.video_id,
+                tracks=[track.track_id for track in tracks],
+                everybody=[track.track_id for track in everybody],
+                checks={track.track_id: track_check(track) for track in everybody},
+                others=work.others_in(pattern, one.video_id),
+            )
+            found = filled.cards
+            if filled.n_open:
+                work.trouble(f"{one.video_id}: {filled.n_open} rows of {path.name} have no text")
+        else:
+            found = read_cards(path, tracks=[track.track_id for track in tracks], strict=True).cards
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
     for card in found:
-        by_track.setdefault(card.track_id, []).append(card)
+        by_track.setdefault(card.track_id, []).append(_with_frames(card, one))
     rules = CardChecks() if work.config.cards is None else work.config.cards.rules
     try:
         return [check_cards(cards, rules) for cards in by_track.values()]
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def _with_frames(card: Card, one: VideoState) -> Card:
+    """The card with the frames that its writer was shown, where the file names none."""
+    shown = one.pictures.get(card.track_id)
+    if card.frames or shown is None:
+        return card
+    crops = shown.appearance if card.kind == "A" else shown.path
+    return msgspec.structs.replace(card, frames=tuple(crop.frame_index for crop in crops))
 
 
 def _give(one: VideoState, results: Sequence[TrackCards]) -> None:

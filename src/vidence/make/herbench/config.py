@@ -16,12 +16,14 @@ from vidence.catalog import Spec, names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
+from vidence.make.cards.identification import IdentifyRules
 from vidence.make.cards.scenes import SceneRules
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
 from vidence.make.pipeline.config_file import Count, Share, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
+from vidence.seeing.following import LOOKS_PER_S
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.same_person import SamePersonRules
 from vidence.seeing.trackrank import DiversitySettings, RankSettings
@@ -90,25 +92,31 @@ class LogRule(Record, omit_defaults=True):
 
 
 class TrackingRules(Record, omit_defaults=True):
-    """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
+    """How people are followed. `detector` and `tracker` are specs.
+
+    A detector looks `rate` times a second at most (0: at every frame); between its looks boxes move evenly.
+    Boxes of a file are all used.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
     them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
-    and how. `counted` is a file of frames in which a person counted the people (`--count-sheet` writes it),
-    `labelled` one in which everybody is marked, ``mot:FILE`` with ``{video_id}`` for that of a video: what is
-    known of how many people the detector finds, with bounds at `recall_confidence`.
+    and how. `reviewed` is a file of what people say of tracks (`--sheets` writes it), before some are picked;
+    ``{video_id}`` stands for that of a video. `counted` is a file of frames in which a person counted the
+    people (`--sheets` writes it, too), `labelled` one in which everybody is marked, ``mot:FILE`` with
+    ``{video_id}`` for that of a video: what is known of how many people the detector finds, with bounds at
+    `recall_confidence`.
     """
 
     detector: str = "hog"
     tracker: str = "deepsort"
-    every: Count = 1
+    rate: Annotated[float, Meta(ge=0)] = LOOKS_PER_S
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     same_person: SamePersonRules = SamePersonRules()
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
+    reviewed: str = ""
     counted: str = ""
     labelled: str = ""
     recall_confidence: Annotated[float, Meta(gt=0, lt=1)] = 0.95
@@ -121,21 +129,34 @@ class TrackingRules(Record, omit_defaults=True):
 
     @property
     def of_tracks(self) -> "TrackingRules":
-        """The same without what says nothing of the tracks themselves."""
-        return msgspec.structs.replace(self, counted="", labelled="", recall_confidence=0.95)
+        """The same without what says nothing of how programs make tracks."""
+        return msgspec.structs.replace(self, reviewed="", counted="", labelled="", recall_confidence=0.95)
 
 
 class ShotRules(Record, omit_defaults=True):
-    """How videos are cut into shots: the name of a detector, and its options."""
+    """How videos are cut into shots: the name of a detector, and its options.
+
+    `file` is a file of shots that people corrected (`--sheets` writes it): the shots of the videos that it
+    speaks of; ``{video_id}`` stands for that of a video.
+    """
 
     detector: str = "content"
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
+    file: str = ""
 
 
 class CardStep(Record, omit_defaults=True):
-    """Who writes cards (the name of a model in ``[models]``), from which pictures, and when one is used."""
+    """Who writes cards, from which pictures, when one is used, and who tells whom it fits.
 
-    model: str
+    `model` is the name of a model in ``[models]``, `file` a file of cards that people wrote, where
+    ``{video_id}`` stands for that of a video; a video with a file is not shown to the model. `identify` is
+    the name of a model that is asked whom in the video each description fits, as `identification` says.
+    """
+
+    model: str = ""
+    file: str = ""
+    identify: str = ""
+    identification: IdentifyRules = IdentifyRules()
     crops: CropRules = CropRules()
     rules: CardChecks = CardChecks()
 
@@ -166,13 +187,15 @@ class TaskRules(Record, omit_defaults=True):
 
     `structures` are the forms of question that are wanted (empty: all that the task has). `same_answer` is
     the largest share of the drafts of one structure that have the same right answer, two drafts at least (1:
-    any): whoever guesses what is right most often is to gain little.
+    any): whoever guesses what is right most often is to gain little. Drafts that need fewer than `least_k`
+    moments by their construction are left out.
     """
 
     per_video: Count = DEFAULT_PER_VIDEO
     total: Count | None = None
     structures: tuple[str, ...] = ()
     same_answer: Share = 0.4
+    least_k: Count = 1
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
@@ -208,6 +231,7 @@ class HerbenchConfig(Record, omit_defaults=True):
             raise UsageError(
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
+        self._check_writers()
         for name in self._asked():
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)
@@ -218,9 +242,19 @@ class HerbenchConfig(Record, omit_defaults=True):
             if log.format not in names("event-log"):
                 raise UnknownNameError("event-log", log.format, names("event-log"))
 
+    def _check_writers(self) -> None:
+        step = self.cards
+        if step is None or step.model or step.file or any(one.cards for one in self.sources):
+            return
+        raise UsageError(
+            "[cards] names nobody who writes cards; give model, a name in [models], or file, such as "
+            '"sheets/{video_id}/cards.csv" (--sheets writes one to fill in), or cards in [[sources]]'
+        )
+
     def _asked(self) -> list[str]:
         """The names of models that steps ask."""
-        asked = [] if self.cards is None else [self.cards.model]
+        step = self.cards
+        asked = [] if step is None else [name for name in (step.model, step.identify) if name]
         asked += [] if self.gates is None else self.gates.models
         if self.scenes is None:
             return asked

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from vidence.errors import DataError, MediaError, StoreError, UsageError
+from vidence.errors import DataError, MediaError, StoreError
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.logs.files import Fault, csv_rows
@@ -67,7 +67,7 @@ def calibrate(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
         DataError: the counted or marked frames cannot be used; each fault with its line.
     """
     rules = work.config.tracking
-    if rules is None or work.overrides.count_sheet:
+    if rules is None or work.overrides.sheets:
         return
     detected = {
         one.video_id: one
@@ -216,7 +216,7 @@ def _count(tracked: TrackedVideo, row: Counted) -> Looked:
     if row.n_boxes not in (-1, n_boxes):
         raise ValueError(
             f"{row.n_boxes} boxes were drawn in frame {row.frame_index}, and now there are {n_boxes}: the "
-            "tracks have changed; write the sheet anew with --count-sheet"
+            "tracks have changed; write the sheet anew into another folder (--sheets)"
         )
     return counted_frame(tracked, row.frame_index, n_people=row.n_people, n_false=row.n_false, region=region)
 
@@ -257,19 +257,24 @@ def _marked(tracked: TrackedVideo, path: Path) -> dict[str, list[Looked]]:
 # --------------------------------------------------------------------------- the sheet to fill in
 
 
-def write_count_sheet(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> tuple[Path, ...]:
+def write_count_sheet(
+    work: HerbenchSession, videos: Sequence[VideoState], folder: Path
+) -> tuple[tuple[Path, ...], str]:
     """Write frames of each video with the boxes of its tracks, and a table that a person fills in.
 
     `n_people` is how many people the frame shows, `n_false` how many boxes show nobody, or somebody who has
-    another box.
+    another box. Tracks that people gave or reviewed need no count. A table that somebody has begun to fill in
+    stays as it is.
+
+    Returns:
+        The files, none where nothing is to be counted; and words for the user, empty where there are none.
 
     Raises:
-        UsageError: somebody has filled in the table that is there, or no video has detected tracks.
         StoreError: they cannot be written.
     """
     table = folder / COUNTS_FILE
     if table.exists() and _is_begun(table):
-        raise UsageError(f"{table} has been filled in; name it as counted in [tracking], or move it away")
+        return (), f"{table} was begun and stays as it is"
     rows: list[Sequence[str | float | None]] = [_COLUMNS]
     files = [table]
     for one in videos:
@@ -282,11 +287,13 @@ def write_count_sheet(work: HerbenchSession, videos: Sequence[VideoState], folde
             files.append(path)
             _write(path, picture)
     if len(files) == 1:
-        raise UsageError(
-            "no video has tracks of a detector, so that nothing is to be counted; the account says why"
-        )
+        return (), ""
     _write(table, b"\xef\xbb\xbf" + csv_text(rows).encode())
-    return tuple(files)
+    said = (
+        f"{len(files) - 1:,} frames to count: fill in n_people and n_false in {table}, and name it as "
+        "counted in [tracking]."
+    )
+    return tuple(files), said
 
 
 def _is_begun(table: Path) -> bool:
@@ -313,9 +320,7 @@ def _pictures(work: HerbenchSession, one: VideoState, tracked: TrackedVideo) -> 
         return
     if video is None:
         return
-    every = 1 if work.config.tracking is None else work.config.tracking.every
-    n = len(range(0, video.n_frames, every))
-    indices = sorted({(2 * i + 1) * n // (2 * N_FRAMES) * every for i in range(N_FRAMES)})
+    indices = sorted({(2 * i + 1) * video.n_frames // (2 * N_FRAMES) for i in range(N_FRAMES)})
     tracks = {track.track_id: (place, track) for place, track in enumerate(people_of(tracked))}
     for index, image in zip(
         indices, video.frames(indices, size=Size(kind="long", pixels=_PICTURE_PX)), strict=True

@@ -16,6 +16,7 @@ from vidence.catalog import create
 from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
+from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
@@ -27,7 +28,6 @@ from vidence.text import normal_form
 _DRAFT_FORM = 2  # of the drafts of every task; 2: in words what the answer rests on
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
-ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
 
 
@@ -233,6 +233,8 @@ def _quotas(orders: Sequence[TaskOrder]) -> Gate:
             mine, pair = rules[draft.task], (draft.task, draft.video_id)
             if mine.structures and draft.structure not in mine.structures:
                 dropped.append(_over(draft, "structure-not-wanted"))
+            elif draft.k < mine.least_k:
+                dropped.append(_over(draft, "below-least-k"))
             elif seen[pair] >= mine.per_video:
                 dropped.append(_over(draft, "over-per-video"))
             else:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from vidence.make.gates.asking import (
     ONE_FRAME,
     TEXT_ONLY,
@@ -13,10 +15,12 @@ from vidence.make.gates.asking import (
     ask_with_frames,
     remarks,
 )
+from vidence.make.gates.blind import BLIND, hold_back
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource, cut_frames
 from vidence.make.gates.letters import LetterCounts, spread_letters
-from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
+from vidence.make.gates.rules import BlindRules, GateRules, OneFrameRules, TextOnlyRules
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
@@ -45,9 +49,13 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
     """
     rules = work.config.gates
     if rules is None:
-        words = "the configuration has no [gates]; drafts were put through no quality gate"
-        work.ledger.notes.append(words)
-        return Gated(drafts=drafts, words=(words,))
+        words = ["the configuration has no [gates]; drafts were put through no quality gate"]
+        if work.config.release is not None:
+            words = ["the configuration has no [gates]; the only gate is that of blind readers"]
+            drafts, more = _held_back(work, drafts, rules=BlindRules(), videos=videos)
+            words += more
+        work.ledger.notes += words
+        return Gated(drafts=drafts, words=tuple(words))
     gates = _Gates(work=work, rules=rules, videos=videos)
     drafts = work.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
     gates.words.append(
@@ -56,6 +64,9 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
     drafts = gates.spread(drafts)
     drafts = gates.text_only(drafts)
     drafts = gates.one_frame(drafts)
+    drafts = gates.needs_all(drafts)
+    drafts, found = _held_back(work, drafts, rules=rules.blind, videos=videos)
+    gates.words += found
     drafts = gates.spread(drafts)
     work.ledger.notes.extend(gates.notes)
     write_file(work.out / VERDICTS_FILE, as_lines(gates.verdicts))
@@ -65,6 +76,34 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
         letters=gates.letters,
         words=(*gates.words, *gates.notes),
     )
+
+
+def _told(verdict: GateVerdict) -> str:
+    """Why a gate drops a draft, in figures."""
+    if verdict.k_verified is not None:
+        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
+    return f"{verdict.n_right} of {len(verdict.votes)} right"
+
+
+def _held_back(
+    work: HerbenchSession,
+    drafts: tuple[Draft, ...],
+    *,
+    rules: BlindRules,
+    videos: Sequence[VideoState],
+) -> tuple[tuple[Draft, ...], list[str]]:
+    """The drafts of structures that texts do not give away, and what is said of all structures."""
+    sources = {one.video_id: one.source.video.source_id for one in videos}
+    words: list[str] = []
+
+    def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+        found = hold_back(some, rules, sources=sources, seed=work.config.seed)
+        words.extend(found.words)
+        return found.drafts, found.dropped
+
+    if not drafts:
+        return drafts, words
+    return work.filter(BLIND, drafts, gate), words
 
 
 class _Gates:
@@ -101,19 +140,41 @@ class _Gates:
         if rules is None:
             return self._left_out(ONE_FRAME, drafts)
         self.words.append(f"{ONE_FRAME}: {self._frames(rules)}")
-        source = FrameSource(
+
+        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
+            tried, seed = cut_frames(some, rules, self._frame_source()), work.config.seed
+            return ask_with_frames(some, tried, rules, models=work.models, seed=seed, own_words=work.prompts)
+
+        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
+
+    def needs_all(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """Drop what needs fewer moments than it claims; the others say how many proved needed."""
+        rules, work = self._rules.needs_all, self._work
+        if rules is None:
+            return self._left_out(NEEDS_ALL, drafts)
+        self.words.append(
+            f"{NEEDS_ALL}: each span of evidence is withheld in turn from {self._spec(rules.model)}, which "
+            f"must not be right without it in {1 + rules.permutations} orders of the choices; "
+            + ("dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped")
+        )
+
+        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
+            shown, seed = cut_evidence(some, rules, self._frame_source()), work.config.seed
+            return ask_without(some, shown, rules, models=work.models, seed=seed, own_words=work.prompts)
+
+        kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")
+        proved = {one.draft_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
+        return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
+
+    def _frame_source(self) -> FrameSource:
+        work = self._work
+        return FrameSource(
             files={one.video_id: one.source.file for one in self._videos if one.source.file is not None},
             videos={one.video_id: one.source.video for one in self._videos},
             pictures=work.pictures,
             cache=work.cache,
             context=work.context,
         )
-
-        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
-            tried, seed = cut_frames(some, rules, source), work.config.seed
-            return ask_with_frames(some, tried, rules, models=work.models, seed=seed, own_words=work.prompts)
-
-        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
 
     def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
         table = gate.replace("-", "_")
@@ -133,7 +194,7 @@ class _Gates:
             self.verdicts += verdicts
             self.notes += remarks(gate, verdicts)
             gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
-            told = {name: f"{one.n_right} of {len(one.votes)} right" for name, one in gone.items()}
+            told = {name: _told(one) for name, one in gone.items()}
             dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in told.items()]
             return [draft for draft in some if draft.draft_id not in gone], dropped
 

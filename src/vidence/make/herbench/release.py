@@ -1,6 +1,6 @@
 """Behind the gates: the review by people, and the release."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import msgspec
 
 from vidence.errors import MediaError, UsageError
 from vidence.make.gates.asking import as_lines, open_ones
+from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.gates import VERDICTS_FILE, Gated
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of
@@ -23,12 +24,21 @@ from vidence.make.release.writing import (
     without_licence,
     write_release,
 )
-from vidence.make.review.decision import REVIEW, ReviewResult, decide_review
+from vidence.make.review.decision import (
+    REVIEW,
+    ReviewResult,
+    clean_needed,
+    decide_review,
+    plan_review,
+    plan_table,
+    plan_words,
+)
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.make.review.sheet import PAGE_VERSION, as_csv, as_page, is_begun, read_csv
 from vidence.media.video import Video
+from vidence.tables.table import Table
 
-SHEET_FILE, RESULT_FILE = "sheet.csv", "result.json"
+SHEET_FILE, MORE_FILE, RESULT_FILE = "sheet.csv", "sheet-more.csv", "result.json"
 _ON_A_PAGE = 200
 
 
@@ -41,6 +51,7 @@ class Reviewing:
     is_pending: bool = False
     files: tuple[Path, ...] = ()
     sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
     extra: tuple[tuple[str, bytes], ...] = ()
 
 
@@ -58,30 +69,78 @@ def review(
         return _unreviewed(work, questions, gated)
     drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
     folder = work.out / REVIEW
-    filled = work.root / rules.filled if rules.filled else None
+    filled = [work.root / name for name in rules.sheets]
     files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
-    if filled is None or not filled.is_file():
-        where = f"save it as {filled}" if filled else "save it, and name it as filled in [review]"
+    spoken = read_csv([path for path in filled if path.is_file()], drawn.rows)
+    if not spoken:
+        where = f"save it as {filled[0]}" if filled else "save it, and name it as filled in [review]"
         said = (
             f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, fill in "
             f"{folder / SHEET_FILE}, {where}, and call this again."
         )
         work.ledger.notes.append("no person has looked at the questions yet")
+        plans = plan_review(questions, drawn, rules)
         if config.release is not None and config.release.unreviewed:
             questions = _without_doubtful(work, questions, gated)
-        return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
-    result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
+        return Reviewing(
+            questions=questions,
+            is_pending=True,
+            files=files,
+            sentences=(said, f"Review: {plan_words(plans, rules)}"),
+            tables=(plan_table(plans),),
+        )
+    result, kept, dropped = decide_review(questions, drawn, said=spoken, rules=rules)
     _close(work, REVIEW, questions, kept=kept, dropped=dropped)
+    waiting = _still_waiting(drawn, {one.item_id for one in spoken}, folder=folder)
     content = msgspec.json.format(msgspec.json.encode(result)) + b"\n"
     write_file(folder / RESULT_FILE, content)
     rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
     return Reviewing(
         questions=kept,
         result=result,
-        files=(*files, folder / RESULT_FILE),
-        sentences=(f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).",),
+        files=(*files, folder / RESULT_FILE, *([folder / MORE_FILE] if waiting else [])),
+        sentences=(
+            f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).",
+            *_ways_on(
+                result, waiting, rules, more=folder / MORE_FILE, has_release=config.release is not None
+            ),
+        ),
         extra=(("review.json", content),),
     )
+
+
+def _still_waiting(drawn: ReviewSample, spoken: Collection[str], *, folder: Path) -> int:
+    """Write what has no verdict yet as a sheet of its own; how many these are."""
+    rows = [row for row in drawn.rows if row.question.question_id not in spoken]
+    path = folder / MORE_FILE
+    if rows and not is_begun(path):
+        write_file(path, as_csv(rows))
+    return len(rows)
+
+
+def _ways_on(
+    result: ReviewResult, n_waiting: int, rules: ReviewRules, *, more: Path, has_release: bool
+) -> Iterator[str]:
+    """What is held back, and how it goes on."""
+    held = [one for one in result.tasks if one.rest == "held-back"]
+    if n_waiting:
+        yield (
+            f"{n_waiting:,} questions wait for people: fill in {more}, name it beside the others as filled = "
+            '["...", "..."] in [review], and call this again; what depends on them is held back.'
+        )
+    for one in held:
+        needed = clean_needed(rules, n_rejected=one.n_sample_rejected, start=one.n_sample)
+        way = (
+            f"each_task = {needed} in [review] and {needed - one.n_sample:,} more reviews without a rejection"
+        )
+        if needed >= one.n_sample + one.n_rest:
+            way = "looking at all of them (share = 1.0 in [review])"
+        yield (
+            f"{one.task}: {one.n_rest:,} held back, {one.n_sample_rejected} of {one.n_sample} looked at were "
+            f"rejected; {way} would release them, and this command goes on."
+        )
+    if (held or n_waiting) and has_release:
+        yield "What is released stays as it is: give a larger release another version in [release]."
 
 
 def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: Gated) -> Reviewing:

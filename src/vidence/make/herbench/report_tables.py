@@ -78,7 +78,7 @@ def task_table(drafts: Sequence[Draft]) -> Table:
         "Questions by task",
         (
             *(text_column("task"), number_column("n", "questions"), number_column("videos")),
-            number_column("k", "least k", note="The fewest separate spans of evidence that an answer needs"),
+            number_column("k", "least k", note="The fewest moments that an answer needs by construction"),
             number_column("spans", note="Spans of evidence, mean"),
             number_column("seconds", note="From the first span to the end of the last, mean"),
             number_column("model", "by a model", note="What a model wrote waits for a person"),

@@ -14,6 +14,7 @@ from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_scene_cards
 from vidence.make.cards.falsifying import false_id, perturb
+from vidence.make.cards.plausible import Known
 from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
@@ -188,18 +189,28 @@ class _Writing:
         """False cards without a model; nothing is cached, since they are written faster than read."""
         seed = self._work.config.seed
         made: _Made = {}
+        n_without = 0
+        sources = {one.video_id: one.source.video.source_id or one.video_id for one in videos}
         for one in videos:
             others = list(true[one.video_id])
+            elsewhere = [v for v, name in sources.items() if name != sources[one.video_id]]
+            known = Known.of(chain.from_iterable(true[name] for name in elsewhere))
             for card in true[one.video_id]:
                 name = one.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
-                found = perturb_by_rules(card, others=others, rng=rng)
+                found = perturb_by_rules(card, others=others, known=known, rng=rng)
                 if isinstance(found, Dropped):
+                    n_without += 1
                     found = one.dropped(found, stage=found.stage)
                 else:
                     others.append(found)
                 made[name] = one, found
         self._work.began("false-scenes", len(made))
+        self._work.ledger.notes.append(
+            f"false-scenes: {len(made) - n_without} false descriptions were made by rules and not by a model "
+            f'(false_model = "rules"); {n_without} descriptions have none, since nothing plausible could be '
+            "swapped in them"
+        )
         return made
 
     def _ask(self, name: str, asked: _Asked, *, model: str) -> _Made:

@@ -1,5 +1,6 @@
 """One session of making HERBench questions: its configuration, and what is known of each video by now."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
-from vidence.make.pipeline.material import Dropped, Material
+from vidence.make.pipeline.material import Crop, Dropped, Material
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
 
+VIDEO_ID = "{video_id}"
+"""What stands for the id of a video in paths of the configuration."""
 STAGES = (
     "sources",
     "events",
@@ -36,6 +39,14 @@ class HerbenchSession(Session):
     config: HerbenchConfig
     models: Models
     stages: tuple[str, ...] = STAGES
+    video_ids: set[str] = field(default_factory=set)
+    """All videos of the set, also those that cannot be read; not to be relied on where a limit is set."""
+
+    def others_in(self, pattern: str, video_id: str) -> Collection[str] | None:
+        """The other videos of which a file speaks, by its path in the configuration; None for any."""
+        if VIDEO_ID in pattern:
+            return ()
+        return None if self.overrides.limit else self.video_ids - {video_id}
 
     @property
     def pictures(self) -> PictureFolder:
@@ -61,6 +72,8 @@ class VideoState:
     absent: dict[str, str] = field(default_factory=dict)
     pictures: dict[str, TrackPictures] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
+    portraits: dict[str, tuple[Crop, ...]] = field(default_factory=dict)
+    """A few pictures of everybody in it who has a track."""
 
     @property
     def video_id(self) -> str:
@@ -74,6 +87,20 @@ class VideoState:
     def dropped(self, gone: Dropped, *, stage: str) -> Dropped:
         """Something of it that was dropped, for the account of a stage."""
         return Dropped(what=self.named(gone.what), stage=stage, reason=gone.reason, detail=gone.detail)
+
+    def file_of(self, pattern: str, folder: Path, *, what: str, session: Session) -> Path | None:
+        """The file that a pattern of the configuration means for it.
+
+        None where there is no pattern, or where each video has a file of its own and this one has none; the
+        session then says so.
+        """
+        path = self.source.beside(pattern, folder)
+        if path is not None and VIDEO_ID in pattern and not path.exists():
+            session.trouble(
+                f"{self.video_id} has no {what}: there is no {pattern.format(video_id=self.video_id)}"
+            )
+            return None
+        return path
 
     def settle(self, *parts: str, otherwise: str) -> None:
         """Note the digests of parts of the material, or why they are absent where they are empty."""

@@ -1,6 +1,6 @@
 """What questions are made about: the videos that a configuration names, and those that its logs name."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.media.files import read_facts
 
 STAGE = "sources"
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class Sources:
 
     `events` are those of all videos of the logs, also of such that no questions are made about: foils come
     from them. `unused_events` are rows of logs that cannot be used, and events that a video does not have.
+    `remarks` name what is unusual about videos that are used, a sentence for each kind.
     """
 
     sources: tuple[Source, ...]
@@ -43,6 +45,7 @@ class Sources:
     events: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
     unused_events: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -102,13 +105,16 @@ def find_sources(
     sources: list[Source] = []
     dropped: list[Dropped] = []
     unused = list(_bad_rows(logs))
+    unusual: dict[str, list[str]] = defaultdict(list)
     for one in wanted[:limit]:
         try:
             video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
+            for what, words in _unusual(one, file, cache_root=cache_root):
+                unusual[what].append(words)
         except MediaError as error:
-            dropped.append(
-                Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
-            )
+            needed = "; its tracks need it: size, times and looks are read from it" if one.rule.tracks else ""
+            detail = f"{error}{needed}"
+            dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
             continue
         inside, late = _inside(events.get(one.video_id, ()), video)
         sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
@@ -119,7 +125,31 @@ def find_sources(
         events=events,
         unused_events=tuple(unused),
         notes=tuple(note for _, log in logs for note in log.notes),
+        remarks=tuple(what.format(_some(names)) for what, names in unusual.items()),
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _unusual(one: _Wanted, file: Path | None, *, cache_root: Path | None) -> Iterator[tuple[str, str]]:
+    """What is unusual about a file that is used: a sentence with a gap for names, and its own name."""
+    if file is None:
+        return
+    probe = read_facts(file, kind="video", cache_root=cache_root).probe
+    if probe.problem:
+        yield "of damaged videos what can be read is used: {}", f"{one.path} ({probe.problem})"
+    if probe.height_px > probe.width_px:
+        turned = f", turned by {probe.rotation_deg} degrees" if probe.rotation_deg else ""
+        yield (
+            "upright videos are used as they are shown: {}",
+            f"{one.path} ({probe.width_px}x{probe.height_px}{turned})",
+        )
+    if probe.counted.is_variable:
+        rate = f"{probe.counted.fps:.1f} frames a second on average"
+        yield "videos of variable frame rate are used with the time of each frame: {}", f"{one.path} ({rate})"
 
 
 def _read_log(rule: LogRule, folder: Path) -> EventLog:

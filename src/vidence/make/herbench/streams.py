@@ -3,12 +3,36 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from vidence.make.herbench.cards import write_all_cards
+from vidence.errors import UsageError
+from vidence.make.herbench.cards import cut_all_crops, write_all_cards
+from vidence.make.herbench.identified import cut_all_portraits
 from vidence.make.herbench.scenes import write_all_scenes
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
+
+_MOST_NAMED = 10
+
+
+def gather_for_sheets(work: HerbenchSession) -> list[VideoState]:
+    """Find the sources, watch them, and cut the pictures that people look at; nobody is asked anything.
+
+    Raises:
+        UsageError: the configuration has neither [tracking] nor [shots].
+        VidenceError: it cannot go on; every result so far is kept.
+    """
+    config = work.config
+    if not (config.tracking or config.shots or any(one.tracks for one in config.sources)):
+        raise UsageError(
+            "a sheet shows tracks and shots; the configuration has neither [tracking] nor [shots]"
+        )
+    videos = [VideoState(source=one, material=Material(source=one.video)) for one in _sources(work).sources]
+    track_all(work, videos, needs=("tracked", "chosen", "shots"))
+    with_tracks = [one for one in videos if one.material.chosen]
+    cut_all_crops(work, with_tracks)
+    cut_all_portraits(work, with_tracks)
+    return videos
 
 
 def gather(work: HerbenchSession, *, needs: Collection[str]) -> tuple[list[VideoState], Corpus]:
@@ -58,7 +82,14 @@ def _sources(work: HerbenchSession) -> Sources:
         kept=[one.video.video_id for one in found.sources],
         dropped=found.dropped,
     )
-    work.ledger.notes.extend(found.notes)
+    for one in found.dropped[:_MOST_NAMED]:
+        work.trouble(f"{one.what} cannot be used: {one.detail}")
+    if len(found.dropped) > _MOST_NAMED:
+        work.trouble(f"{len(found.dropped) - _MOST_NAMED:,} more videos cannot be used; see dropped.jsonl")
+    for remark in found.remarks:
+        work.trouble(remark)
+    work.ledger.notes.extend((*found.notes, *found.remarks))
+    work.video_ids.update(found.taken)
     return found
 
 

@@ -1,7 +1,7 @@
-"""Tracking step: each video is read once for boxes and shots; then tracks are cleaned, ranked, picked."""
+"""Tracking step: videos are watched; then tracks of their boxes are cleaned, ranked and picked."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -9,43 +9,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import create
-from vidence.errors import MediaError
+from vidence.errors import DataError, MediaError
+from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.counting import calibrate
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Artifact, Stage
-from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
+from vidence.make.herbench.watching import (
+    Boxes,
+    SeenIn,
+    VideoWatch,
+    Wanted,
+    begin_watching,
+    open_watch,
+    unreadable,
+)
+from vidence.make.pipeline.cache import Artifact, Stage, digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped
-from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
-from vidence.seeing.describers.describing import Describer, Portraits
+from vidence.seeing.corrections import Corrected, correct
+from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
-from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
+from vidence.seeing.shooting import Shot, ShotDetector
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
-from vidence.seeing.watching import Detector, Finder, LastResort, Observer, watch
+from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
+from vidence.seeing.watching import Detector, LastResort, frames_at
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 NEED_SHOTS: Final = ("shots", "scene_cards")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Boxes:
-    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims).
-
-    `finds_parts` says that the detector takes limbs for people now and then.
-    """
-
-    detections: Detections
-    vectors: NDArray[np.float32] | None = None
-    finds_parts: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +80,9 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     )
     if watcher.rules is None and watcher.shots is None:
         return
-    work.began("watching", len(videos))
-    dropped = [gone for one in videos if (gone := watcher.watch(one)) is not None]
+    opened = [open_watch(work, one, wanted=watcher.wanted(one)) for one in videos]
+    begin_watching(work, opened)
+    dropped = [gone for one, watch in zip(videos, opened, strict=True) if (gone := watcher.take(one, watch))]
     gone_names = {one.what for one in dropped}
     names = [one.video_id for one in videos]
     work.close(
@@ -122,74 +121,112 @@ class _Watcher:
     def __post_init__(self) -> None:
         self._tracker: Tracker | None = None
         self._describer: Describer | None = None
+        self._describer_spec = ""
         self._detectors: dict[str, Detector] = {}
         self._givens: dict[str, GivenTracks] = {}
+        self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         if self.rules is not None:
             self._tracker = tracker = open_tracker(self.rules.tracker)
-            self._describer = open_describer(tracker.describer or "colour")
+            self._describer_spec = tracker.describer or "colour"
+            self._describer = open_describer(self._describer_spec)
 
-    def watch(self, one: VideoState) -> Dropped | None:
-        """Give a video what is seen in it; what is wrong with it where nothing can be."""
-        try:
-            video = one.open(self.work)
-            if video is None:
-                detail = str(one.source.video.path)
-                return Dropped(what=one.video_id, stage="watching", reason="no-video", detail=detail)
-            self._watch(one, video)
-        except MediaError as error:
-            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), str(error))
-            self.work.trouble(str(error))
-            reason = "unreadable-frames"
-            return Dropped(what=one.video_id, stage="watching", reason=reason, detail=str(error))
-        return None
-
-    def _watch(self, one: VideoState, video: KeptVideo) -> None:
-        cache, inputs = self.work.cache, {"video": one.source.video.sha256}
-        detector = self._detector(one)
-        every = 1 if self.rules is None else self.rules.every
-        describer = "" if self._describer is None else self._describer.identity
-        settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", kind=Boxes, version=4, settings=settings)
-        shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
-        boxes = None if detector is None else cache.find(box_stage, inputs)
-        shots = None if self.shots is None else cache.find(shot_stage, inputs)
-        wants_boxes = detector is not None and boxes is None
-        wants_shots = self.shots is not None and shots is None
-        if wants_boxes or wants_shots:
-            found, cut = read_once(
-                video,
-                detector=detector if wants_boxes else None,
-                describer=self._describer,
-                shots=self.shots if wants_shots else None,
-                every=every,
-            )
-            boxes = boxes if found is None else cache.put(box_stage, inputs, found)
-            shots = shots if cut is None else cache.put(shot_stage, inputs, cut)
-        was_cached = not (wants_boxes or wants_shots)
-        self.n_cached += was_cached
-        if shots is not None:
-            one.material = replace(one.material, shots=shots.value)
-            one.digests["shots"] = shots.digest
-        if boxes is not None:
-            self._track(one, video, boxes, shots=shots)
-        self.work.done("watching", one.video_id, was_cached=was_cached)
-
-    def _detector(self, one: VideoState) -> Detector | None:
-        """The detector for a video: the file of boxes beside it, or the one of the configuration."""
-        if self.rules is None:
-            return None
-        path, query, options = one.source.rule.detections.partition("?")
-        spec = self.rules.detector
-        if (given := self._given(one)) is not None:
-            spec = given.boxes_spec
-        elif path:
-            spec = f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
+    def wanted(self, one: VideoState) -> Wanted:
+        """Who watches a video; no detector is opened for one that is not here."""
+        shots = None if self._given_shots(one) is not None else self.shots
+        if self.rules is None or one.source.file is None:
+            return Wanted(shots=shots)
+        spec = self._spec(one)
         if spec not in self._detectors:
             self._detectors[spec] = detector = open_detector(spec)
             if isinstance(detector, LastResort):
                 self.work.ledger.notes.append(detector.caution)
                 self.work.trouble(detector.caution)
-        return self._detectors[spec]
+        return Wanted(
+            detector=self._detectors[spec],
+            detector_spec=spec,
+            describer=self._describer,
+            describer_spec=self._describer_spec,
+            shots=shots,
+            rate=self.rules.rate,
+        )
+
+    def take(self, one: VideoState, watch: VideoWatch | Dropped) -> Dropped | None:
+        """Give a video what is seen in it; what is wrong with it where nothing can be."""
+        gone = watch if isinstance(watch, Dropped) else None
+        try:
+            if isinstance(watch, VideoWatch):
+                self._take(one, watch.finish())
+        except MediaError as error:
+            gone = unreadable(self.work, one, error)
+        if gone is not None and gone.reason != "no-video":
+            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), gone.detail)
+        return gone
+
+    def _take(self, one: VideoState, seen: SeenIn) -> None:
+        self.n_cached += seen.was_cached
+        shots = self._given_shots(one) or seen.shots
+        if shots is not None:
+            one.material = replace(one.material, shots=shots.value)
+            one.digests["shots"] = shots.digest
+        if seen.boxes is not None:
+            self._track(one, seen.video, seen.boxes, shots=shots)
+        self.work.done("watching", one.video_id, was_cached=seen.was_cached)
+
+    def _given_shots(self, one: VideoState) -> Artifact[tuple[Shot, ...]] | None:
+        """The shots of a video as people corrected them; None where they did not.
+
+        Raises:
+            DataError: the file cannot be used.
+        """
+        rules = self.work.config.shots
+        if self.shots is None or rules is None or not rules.file:
+            return None
+        if one.video_id not in self._corrected_shots:
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            path = None
+            if video is not None:
+                path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
+            found = None
+            if video is not None and path is not None:
+                others = self.work.others_in(rules.file, one.video_id)
+                found = read_shots(path, one.video_id, times_s=video.times_s, others=others)
+            self._corrected_shots[one.video_id] = (
+                None if found is None else Artifact(value=found, digest=digest_of(found), was_cached=True)
+            )
+        return self._corrected_shots[one.video_id]
+
+    def _verdicts(self, one: VideoState) -> Verdicts:
+        """What people say of the tracks of a video.
+
+        Raises:
+            DataError: the file cannot be used, or speaks of tracks that people gave.
+        """
+        pattern = "" if self.rules is None else self.rules.reviewed
+        path = one.file_of(pattern, self.work.root, what="file of verdicts on tracks", session=self.work)
+        if path is None:
+            return NO_VERDICTS
+        found = read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
+        if one.source.rule.tracks and (found.verdicts or found.all_at):
+            raise DataError(
+                f"{path} has verdicts on the tracks of {one.video_id}, which people gave "
+                f"({one.source.rule.tracks}) and which are taken as they are; correct them there, and leave "
+                "these verdicts out"
+            )
+        return found
+
+    def _spec(self, one: VideoState) -> str:
+        """The detector for a video: the file of boxes beside it, or the one of the configuration."""
+        if self.rules is None:
+            return ""
+        if (given := self._given(one)) is not None:
+            return given.boxes_spec
+        path, query, options = one.source.rule.detections.partition("?")
+        if path:
+            return f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
+        return self.rules.detector
 
     def _given(self, one: VideoState) -> GivenTracks | None:
         """The tracks that people gave of a video; None where a detector and a tracker find them.
@@ -202,7 +239,11 @@ class _Watcher:
             return None
         if one.video_id not in self._givens:
             given = open_tracks(spec.format(video_id=one.video_id), folder=self.work.root)
-            if (video := one.open(self.work)) is not None:
+            try:
+                video = one.open(self.work)
+            except MediaError:  # reported where it is watched
+                video = None
+            if video is not None:
                 self.work.ledger.notes.extend(given.of(video).notes)
             self._givens[one.video_id] = given
         return self._givens[one.video_id]
@@ -220,8 +261,11 @@ class _Watcher:
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
         given = self._given(one)
         maker = tracker.identity if given is None else given.identity
-        stage = Stage(name=STAGE, kind=Tracks, version=8, settings=[maker, rules.of_tracks, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=11, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
+        verdicts = self._verdicts(one)
+        if verdicts.verdicts:
+            inputs["reviewed"] = verdicts.digest
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
@@ -230,7 +274,15 @@ class _Watcher:
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
             if given is None:
-                tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+                tracks = find_tracks(
+                    video,
+                    boxes.value,
+                    shots=frames,
+                    tracker=tracker,
+                    rules=rules,
+                    rng=rng,
+                    verdicts=verdicts,
+                )
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
             found = self.work.cache.put(stage, inputs, tracks)
@@ -247,57 +299,10 @@ class _Watcher:
             one.absent |= dict.fromkeys(NEED_TRACKS, why)
 
 
-# --------------------------------------------------------------------------- one pass over a video
-
-
-def read_once(
-    video: KeptVideo,
-    *,
-    detector: Detector | None,
-    describer: Describer | None,
-    shots: ShotDetector | None,
-    every: int,
-) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
-    """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
-
-    A detector that takes each n-th frame only cannot share the pass of a shot detector, which wants every
-    frame; then there are two.
-
-    Raises:
-        MediaError: the video cannot be read.
-        DataError: a file of boxes cannot be used.
-    """
-    if detector is None:
-        return None, None if shots is None else find_shots(Video(video.scan), shots)
-    observers: list[Observer] = []
-    portraits = cutter = None
-    if describer is not None:
-        portraits = Portraits(describer, class_names=(PERSON,))
-        observers.append(portraits)
-    if shots is not None and every == 1:
-        size_px = (video.probe.width_px, video.probe.height_px)
-        cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
-        observers.append(cutter)
-    keeper = FrameKeeper(video)
-    if isinstance(detector, Finder) or observers:
-        observers.append(keeper)
-    frames = range(0, video.n_frames, every)
-    watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
-    keeper.settle(watched.problems)
-    boxes = Boxes(
-        detections=watched.detections,
-        vectors=None if portraits is None else portraits.of(watched.detections),
-        finds_parts=detector.finds_parts,
-    )
-    if shots is None:
-        return boxes, None
-    return boxes, find_shots(Video(video.scan), shots) if cutter is None else cutter.shots(video.times_s)
-
-
 # --------------------------------------------------------------------------- tracks of its boxes
 
 
-def find_tracks(
+def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands for itself
     video: KeptVideo,
     seen: Boxes,
     *,
@@ -305,6 +310,7 @@ def find_tracks(
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
+    verdicts: Verdicts = NO_VERDICTS,
 ) -> Tracks:
     """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
 
@@ -315,9 +321,11 @@ def find_tracks(
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
+        verdicts: what people say of the tracks that programs are left with.
 
     Raises:
         MediaError: the video cannot be opened any more.
+        DataError: the verdicts cannot be used.
 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
@@ -330,40 +338,56 @@ def find_tracks(
         detections=seen.detections,
         shots=tuple(shots),
     )
+    looked = frames_at(video.times_s, seen.rate)
     found = track_shots(
         whole,
         seen.detections,
         tracker=tracker,
-        stride=rules.every,
+        frame_indices=looked,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
     limbs = list(found.parts)
-    cleaned = refine(replace(whole, tracks=found.tracks), rules.refine)
+    raw = replace(whole, tracks=found.tracks)
+    cleaned = refine(raw, rules.refine, looks=_looks(seen, raw, rules=rules))
     refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
         refined_tracks, parts = without_parts(refined_tracks)
         limbs += parts
-    stays, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
+    every = int(np.diff(looked).max(initial=1))
+    stays, visits, away = part_visits(refined_tracks, whole, every=every, stage=STAGE)
     others = (*cleaned.video.others, *visits)
     known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
-    means = {
-        name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
-    }
-    refined = replace(whole, tracks=people, others=(*others, *changed), looks=means)
+    corrected = correct(people, (*others, *changed), verdicts.verdicts, video=whole, all_at=verdicts.all_at)
+    people = corrected.tracks
+    if verdicts.verdicts:
+        known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
+    basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
+    refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     chosen = tuple(pick.track_id for pick in picks)
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
+    raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
     left = [t.track_id for t in people if t.track_id not in chosen]
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
-        raw_ids=found.raw_ids,
-        dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
+        raw_ids=raw_ids,
+        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
     )
+
+
+def _after_people(
+    raw_ids: Sequence[str], gone: Sequence[Dropped], corrected: Corrected
+) -> tuple[tuple[str, ...], list[Dropped]]:
+    """The account of tracks after people split some and let others in: parts count as found, too."""
+    left = [track.track_id for track in corrected.tracks]
+    by_people = {one.what: one for one in _gone(corrected.dropped, ()) if one.what not in left}
+    kept = [one for one in gone if one.what not in left and one.what not in by_people]
+    return tuple(dict.fromkeys((*raw_ids, *by_people, *left))), [*kept, *by_people.values()]
 
 
 def take_tracks(
@@ -378,7 +402,7 @@ def take_tracks(
     """Tracks that people gave, as they are: ranked, and some picked.
 
     Nothing is joined, cleaned or dropped for its looks; gaps stay. Who goes out of view and comes back is
-    one person, whom counts know, but is not picked: how long somebody is there cannot be said in one span.
+    counted at every visit (``ID``, ``ID/2``), but not picked: how long they are there is no single span.
 
     Args:
         video: for the looks of the tracks.
@@ -410,18 +434,15 @@ def take_tracks(
         basis=given.basis,
     )
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
-    means = {
-        name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None
-    }
-    whole = replace(whole, looks=means)
-    stays, _, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
+    whole = replace(whole, looks=_means(looks))
+    stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
     appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
     ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if stays else ()
     chosen = tuple(pick.track_id for pick in picks)
     left = [t.track_id for t in stays if t.track_id not in chosen]
     return Tracks(
-        video=replace(whole, detections=None),
+        video=replace(whole, tracks=(*stays, *map(_first_by_id, visits)), detections=None),
         chosen=chosen,
         raw_ids=tuple(track.track_id for track in everybody),
         dropped=(
@@ -430,6 +451,11 @@ def take_tracks(
             *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left),
         ),
     )
+
+
+def _first_by_id(visit: Track) -> Track:
+    """A visit; the first has the name of the person, whom cards of everybody may name."""
+    return replace(visit, track_id=visit.track_id.removesuffix("/1"))
 
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
@@ -443,6 +469,11 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
         size_px=(video.width_px, video.height_px),
         most_covered=rules.same_person.most_covered,
     )
+
+
+def _means(looks: Mapping[str, Looks]) -> dict[str, NDArray[np.float32]]:
+    """What each track looks like in all, where anything is known of it."""
+    return {name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None}
 
 
 def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:

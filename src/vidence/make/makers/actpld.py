@@ -22,6 +22,7 @@ from vidence.make.pipeline.session import (
     Built,
     MakeOverrides,
     Maker,
+    Outlook,
     Session,
     check_until,
 )
@@ -71,13 +72,18 @@ class ActpldMaker:
         if read.motions:
             motion_files(config.parent / read.motions)
 
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """Whether the configuration makes sense; how much it gives, only the making says."""
+        self.check(config)
+        return Outlook(sentences=(f"{config} makes sense",))
+
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
         check_until(overrides, self)
-        if overrides.count_sheet:
-            raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
+        if overrides.sheets:
+            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         return _Build(

@@ -1,22 +1,33 @@
 """HERBench's construction, from videos and event logs to questions of twelve tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
-from vidence.make.herbench.counting import write_count_sheet
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
+from vidence.make.herbench.hints import additions, lacked_by_all, why_none
+from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
-from vidence.make.herbench.session import STAGES, HerbenchSession
-from vidence.make.herbench.streams import gather
+from vidence.make.herbench.session import STAGES, HerbenchSession, VideoState
+from vidence.make.herbench.sheets import write_sheets
+from vidence.make.herbench.sources import find_sources
+from vidence.make.herbench.streams import gather, gather_for_sheets
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.output import numbered, write_questions
-from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker, check_until
+from vidence.make.pipeline.session import (
+    BuildContext,
+    Built,
+    MakeOverrides,
+    Maker,
+    Outlook,
+    check_until,
+)
+from vidence.media.whole import remove_leftovers
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
@@ -41,6 +52,13 @@ class HerbenchMaker:
         read = read_herbench(config)
         open_tasks(read.tasks, wanted_tasks(read, ()), root=config.parent)
 
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """What the configuration can give and what it lacks; see `Maker`."""
+        read, root = read_herbench(config), config.parent
+        orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
+        found = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
+        return foresee(read, found, orders, path=config, root=root)
+
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
@@ -49,6 +67,7 @@ class HerbenchMaker:
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         pictures = PictureFolder(folder / "pictures").get
         models = context.models(read.models, source=config, limits=read.asking, pictures=pictures)
         with models:
@@ -60,7 +79,7 @@ class HerbenchMaker:
                 overrides=overrides,
                 models=models,
             )
-            return _count_sheet(work) if overrides.count_sheet else _make(work, orders)
+            return _sheets(work) if overrides.sheets else _make(work, orders)
 
 
 def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
@@ -82,7 +101,10 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     if work.reaches("release"):
         seen = release(work, seen, gated=gated, maker=MADE_BY)
     account = work.ledger.write(work.out, [one.draft.task for one in seen.questions])
-    sentences = (*_sentences(work, len(questions)), *seen.sentences)
+    hints: tuple[str, ...] = ()
+    if work.reaches("questions"):
+        hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
+    sentences = (*_sentences(work, len(questions)), *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
@@ -91,19 +113,31 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         account=account,
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
         sentences=sentences,
+        tables=seen.tables,
+        is_empty=work.reaches("questions") and not questions,
     )
 
 
-def _count_sheet(work: HerbenchSession) -> Built:
-    """Watch the videos and write the frames whose people somebody is to count; no question is made."""
-    videos, _ = gather(work, needs={"tracked"})
-    files = write_count_sheet(work, videos, Path(work.overrides.count_sheet))
+def _sheets(work: HerbenchSession) -> Built:
+    """Watch the videos and write the sheets that people fill in; no question is made."""
+    if work.overrides.until:
+        raise UsageError("a session with --sheets ends with them; leave out --until")
+    videos = gather_for_sheets(work)
+    made = write_sheets(work, videos, Path(work.overrides.sheets))
     account = work.ledger.write(work.out, [])
-    said = (
-        f"{len(files) - 1:,} frames to count: fill in n_people and n_false in {files[0]}, and name it as "
-        "counted in [tracking]."
-    )
-    return Built(folder=work.out, account=account, files=files, sentences=(said,))
+    return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
+
+
+def _hints(
+    work: HerbenchSession, orders: Sequence[TaskOrder], videos: Sequence[VideoState], *, made: Collection[str]
+) -> tuple[str, ...]:
+    """For every task that gave no question what to add, or which setting decided."""
+    sources = [one.source for one in videos]
+    idle = [one.task for one in orders if one.task.code not in made]
+    lacking = {task.code: lacked_by_all(task, sources, work.config) for task in idle}
+    materials = [one.material for one in videos]
+    others = [why_none(task, materials, work.ledger.dropped) for task in idle if not lacking[task.code]]
+    return (*additions(lacking), *others)
 
 
 def _sentences(work: HerbenchSession, n_questions: int) -> list[str]:

@@ -7,6 +7,7 @@ nothing else. Nothing is ever marked as stale: a key that is not asked for is no
 """
 
 import base64
+import contextlib
 import hashlib
 import io
 import logging
@@ -131,6 +132,17 @@ class ArtifactCache:
         except (OSError, ValueError) as error:
             _log.warning("%s cannot be used (%s) and is made anew", path, error)
             return None
+
+    def has(self, stage: Stage[T], inputs: Mapping[str, str]) -> bool:
+        """Whether a result of a unit is there; whether it can be read is not looked at."""
+        return self._path(stage, inputs).exists()
+
+    def remove(self, stage: Stage[T], inputs: Mapping[str, str]) -> None:
+        """Remove the result of a unit, and the folder of its stage where nothing else is in it."""
+        path = self._path(stage, inputs)
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
 
     def put(self, stage: Stage[T], inputs: Mapping[str, str], value: T) -> Artifact[T]:
         """Keep a result, whole or not at all.

@@ -1,6 +1,7 @@
 """Strict TOML: unknown keys are refused with the nearest known one, wrong values with their line."""
 
 import difflib
+import re
 import tomllib
 import types
 import typing
@@ -11,11 +12,24 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 
+from vidence.catalog import plain_type
 from vidence.errors import UsageError
 from vidence.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
 Step: typing.TypeAlias = str | int
+_MISSING = re.compile(r"Object missing required field `(.+)`")
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: (>=|<=|>|<) ([-+.\w]+)$)?")
+_GOT = re.compile(r"^, got `[^`]+`")
+_BOUNDS = {">=": "{:g} or more", "<=": "{:g} or less", ">": "more than {:g}", "<": "less than {:g}"}
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 # Bounded values that settings share.
 Count: typing.TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: typing.TypeAlias = Annotated[int, Meta(ge=0)]
@@ -64,10 +78,31 @@ def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tu
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         name = f"{_name(steps)}: " if steps else ""
-        found = "" if isinstance(value, list | dict) else f"; found {value!r}"
-        yield steps, f"{name}{str(error).partition(' - at `$')[0]}{found}"
+        yield steps, f"{name}{_in_words(str(error).partition(' - at `$')[0], value, kind)}"
     except UsageError as error:
         yield steps, str(error)
+
+
+def _in_words(said: str, value: object, kind: object) -> str:
+    """What msgspec says of a value, as all errors say it: what was seen, then what was expected.
+
+    >>> _in_words("Expected `int` >= 1", 0, int), _in_words("Expected `object | null`, got `str`", "x", None)
+    ('0 found; expected a whole number of 1 or more', "'x' found; expected a table")
+    """
+    if (missing := _MISSING.fullmatch(said)) is not None:
+        return f"`{missing[1]}` is missing; give it"
+    found = "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else repr(value)
+    if said.startswith("Invalid enum value"):
+        inner, _ = plain_type(kind)
+        known = inner.values if isinstance(inner, msgspec.inspect.LiteralType) else ()
+        return f"{found} found; expected one of {', '.join(map(repr, known))}"
+    expected = _EXPECTED.match(said)
+    if expected is None:
+        return f"{said}; {found} found"
+    names = [_TYPES.get(one, one) for one in expected[1].split(" | ") if one != "null"]
+    bound = f" of {_BOUNDS[expected[2]].format(float(expected[3]))}" if expected[2] else ""
+    rest = "" if expected[2] else _GOT.sub("", said[expected.end() :])
+    return f"{found} found; expected {' or '.join(names)}{bound}{rest}"
 
 
 def _unknown(name: str, key: str, *, known: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """A video whose frames are kept as they are seen, so that crops do not need it to be decoded again."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -89,6 +90,20 @@ def kept_video(path: Path, *, cache_root: Path, max_bytes: int) -> KeptVideo:
     video, content_hash = known_video(path, kind="video", cache_root=cache_root)
     cache = FrameCache(cache_root, max_bytes=max_bytes)
     return KeptVideo(video.scan, cache=cache, content_hash=content_hash)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """Opens the keeper of the frames of one video, in whatever process watches it."""
+
+    cache_root: Path
+    max_bytes: int
+    content_hash: str
+
+    def __call__(self, video: Video) -> "FrameKeeper":
+        """The keeper, for the video as numbered frames."""
+        cache = FrameCache(self.cache_root, max_bytes=self.max_bytes)
+        return FrameKeeper(KeptVideo(video.scan, cache=cache, content_hash=self.content_hash))
 
 
 class FrameKeeper:

@@ -105,10 +105,23 @@ def _doubled(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class StageBegan:
-    """A stage begins; `n_units` is how many pieces of work it has."""
+    """A stage begins; `n_units` is how many pieces of work it has, `n_done` how many are done already.
+
+    With `counts_frames` the pieces are frames, and `FramesDone` tells of them; otherwise `UnitDone` does.
+    """
 
     stage: str
     n_units: int
+    n_done: int = 0
+    counts_frames: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramesDone:
+    """So many frames more of a video are done, in a stage that counts frames."""
+
+    video_id: str
+    n_frames: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +148,7 @@ class Trouble:
     message: str
 
 
-MakeEvent: TypeAlias = StageBegan | UnitDone | StageEnded | Trouble
+MakeEvent: TypeAlias = StageBegan | FramesDone | UnitDone | StageEnded | Trouble
 MakeListener: TypeAlias = Callable[[MakeEvent], None]
 
 

@@ -48,6 +48,8 @@ class Card(Record, omit_defaults=True):
     """What was written about one track: `A` its appearance, `B` its path and behaviour (HERBench, 7.2).
 
     `frames` are those that the writer was shown. `writer` is the identity of a model, a file, or a person.
+    `fits` are the tracks of the video that an A-card was found to fit, by `identified_by`: a model, or
+    people; where that is empty nobody has tried.
     """
 
     track_id: str
@@ -55,6 +57,19 @@ class Card(Record, omit_defaults=True):
     text: str
     frames: tuple[int, ...] = ()
     writer: str = ""
+    fits: tuple[str, ...] = ()
+    identified_by: str = ""
+
+    @property
+    def fits_it_alone(self) -> bool:
+        """Whether somebody tried it on the people of the video, and it fits its own track and no other."""
+        return bool(self.identified_by) and self.fits == (self.track_id,)
+
+    @property
+    def fit(self) -> str:
+        """Whom it fits, and who says so."""
+        fits = f"fits tracks {', '.join(self.fits)}" if self.fits else "fits nobody"
+        return f"{fits}, says {self.identified_by}" if self.identified_by else "tried on nobody"
 
 
 class Change(Record):
@@ -131,19 +146,21 @@ class Corpus:
 
 
 BY_MODEL: Final = "model"
-Doubt: TypeAlias = Literal["truth-by-model", "detected-count", "paper-count"]
+Doubt: TypeAlias = Literal["truth-by-model", "detected-count", "paper-count", "by-words-only"]
 """Why a person looks at a question in any case: a model gave the answer, people were counted by a detector,
-or as the paper counts them."""
+or as the paper counts them, or nobody tried whom the description of a person fits."""
 
 
 class Draft(Record, omit_defaults=True):
     """A question on its way to a release: what it asks, what is right and why, what it rests on.
 
-    `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
-    has at least `k` of them, distinct. `truth` says in words what the answer rests on (``log``, ``given
-    tracks``, ``detected tracks, recall 0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model
-    gave it; sets made before these words say ``program``. `review` says why a person must look at it whatever
-    the sample is. `facts` are the figures that the answer was computed from, for reviewers.
+    `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
+    of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
+    when a model was shown the others; None where that was not tried, or the model is not right with all of
+    them. `truth` says in words what the answer rests on (``log``, ``given tracks``, ``detected tracks, recall
+    0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model gave it; sets made before these
+    words say ``program``. `review` says why a person must look at it whatever the sample is. `facts` are the
+    figures that the answer was computed from, for reviewers.
     """
 
     draft_id: str
@@ -155,6 +172,7 @@ class Draft(Record, omit_defaults=True):
     answer_index: int
     evidence: tuple[Evidence, ...]
     k: int
+    k_verified: int | None = None
     truth: str = ""
     review: Literal["", Doubt] = ""
     tags: dict[str, str] = msgspec.field(default_factory=dict)
@@ -168,7 +186,7 @@ class Draft(Record, omit_defaults=True):
     @property
     def doubt(self) -> Literal["", Doubt]:
         """Why a person must look at it; empty where a program vouches for it."""
-        return self.review or ("truth-by-model" if self.is_by_model else "")
+        return "truth-by-model" if self.is_by_model else self.review
 
 
 class Dropped(Record, omit_defaults=True):

@@ -63,6 +63,7 @@ def item_of(question: Question, *, maker: str) -> Item:
         "structure": draft.structure,
         "n_evidence": str(len(draft.evidence)),
         "k": str(draft.k),
+        **({} if draft.k_verified is None else {"k_verified": str(draft.k_verified)}),
         "draft": draft.draft_id,
     }
     if draft.truth:
@@ -110,6 +111,7 @@ def herbench_row(question: Question) -> dict[str, object]:
             **({"source_id": video.source_id} if video.source_id else {}),
             "structure": draft.structure,
             "k": draft.k,
+            **({} if draft.k_verified is None else {"k_verified": draft.k_verified}),
             "truth": draft.truth or None,
             "licence": video.licence or None,
         },

@@ -9,11 +9,13 @@ from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment
 from vidence.engine.trust import check, needs_of_spec
+from vidence.engine.workers import MOST_BYTES
 from vidence.errors import MediaError, UnknownNameError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
     Account,
+    FramesDone,
     Ledger,
     MakeListener,
     StageBegan,
@@ -25,6 +27,7 @@ from vidence.make.pipeline.ledger import (
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.records import Failed, Record
+from vidence.tables.table import Table
 
 T = TypeVar("T")
 # Which drafts stay, and why the others do not: quality gates, filters, balance.
@@ -35,14 +38,14 @@ class MakeOverrides(Record, omit_defaults=True):
     """What a user wants of one session beside the configuration; nothing of it changes a question.
 
     `only` are the tasks (or other parts of the maker) to make, `until` the last stage to do, `limit` how
-    many sources to use. `count_sheet` is the folder for frames whose people somebody is to count: the session
-    then ends with them.
+    many sources to use. `sheets` is the folder into which sheets for people are written: the session then
+    ends with them.
     """
 
     only: tuple[str, ...] = ()
     until: str = ""
     limit: int | None = None
-    count_sheet: str = ""
+    sheets: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,10 @@ class BuildContext:
     """Where what the user has allowed is written (`engine.trust`); None: nothing is, and nothing is kept."""
     is_trusted: bool = False
     """Whether the user allows now what the configuration names."""
+    n_workers: int = 1
+    """How many processes watch videos."""
+    worker_max_bytes: int = MOST_BYTES
+    """How much memory each of them may have."""
 
     @classmethod
     def of(
@@ -71,8 +78,12 @@ class BuildContext:
         on_event: MakeListener = ignore,
         on_asking: Listener = ignore_event,
         is_trusted: bool = False,
+        n_workers: int | None = None,
     ) -> "BuildContext":
-        """The context in the environment of a run, with the memory of replies in its cache folder."""
+        """The context in the environment of a run, with the memory of replies in its cache folder.
+
+        `n_workers` processes watch videos; None: as many as the environment has.
+        """
         return cls(
             cache_root=environment.cache_root,
             memory=environment.memory,
@@ -81,6 +92,8 @@ class BuildContext:
             on_asking=on_asking,
             environment=environment,
             is_trusted=is_trusted,
+            n_workers=environment.n_workers if n_workers is None else n_workers,
+            worker_max_bytes=environment.worker_max_bytes,
         )
 
     def models(
@@ -122,12 +135,27 @@ class BuildContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What a session made: the folder, the account of everything, the files, and words for the user."""
+    """What a session made: the folder, the account of everything, the files, and words for the user.
+
+    `tables` are what people read beside the sentences; `is_empty` says that it was to make questions, and
+    there is none.
+    """
 
     folder: Path
     account: Account
     files: tuple[Path, ...]
     sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    is_empty: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """What a configuration can give, before anything is made; `can_make` is False where that is nothing."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    can_make: bool = True
 
 
 class Maker(Protocol):
@@ -143,6 +171,13 @@ class Maker(Protocol):
 
     def check(self, config: Path) -> None:
         """Read the configuration and see that what it names exists; nothing is made.
+
+        Raises:
+            VidenceError: what is wrong with it.
+        """
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """What the configuration can give and what it lacks; sources are looked at, and nothing is made.
 
         Raises:
             VidenceError: what is wrong with it.
@@ -207,6 +242,15 @@ class Session:
     def began(self, stage: str, n_units: int) -> None:
         """Report that a stage begins."""
         self.context.on_event(StageBegan(stage=stage, n_units=n_units))
+
+    def began_frames(self, stage: str, n_frames: int, *, n_done: int) -> None:
+        """Report that a stage begins that goes through so many frames, some of which are done."""
+        event = StageBegan(stage=stage, n_units=n_frames, n_done=n_done, counts_frames=True)
+        self.context.on_event(event)
+
+    def done_frames(self, video_id: str, n_frames: int) -> None:
+        """Report that frames of a video are done."""
+        self.context.on_event(FramesDone(video_id=video_id, n_frames=n_frames))
 
     def trouble(self, message: str) -> None:
         """Report that something is wrong with one source; the others go on."""

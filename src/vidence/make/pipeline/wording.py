@@ -15,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.records import Prompt, TextPart
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
+IDENTIFY: Final = "card_identify"
 SYSTEM, REPAIR = "card_system", "card_repair"
 _MOST_EARLIER: Final = 4_000
 
@@ -33,6 +34,11 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
             "fewest": "the smallest number of changes",
             "most": "the largest number of changes",
         },
+        IDENTIFY: {
+            "text": "the description, as a JSON string",
+            "n_people": "how many people are shown",
+            "n_pictures": "how many pictures there are of them together",
+        },
         REPAIR: {
             "earlier": "the reply that cannot be used, as a JSON string",
             "problem": "what is wrong with it",
@@ -42,7 +48,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 # What must stand in a template once, as it is: it is data of others.
 _SHOWN: Final = frozenset({"text", "earlier", "notes"})
 _PROBES: Final[Mapping[str, object]] = MappingProxyType(
-    {"n_pictures": 3, "n_moments": 2, "times_s": [0.5, 1.0], "fewest": 2, "most": 5}
+    {"n_pictures": 3, "n_people": 2, "n_moments": 2, "times_s": [0.5, 1.0], "fewest": 2, "most": 5}
 )
 
 

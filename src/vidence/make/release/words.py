@@ -12,11 +12,15 @@ from vidence import __version__
 from vidence.make.gates.letters import LetterCounts
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account
-from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.output import Question, item_of
 from vidence.make.pipeline.truth import truth_kind
 from vidence.make.review.decision import ALL_TASKS, ReviewResult, TaskReview
 from vidence.records import Estimate
+from vidence.report.described import Described, describe
+from vidence.tables.table import Table, shown_columns, shown_rows
 from vidence.text import visible
+
+_STATISTICS = ("words", "counts", "videos", "evidence", "vocabulary")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,7 @@ def datasheet(
         keep_trailing_newline=True,
     )
     right = Counter(one.letter for one in questions)
+    described = _described(questions, facts)
     return environment.get_template("datasheet.md.j2").render(
         questions=questions,
         splits=splits,
@@ -62,6 +67,12 @@ def datasheet(
         table=_table,
         of_truths=_truths(questions),
         n_counted=sum(one.draft.doubt in ("detected-count", "paper-count") for one in questions),
+        n_spans=min(len(one.draft.evidence) for one in questions),
+        described=described,
+        statistics=[_statistic(one) for one in described.tables if one.name in _STATISTICS],
+        demand=demand_words(questions),
+        of_demand=_demand(questions),
+        unknown=_unknown(questions),
         n_model=sum(one.draft.is_by_model for one in questions),
         letters=", ".join(f"{letter} {n}" for letter, n in sorted(right.items())),
         of_tasks=sorted(Counter(one.task.title for one in questions).items()),
@@ -91,6 +102,79 @@ def datasheet(
         ],
         of_review=[_review_line(line) for line in (facts.review.tasks if facts.review else ())],
     )
+
+
+def _described(questions: Sequence[Question], facts: Facts) -> Described:
+    """The statistics of the questions as items, with the lengths of the videos that are known."""
+    items = [item_of(one, maker=facts.maker) for one in questions]
+    seconds = {
+        item.video_id: one.video.duration_s
+        for item, one in zip(items, questions, strict=True)
+        if one.video.duration_s > 0
+    }
+    return describe(items, name=facts.name, durations_s=seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Statistic:
+    """A table of the statistics as the datasheet has it."""
+
+    title: str
+    note: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def _statistic(table: Table) -> _Statistic:
+    return _Statistic(
+        title=table.title,
+        note=table.note,
+        headings=tuple(column.title for column in shown_columns(table)),
+        rows=tuple(tuple(cell.text for cell in row.cells) for row in shown_rows(table)),
+    )
+
+
+def demand_words(questions: Sequence[Question]) -> str:
+    """What was tried of the evidence that questions are said to need, and what was not."""
+    n = sum(one.draft.k_verified is not None for one in questions)
+    if not n:
+        return "Nobody tried whether an answer needs each of them: spans are stored, not proved necessary."
+    rest = len(questions) - n
+    said = (
+        f"A model that is right with all spans was tried with one after the other withheld, for {n:,} of "
+        f"{len(questions):,} questions: so many moments proved needed to it as the table says."
+    )
+    return f"{said} Of the other {rest:,} spans are stored, not proved necessary." if rest else said
+
+
+def _demand(questions: Sequence[Question]) -> list[tuple[str, int, str, int, str, str]]:
+    """For each task: `k` by construction, how many were tried, and what proved needed."""
+    tasks: dict[str, list[Question]] = {}
+    for one in questions:
+        tasks.setdefault(one.draft.task, []).append(one)
+    lines = []
+    for task, mine in sorted(tasks.items()):
+        ks = [one.draft.k for one in mine]
+        proved = [one.draft.k_verified for one in mine if one.draft.k_verified is not None]
+        least, mean = (f"{min(proved)}", f"{sum(proved) / len(proved):.1f}") if proved else ("-", "-")
+        lines.append((task, min(ks), f"{sum(ks) / len(ks):.1f}", len(proved), least, mean))
+    return lines
+
+
+def _unknown(questions: Sequence[Question]) -> str:
+    """What a reader may look for and nothing here says."""
+    n_videos = len({one.video.video_id for one in questions})
+    no_length = len({one.video.video_id for one in questions if one.video.duration_s <= 0})
+    no_origin = len({one.video.video_id for one in questions if not one.video.source_id})
+    lacks = ["whether scenes are indoors or outdoors", "how well people answer these questions"]
+    if no_length:
+        lacks.append(f"the length of {no_length:,} of {n_videos:,} videos")
+    if no_origin:
+        lacks.append(
+            f"the film or recording that {no_origin:,} of {n_videos:,} videos were cut from (no source_id: "
+            "each counts as its own)"
+        )
+    return "; ".join(lacks)
 
 
 def _sources(questions: Sequence[Question]) -> list[tuple[str, str, int, int]]:

@@ -13,10 +13,12 @@ from vidence.make.review.sample import ReviewSample
 from vidence.make.review.sheet import Reviewed
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import proportion
+from vidence.tables.table import Column, Row, Table
 
 REVIEW = "review"
 ALL_TASKS = "all"
-Rest = Literal["released", "held-back", "none-left", "by-task"]
+_ROUNDING = 1e-9
+Rest = Literal["released", "held-back", "waiting", "none-left", "by-task"]
 
 
 class TaskReview(Record, omit_defaults=True):
@@ -24,7 +26,8 @@ class TaskReview(Record, omit_defaults=True):
 
     `rejected` is the share of the sample that was rejected, with Wilson's interval; None without a sample.
     `weighted` is the same share with each stratum by its size, since small strata are raised to one. `rest`
-    is what becomes of the questions that nobody looked at.
+    is what becomes of the questions that nobody looked at. `n_waiting` questions of the sample, or that a
+    person has to see in any case, have no verdict yet.
     """
 
     task: str
@@ -37,6 +40,7 @@ class TaskReview(Record, omit_defaults=True):
     rejected: Estimate | None
     weighted: float | None
     rest: Rest
+    n_waiting: int = 0
     checks: dict[str, int] = msgspec.field(default_factory=dict)
 
 
@@ -59,6 +63,120 @@ def rule_words(rules: ReviewRules) -> str:
     )
 
 
+def clean_needed(rules: ReviewRules, *, n_rejected: int = 0, start: int = 1) -> int:
+    """How many of a task must be looked at, so many of them rejected, until its rest is released.
+
+    >>> clean_needed(ReviewRules()), clean_needed(ReviewRules(), n_rejected=1)
+    (9, 15)
+    """
+    n = max(start, n_rejected, 1)
+    while proportion(n_rejected, n, level=rules.level).high > rules.most_rejected + _ROUNDING:
+        n += 1
+    return n
+
+
+def most_rejectable(n_sample: int, rules: ReviewRules) -> int:
+    """With how many rejections in a sample of this size the rest is still released; -1 where with none.
+
+    >>> most_rejectable(6, ReviewRules()), most_rejectable(20, ReviewRules())
+    (-1, 1)
+    """
+    if not n_sample:
+        return -1
+    highs = (proportion(k, n_sample, level=rules.level).high for k in range(n_sample + 1))
+    return sum(high <= rules.most_rejected + _ROUNDING for high in highs) - 1
+
+
+class TaskPlan(Record):
+    """What the review of one task can come to, said before anybody looks.
+
+    Of `n` questions `n_sample` are drawn and `n_queued` looked at in any case; `n_rest` nobody looks at. They
+    are released with up to `most_rejected` rejections in the sample; -1: not by this sample, `needed` clean
+    reviews would release them, or all are looked at.
+    """
+
+    task: str
+    n: int
+    n_sample: int
+    n_queued: int
+    n_rest: int
+    most_rejected: int
+    needed: int
+
+
+def plan_review(
+    questions: Sequence[Question], drawn: ReviewSample, rules: ReviewRules
+) -> tuple[TaskPlan, ...]:
+    """What the review of each task can come to, before anybody has looked."""
+    tasks = Counter(one.draft.task for one in questions)
+    why = Counter((row.question.draft.task, row.why == "sample") for row in drawn.rows)
+    return tuple(
+        TaskPlan(
+            task=task,
+            n=n,
+            n_sample=why[task, True],
+            n_queued=why[task, False],
+            n_rest=n - why[task, True] - why[task, False],
+            most_rejected=most_rejectable(why[task, True], rules),
+            needed=min(clean_needed(rules), n - why[task, False]),
+        )
+        for task, n in sorted(tasks.items())
+    )
+
+
+def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
+    """How many reviews release how many questions, in one sentence."""
+    n_looked = sum(one.n_sample + one.n_queued for one in plans)
+    closed = [one for one in plans if one.n_rest and one.most_rejected < 0]
+    n_open = sum(one.n_rest for one in plans) - sum(one.n_rest for one in closed)
+    said = (
+        f"{n_looked:,} of {sum(one.n for one in plans):,} questions are looked at; if all are accepted, "
+        f"{n_open:,} that nobody looked at are released with them"
+    )
+    if not closed:
+        return f"{said}."
+    more = sum(max(0, one.needed - one.n_sample) for one in closed)
+    return (
+        f"{said}, and {sum(one.n_rest for one in closed):,} of {', '.join(one.task for one in closed)} are "
+        f"held back whatever is said: fewer than {clean_needed(rules)} of each are drawn. "
+        f"each_task = {clean_needed(rules)} in [review] draws {more:,} more, which release these, too, if "
+        "none is rejected."
+    )
+
+
+def plan_table(plans: Sequence[TaskPlan]) -> Table:
+    """The plan of a review as a table."""
+    headings = {
+        "n": ("questions", ""),
+        "sample": ("drawn", "In the sample"),
+        "queued": ("in any case", "A model gave the answer, or a gate left it open"),
+        "rest": ("not looked at", ""),
+        "rejectable": ("may be rejected", "So many of the sample, and the rest is still released"),
+        "needed": ("needed", "Reviews without a rejection that release the rest"),
+    }
+    return Table(
+        name="review",
+        title="What the review can release",
+        label=Column(key="task", title="task", kind="text"),
+        columns=tuple(
+            Column(key=key, title=title, note=note, kind="count") for key, (title, note) in headings.items()
+        ),
+        rows=tuple(
+            Row(
+                key=one.task,
+                label=one.task,
+                values=(
+                    *(one.n, one.n_sample, one.n_queued, one.n_rest),
+                    one.most_rejected if one.n_rest and one.most_rejected >= 0 else None,
+                    one.needed if one.n_rest else None,
+                ),
+            )
+            for one in plans
+        ),
+        note="Where none may be rejected, the sample is too small to release the rest of the task.",
+    )
+
+
 def decide_review(
     questions: Sequence[Question], drawn: ReviewSample, *, said: Sequence[Reviewed], rules: ReviewRules
 ) -> tuple[ReviewResult, tuple[Question, ...], tuple[Dropped, ...]]:
@@ -73,6 +191,7 @@ def decide_review(
         tasks[one.draft.task].append(one)
     lines = [_task(name, mine, drawn, said=by_id, rules=rules) for name, mine in sorted(tasks.items())]
     rests = {line.task: line.rest for line in lines}
+    asked = {row.question.question_id for row in drawn.rows}
     kept: list[Question] = []
     dropped: list[Dropped] = []
     for one in questions:
@@ -80,7 +199,9 @@ def decide_review(
         if spoken is not None and not spoken.is_accepted:
             detail = "; ".join(filter(None, [", ".join(spoken.failed_checks), spoken.note]))
             dropped.append(_gone(one, "rejected-by-a-person", detail))
-        elif spoken is None and rests[one.draft.task] == "held-back":
+        elif spoken is None and one.question_id in asked:
+            dropped.append(_gone(one, "waits-for-a-person", ""))
+        elif spoken is None and rests[one.draft.task] in {"held-back", "waiting"}:
             dropped.append(_gone(one, "task-held-back", ""))
         else:
             kept.append(one)
@@ -108,8 +229,10 @@ def _task(
 ) -> TaskReview:
     mine = {one.question_id for one in questions}
     rows = [row for row in drawn.rows if row.question.question_id in mine]
-    spoken = {row.question.question_id: said[row.question.question_id] for row in rows}
-    sample = [row for row in rows if row.why == "sample"]
+    spoken = {one: said[one] for row in rows if (one := row.question.question_id) in said}
+    drawn_here = [row for row in rows if row.why == "sample"]
+    sample = [row for row in drawn_here if row.question.question_id in spoken]
+    is_whole = len(sample) == len(drawn_here)
     n_rejected = sum(not one.is_accepted for one in spoken.values())
     n_bad = sum(not spoken[row.question.question_id].is_accepted for row in sample)
     rejected = proportion(n_bad, len(sample), level=rules.level) if sample else None
@@ -117,6 +240,8 @@ def _task(
     rest: Rest = "held-back"
     if name == ALL_TASKS:
         rest = "by-task"
+    elif not is_whole:
+        rest = "waiting"
     elif not n_rest:
         rest = "none-left"
     elif rejected is not None and rejected.high <= rules.most_rejected:
@@ -126,12 +251,13 @@ def _task(
         n=len(questions),
         n_sample=len(sample),
         n_sample_rejected=n_bad,
-        n_queued=len(rows) - len(sample),
+        n_queued=len(rows) - len(drawn_here),
         n_queued_rejected=n_rejected - n_bad,
         n_rest=n_rest,
         rejected=rejected,
-        weighted=_weighted(drawn, {row.stratum for row in sample}, said),
+        weighted=_weighted(drawn, {row.stratum for row in sample}, said) if is_whole else None,
         rest=rest,
+        n_waiting=len(rows) - len(spoken),
         checks=dict(sorted(Counter(c for one in spoken.values() for c in one.failed_checks).items())),
     )
 

@@ -58,7 +58,8 @@ def draw_sample(
     A stratum is a task on a video, of questions that rest on the same. Strata of fewer than `least_stratum`
     questions are put together, for each task those that rest on the same. Each gives at least one question;
     the sample has ``ceil(share * n)`` questions, or one for each stratum if these are more. What is left over
-    after rounding down goes to the largest remainders.
+    after rounding down goes to the largest remainders. A task of which fewer than `each_task` are drawn gets
+    more; nobody who was drawn without them is left out.
 
     Args:
         questions: all of them.
@@ -68,18 +69,24 @@ def draw_sample(
 
     Source: HERBench, section 3.2 and 7.7 (a stratified sample of 15 %).
     Departs: the paper does not say what its strata are. Questions whose truth a model gave, counts of people
-        whom a detector found, and what a gate left open are all looked at, beside the sample.
+        whom a detector found, questions about people whose descriptions were tried on nobody else, and what a
+        gate left open are all looked at, beside the sample.
     """
     queued: dict[str, tuple[Why, str]] = {}
     for one in questions:
-        if one.draft.draft_id in open_gates:
-            queued[one.question_id] = ("open-gate", ", ".join(open_gates[one.draft.draft_id]))
-        if one.draft.doubt:
-            queued[one.question_id] = (one.draft.doubt, "")
+        open_ones = ", ".join(open_gates.get(one.draft.draft_id, ()))
+        if one.draft.doubt or open_ones:
+            queued[one.question_id] = (one.draft.doubt or "open-gate", open_ones)
     strata = _strata([one for one in questions if one.question_id not in queued], rules.least_stratum)
     sizes = {name: len(mine) for name, mine in strata.items()}
     chosen: dict[str, str] = {}
-    for name, n in _shares(sizes, rules.share, seed=seed).items():
+    counts = _shares(sizes, rules.share, seed=seed)
+    by_task: dict[str, list[str]] = defaultdict(list)
+    for name, mine in strata.items():
+        by_task[mine[0].draft.task].append(name)
+    for names in by_task.values():
+        counts |= _raised({name: counts[name] for name in names}, sizes, rules.each_task)
+    for name, n in counts.items():
         ranked = sorted(strata[name], key=lambda one: _rank(seed, name, one.draft.draft_id))
         chosen |= {one.question_id: name for one in ranked[:n]}
     rows = []
@@ -114,6 +121,14 @@ def _shares(sizes: Mapping[str, int], share: float, *, seed: int) -> dict[str, i
         if share * sizes[name] > counts[name]:
             counts[name] += 1
     return counts
+
+
+def _raised(counts: Mapping[str, int], sizes: Mapping[str, int], least: int) -> dict[str, int]:
+    """The counts of the strata of one task, `least` in all or everything: more of where most are left."""
+    raised = dict(counts)
+    for _ in range(min(least, sum(sizes[name] for name in counts)) - sum(counts.values())):
+        raised[max(raised, key=lambda name: sizes[name] - raised[name])] += 1
+    return raised
 
 
 def _rank(seed: int, stratum: str, name: str) -> bytes:

@@ -82,38 +82,43 @@ def span_words(span: Evidence) -> str:
     return f"{where}: {span.note}" if span.note else where
 
 
-def read_csv(path: Path, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
+def read_csv(paths: Sequence[Path], rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
     """What people filled in, in the order of `rows`. Columns that we wrote may be left out, but not the ids.
 
+    A question without a line, or with an empty one, waits for a person and is not among them.
+
     Raises:
-        DataError: the file cannot be read, lacks a column, or lines of it cannot be used: a question that is
-            not asked for, one that was changed since, two verdicts or none for one, words that are no
-            verdict, or a failed check with the verdict ``accept``. The first twenty such lines are named.
+        DataError: a file cannot be read, lacks a column, or lines of it cannot be used: a question that is
+            not asked for, one that was changed since, two verdicts for one, no verdict beside checks or a
+            note, words that are no verdict, or a failed check with the verdict ``accept``. The first twenty
+            such lines are named.
     """
     known = {row.question.question_id: row for row in rows}
     faults: list[str] = []
     found: dict[str, Reviewed] = {}
-    named: set[str] = set()
-    for line, cells in _lines(path):
-        one = f"{cells.field}: {cells.reason}" if isinstance(cells, Fault) else _reviewed(line, cells, known)
-        named.add("" if isinstance(cells, Fault) else cells.get("item_id", ""))
-        if isinstance(one, str):
-            faults.append(f"line {line}: {one}")
-        elif one.item_id in found:
-            before = found[one.item_id].line
-            faults.append(f"line {line}: a second line for {one.item_id}, after line {before}; keep one")
-        else:
-            found[one.item_id] = one
-    faults += [
-        f"{name} has no line; every question of the sheet needs a verdict"
-        for name in known
-        if name not in named
-    ]
+    for path in paths:
+        where = f"{path.name}, line" if len(paths) > 1 else "line"
+        for line, cells in _lines(path):
+            one = (
+                f"{cells.field}: {cells.reason}"
+                if isinstance(cells, Fault)
+                else _reviewed(line, cells, known)
+            )
+            if isinstance(one, str):
+                faults.append(f"{where} {line}: {one}")
+            elif one is not None and one.item_id in found:
+                before = found[one.item_id].line
+                faults.append(
+                    f"{where} {line}: a second line for {one.item_id}, after line {before}; keep one"
+                )
+            elif one is not None:
+                found[one.item_id] = one
     if faults:
         more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
         listed = "\n".join(faults[:_MOST_FAULTS])
-        raise DataError(f"{path}: {len(faults)} faults in the filled sheet\n{listed}{more}")
-    return tuple(found[name] for name in known)
+        told = ", ".join(map(str, paths))
+        raise DataError(f"{told}: {len(faults)} faults in the filled sheet\n{listed}{more}")
+    return tuple(found[name] for name in known if name in found)
 
 
 _MOST_FAULTS = 20
@@ -154,14 +159,16 @@ def is_begun(path: Path) -> bool:
     return any(isinstance(cells, Fault) or any(map(cells.get, TO_FILL)) for cells in rows)
 
 
-def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]) -> Reviewed | str:
-    """One line, or what is wrong with it; the words begin with the id of the question."""
+def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]) -> Reviewed | str | None:
+    """One line, or what is wrong with it, beginning with the id of the question; None where it is empty."""
     item_id = cells.get("item_id", "")
     if item_id not in known:
         return f"{item_id or 'an empty id'} is not in the sheet that was written; take this line out"
     if cells.get("check", known[item_id].check) != known[item_id].check:
         return f"{item_id} was changed after the sheet was written; look at it again in the new sheet"
-    verdict = cells.get(VERDICT, "").casefold()
+    verdict = cells.get(VERDICT, "").strip().casefold()
+    if not any(cells.get(name, "").strip() for name in TO_FILL):
+        return None
     if not verdict:
         return f"{item_id} has no verdict; expected {ACCEPT} or {REJECT}"
     if verdict not in (ACCEPT, REJECT):

@@ -18,7 +18,17 @@ from vidence.make.tasks.candidates import (
     one_of_each,
 )
 from vidence.make.tasks.paths import EDGE_WORDS, REGIONS, SHAPES, moves, region_of, shape_of
-from vidence.make.tasks.people import STAYED, PeopleSettings, PeopleTask, Person, Way, about, only_one
+from vidence.make.tasks.people import (
+    STAYED,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    Way,
+    about,
+    doubt_of,
+    identification,
+    only_one,
+)
 from vidence.records import Evidence
 from vidence.seeing.space import EDGES
 
@@ -38,6 +48,8 @@ _WORDS = {
 }
 # Where the answer is read off: among the first fifth of the track, or the last; both where not named.
 _SHOWN_AT = {"enters": 0, "starts": 0, "leaves": -1, "ends": -1}
+# How many moments tell the answer; each of them shows who it is, too.
+_MOMENTS = {"enters": 1, "leaves": 1, "passage": 2, "starts": 1, "ends": 1, "route": 2, "shape": 3}
 
 _STAYED = {
     "enters": "Not through an edge: the person is there from the start",
@@ -50,17 +62,19 @@ class Aglt(PeopleTask):
 
     Everything is computed from the track. Where the answer rests on its beginning, that lies at an edge or at
     the beginning of the video, and so for its end: inside the frame, another track may be the rest of it. The
-    evidence is its first fifth, its middle and its last fifth: the first and the last show who it is, the
-    whole of it where the person goes.
+    evidence is its first fifth, its middle and its last fifth. `k` is how many of them the answer needs: one
+    end tells where somebody comes from or goes to, and shows who it is.
 
     Source: HERBench, sections 3.1, 3.2 and 7.3, figure 15.
     Departs: the paper lets a model phrase questions from B-cards; here a program does so from the track, so
-        that no model decides what is right.
+        that no model decides what is right. The paper calls every question one of three moments or more;
+        here only those about the shape of the path are.
     """
 
     code = "AGLT"
     title = "Appearance-Grounded Localization Trajectory"
     family = "R&T"
+    version = PeopleTask.version + 1
     structures: tuple[str, ...] = tuple(_WORDS)
 
     def candidates(self, structure: str, people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
@@ -78,12 +92,15 @@ class Aglt(PeopleTask):
                 right=right,
                 wrong=wrong,
                 evidence=_evidence(person, structure),
+                k=_MOMENTS[structure],
                 facts={
                     "person": person.fact,
                     "first seen at": _place(person.path[0]),
                     "last seen at": _place(person.path[-1]),
                     "moves": str(moves(person.path[:, 0], least=0.12)),
+                    **identification([person]),
                 },
+                review=doubt_of([person]),
             )
 
 

@@ -27,7 +27,9 @@ class Candidate:
     """A question with its right and its wrong answers, not yet in the order in which they are offered.
 
     `subject` says what it is about, for the account (``tracks 3, 7``). The evidence are spans in seconds of
-    presentation time with the frames that show it. `truth` and `review` are those of a draft.
+    presentation time with the frames that show it. `truth` and `review` are those of a draft. `k` says how
+    many moments an answer needs where these are fewer than the spans that lie apart: who somebody is may be
+    seen in the moment that shows the answer.
     """
 
     structure: str
@@ -40,6 +42,7 @@ class Candidate:
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     truth: str = ""
     review: Literal["", Doubt] = ""
+    k: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +157,7 @@ class DraftLog:
             self.drop(about, reason="same-question")
             return False
         self._asked.add(key)
+        k = k if candidate.k is None else min(k, candidate.k)
         self._made.append(self._draft(candidate, k=k, key=key))
         self.n_drafts += 1
         return True

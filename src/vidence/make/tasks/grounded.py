@@ -13,7 +13,15 @@ from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.make.pipeline.material import BY_MODEL, Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
-from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
+from vidence.make.tasks.people import (
+    PeopleSettings,
+    Person,
+    about,
+    doubt_of,
+    identification,
+    only_one,
+    people_of,
+)
 from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
 from vidence.make.writing.writer import Piece, write_all
 
@@ -83,7 +91,8 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 4
+    version = 6
+    asks = True
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]
@@ -164,8 +173,15 @@ class Grounded:
             right=written.answer,
             wrong=written.distractors,
             evidence=person.looks,
-            facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
+            k=1,  # one moment may show who it is and what is asked; more is for a gate to prove
+            facts={
+                "person": person.fact,
+                "B-card": b_card,
+                "asked for": asked.request.topic,
+                **identification([person]),
+            },
             truth=BY_MODEL,
+            review=doubt_of([person]),
         )
 
 

@@ -30,8 +30,10 @@ from vidence.make.tasks.people import (
     Person,
     Way,
     about,
+    doubt_of,
     facts,
     groups,
+    identification,
     listed,
     people_of,
     timeline_of,
@@ -85,7 +87,7 @@ class Megl(ComputedTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
-    version = 4
+    version = 6
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
@@ -189,7 +191,10 @@ def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) ->
         right=right,
         wrong=wrong,
         evidence=tuple(evidence),
-        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)},
+        # Whom nobody of the video resembles was told by words and colours alone.
+        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)}
+        | identification(people, knows_all=len(people) == len(shown)),
+        review=doubt_of(people, knows_all=len(people) == len(shown)),
     )
 
 
@@ -222,6 +227,7 @@ def _ways(people: Sequence[Person], structure: str, *, rng: np.random.Generator)
             wrong=tuple(_pair_words(one, structure) for one in wrong),
             evidence=_way_evidence(pair, is_exit=is_exit),
             facts=facts(pair),
+            review=doubt_of(pair),
         )
 
 
@@ -264,6 +270,7 @@ def _through(people: Sequence[Person], *, rng: np.random.Generator) -> Candidate
             wrong=one_of_each(right, map(_set_words, every), rng=rng),
             evidence=_way_evidence(trio, is_exit=True),
             facts=facts(trio),
+            review=doubt_of(trio),
         )
 
 

@@ -20,7 +20,17 @@ from vidence.make.tasks.candidates import (
     one_of_each,
 )
 from vidence.make.tasks.orders import other_orders
-from vidence.make.tasks.people import STAYED, PeopleSettings, PeopleTask, Person, about, facts, groups, listed
+from vidence.make.tasks.people import (
+    STAYED,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    about,
+    doubt_of,
+    facts,
+    groups,
+    listed,
+)
 from vidence.make.tasks.wording import named, order_of
 from vidence.seeing.visibility import TIE_S, overlap_s
 
@@ -112,6 +122,7 @@ class Mpdr(PeopleTask):
             wrong=wrong,
             evidence=by_time([*arrivals, *departures]),
             facts=facts(people) | {"band": f"{self._settings.tie_s:g} s"},
+            review=doubt_of(people),
             tags={"tie": "yes"} if structure in _VALUES and not right.startswith("Person") else {},
         )
 

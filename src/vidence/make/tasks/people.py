@@ -12,13 +12,14 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.make.pipeline.material import Card, Corpus, Material
+from vidence.make.pipeline.material import Card, Corpus, Doubt, Material
 from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, all_drawn
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
+from vidence.seeing.ends import EndMotion
 from vidence.seeing.same_person import distance
-from vidence.seeing.space import Edge, edges_at
+from vidence.seeing.space import EDGES, Edge, edges_at
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 from vidence.seeing.visibility import Visible
 from vidence.text import normal_form
@@ -33,6 +34,11 @@ SAME_LOOK: Final = 0.1
 _LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
+NOT_IDENTIFIED: Final = "not-identified"
+# Under this name drafts say who tried their descriptions on everybody in the video.
+IDENTIFIED: Final = "identified"
+BY_WORDS: Final = "by words only"
+_SOONER: Final = 2.0
 _FIFTH = 5
 _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
@@ -70,14 +76,16 @@ class End:
 
     `edges` are the bands that the centre lies in, `near` those of them whose edge the box comes near to: near
     is not enough, since the feet of a person who walks down touch the lower edge long before there is nothing
-    left to see, nor is the band, since that at the top reaches far into the frame. The shot begins with the
-    first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame that does not
-    show the shot clearly. `is_cut` is False where the shot begins (ends) with the video itself, `is_bound`
-    says that the track does.
+    left to see, nor is the band, since that at the top reaches far into the frame. `passed` are the edges
+    that the person, going on so, is out of next: several where that takes about as long. The shot begins
+    with the first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame
+    that does not show the shot clearly. `is_cut` is False where the shot begins (ends) with the video
+    itself, `is_bound` says that the track does.
     """
 
     edges: tuple[Edge, ...]
     near: tuple[Edge, ...]
+    passed: tuple[Edge, ...]
     away_s: float
     is_cut: bool
     is_bound: bool
@@ -102,6 +110,7 @@ class End:
         return cls(
             edges=edges,
             near=tuple(edge for edge in edges if gaps[edge] <= reach),
+            passed=_passed(EndMotion.of(track, at=at, fps=tracked.fps), size_px=size_px),
             away_s=away_s,
             is_cut=is_cut,
             is_bound=frame == (0 if at == 0 else last),
@@ -115,14 +124,15 @@ class End:
         Source: HERBench, section 7.3.
         Departs: who is there in the first frame did not enter, who is there in the last did not leave;
             corners, where bands overlap, and the inside of the frame are unclear; and so is a box in a band
-            that does not come near the edge. Who is there when a shot begins or ends came and went nowhere,
-            as far as one can see; so did who is seen in black or mixed frames.
+            that does not come near the edge, or does not move towards it, or would be out of another edge
+            about as soon: a track may end early, behind somebody. Who is there when a shot begins or ends
+            came and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
         """
         if self.away_s <= 0:
             return UNCLEAR if self.is_cut else STAYED
         if self.away_s < self.unclear_s or len(self.edges) != 1 or not self.near:
             return UNCLEAR
-        return self.edges[0]
+        return self.edges[0] if self.passed == self.edges else UNCLEAR
 
     @property
     def is_inside(self) -> bool:
@@ -133,6 +143,16 @@ class End:
         if self.is_cut and (self.away_s <= 0 or self.away_s < self.unclear_s):
             return True
         return not self.is_bound and not self.near
+
+
+def _passed(motion: EndMotion, *, size_px: tuple[int, int]) -> tuple[Edge, ...]:
+    """The edges that a person who moves so is out of next; none for somebody who stands.
+
+    Beside the first there are those that take at most twice as long.
+    """
+    out = motion.is_out_in_s(size_px=size_px)
+    soonest = min(out.values(), default=0.0)
+    return tuple(edge for edge in EDGES if edge in out and out[edge] <= _SOONER * soonest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,8 +272,9 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     """The chosen people who can be asked about, as they come into view; the others go to the account.
 
     They are not in the order of their ranks: two that rank alike would change places with the frame rate.
-    Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
-    People without a card are compared by their looks; how many there are is noted in every draft.
+    A description is to fit exactly one person of the video. Where a model or people tried it on the others,
+    their word holds. Else nobody is used whose description has words like those of another, people without a
+    card are compared by their looks, and every draft says that it rests on words.
 
     Source: HERBench, figure 13 (exactly one individual fits the description).
     Departs: the paper does not say how it makes sure of that.
@@ -271,7 +292,10 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, settings=settings)
-        if problem := problem or _double(track_id, strangers, tracked, most=settings.same_look):
+        is_tried = track_id in cards and cards[track_id].fits_it_alone
+        if problem := problem or (
+            None if is_tried else _double(track_id, strangers, tracked, most=settings.same_look)
+        ):
             log.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
         track = tracks[track_id]
@@ -350,8 +374,15 @@ def _problem(
     coverage = len(track.frame_indices) / n_span
     if coverage < settings.coverage:
         return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {settings.coverage:.0%}"
-    like = closest(card.text, [other.text for name, other in cards.items() if name != track.track_id])
-    if like > settings.alike:
+    return _not_told_apart(card, cards, most=settings.alike)
+
+
+def _not_told_apart(card: Card, cards: Mapping[str, Card], *, most: float) -> tuple[str, str] | None:
+    """Why a description may fit somebody else, too: by the word of who tried it, or else by its words."""
+    if card.identified_by:
+        return None if card.fits_it_alone else (NOT_IDENTIFIED, card.fit)
+    like = closest(card.text, [other.text for name, other in cards.items() if name != card.track_id])
+    if like > most:
         return "not-told-apart", f"word likeness {like:.2f} to another person's description"
     return None
 
@@ -368,8 +399,25 @@ def about(people: Sequence[Person]) -> str:
 
 
 def facts(people: Sequence[Person]) -> dict[str, str]:
-    """For each listed person when and where."""
-    return {f"person {i}": person.fact for i, person in enumerate(people, 1)}
+    """For each listed person when and where; and who tried whom the descriptions fit."""
+    return {f"person {i}": person.fact for i, person in enumerate(people, 1)} | identification(people)
+
+
+def identification(people: Sequence[Person], *, knows_all: bool = True) -> dict[str, str]:
+    """Who tried the descriptions on everybody in the video, for reviewers: ``by words only`` is nobody.
+
+    `knows_all` is False where the question also describes somebody who is none of these people.
+    """
+    if doubt_of(people, knows_all=knows_all):
+        return {IDENTIFIED: BY_WORDS}
+    tried = sorted({person.card.identified_by for person in people})
+    return {IDENTIFIED: f"by {', '.join(tried)}"} if tried else {}
+
+
+def doubt_of(people: Sequence[Person], *, knows_all: bool = True) -> Literal["", Doubt]:
+    """Why somebody must look at a question about people: words alone say that each is the only one."""
+    is_tried = knows_all and all(person.card.identified_by for person in people)
+    return "" if is_tried else "by-words-only"
 
 
 def only_one(person: Person) -> str:
@@ -387,7 +435,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 4
+    version = 6
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings

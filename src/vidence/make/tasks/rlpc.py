@@ -167,7 +167,7 @@ class Rlpc(ComputedTask):
                 "",
                 reason="recall-not-known",
                 detail="a detector found these tracks, and how many people it misses was not measured: count "
-                "the people in some frames (--count-sheet writes them), or give tracks that people made",
+                "the people in some frames (--sheets writes them), or give tracks that people made",
             )
             return []
         crowd = _Crowd(tracked, self._settings)

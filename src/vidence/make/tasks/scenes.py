@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from vidence.explain.audit.structures import FALSE_STATEMENTS
 from vidence.make.pipeline.material import Corpus, Material, SceneCard
 from vidence.make.tasks.candidates import (
     Candidate,
@@ -26,6 +27,7 @@ from vidence.text import normal_form
 
 N_LISTED = 4
 FEWEST_CHANGES, MOST_CHANGES = 2, 5
+RULES = "rules"  # how the writer of a card that no model made begins
 # After so many draws in a row that were there before, a source has nothing more.
 _MOST_REPEATS = 60
 
@@ -187,7 +189,7 @@ class Asked:
 class SceneTask(ComputedTask):
     """A task about drawn descriptions of shots; which ones, and what is asked, is for the task to say."""
 
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("shots", "scene_cards")
 
     def __init__(self, settings: SceneSettings) -> None:
@@ -237,7 +239,19 @@ class SceneTask(ComputedTask):
                 wrong=wrong,
                 evidence=tuple(s.evidence for s in sorted(drawn, key=lambda s: s.shot.first_frame)),
                 facts=facts(drawn) | asked.facts,
+                tags=_tags(drawn, asked.question, scenes),
             )
+
+
+def _tags(drawn: Sequence[Scene], question: str, scenes: Scenes) -> dict[str, str]:
+    """Which listed descriptions are false, and whether false ones were made by rules and not by a model."""
+    tags = {}
+    false = [str(i) for i, scene in enumerate(drawn, 1) if not scene.card.is_faithful]
+    if false and numbered([scene.text for scene in drawn]) in question:
+        tags[FALSE_STATEMENTS] = " ".join(false)
+    if any(scene.card.writer.startswith(RULES) for some in scenes.false.values() for scene in some):
+        tags["false_model"] = RULES
+    return tags
 
 
 def _cards(scenes: Sequence[Scene]) -> frozenset[str]:

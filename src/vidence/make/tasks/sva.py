@@ -14,7 +14,6 @@ from vidence.make.tasks.candidates import (
     one_of,
     one_of_each,
 )
-from vidence.make.tasks.orders import other_orders
 from vidence.make.tasks.scenes import (
     N_LISTED,
     Asked,
@@ -95,7 +94,7 @@ def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
         case "first" | "last":
             return 0 if card == 0 else int(rng.integers(1, N_LISTED))
         case "order":
-            return int(rng.integers(2)) if card == 0 else int(rng.integers(2, N_LISTED + 1))
+            return int(rng.integers(2)) if card == 0 else _size(rng)
         case "how-many":
             return card
     return int(rng.binomial(N_LISTED, 0.5))  # every set of descriptions is as likely as any other
@@ -119,28 +118,39 @@ def _choice(
     return right, one_of_each(right, every, rng=rng)
 
 
+def _size(rng: np.random.Generator) -> int:
+    """How many descriptions an order holds: two to four, three as often as the others together."""
+    return 2 + int(rng.binomial(2, 0.5))
+
+
 def _order(by_time: Sequence[int], true: Sequence[int], rng: np.random.Generator) -> Choice:
+    """Two sets of descriptions, of which one has one more, in two orders each; or fewer than two are true.
+
+    Nothing in the four orders tells the right one: which set is the larger one is even, and the two orders of
+    a set differ by the same exchange. Orders near the right one alone would have it in their middle.
+    """
     if len(true) >= 2:
-        return order_of(true), (*_near(by_time, true, n=N_CHOICES - 2, rng=rng), FEWER_THAN_TWO)
-    size = int(rng.integers(2, N_LISTED + 1))
+        right, *wrong = _family(by_time, tuple(true), rng=rng)
+        return right, (*wrong, FEWER_THAN_TWO)
     others = [i for i in by_time if i not in true]
-    kept = {*true, *(others[i] for i in rng.permutation(len(others))[: size - len(true)])}
-    tempting = tuple(i for i in by_time if i in kept)
-    near = _near(by_time, tempting, n=N_CHOICES - 2, rng=rng)
-    return FEWER_THAN_TWO, (order_of(tempting), *near)
+    kept = {*true, *(others[i] for i in rng.permutation(len(others))[: _size(rng) - len(true)])}
+    return FEWER_THAN_TWO, _family(by_time, tuple(i for i in by_time if i in kept), rng=rng)
 
 
-def _near(
-    by_time: Sequence[int], right: Sequence[int], *, n: int, rng: np.random.Generator
-) -> tuple[str, ...]:
-    """Orders that go wrong in one way: another order, one description too many, too few, or a wrong one."""
-    left_out = [i for i in by_time if i not in right]
-    sets = [{*right, i} for i in left_out]
-    sets += [set(right) - {i} for i in right]
-    sets += [{*right, i} - {j} for i in left_out for j in right]
-    chronological = [order_of([i for i in by_time if i in one]) for one in sets if len(one) >= 2]
-    orders = other_orders(right, n=N_LISTED, rng=rng)
-    return one_of_each(order_of(right), [*chronological, *orders], n=n, rng=rng)
+def _family(by_time: Sequence[int], ours: Sequence[int], *, rng: np.random.Generator) -> tuple[str, ...]:
+    """An order, it with two places exchanged, and both with one description more or less."""
+    left_out = [i for i in by_time if i not in ours]
+    is_more = len(ours) == 2 or (len(ours) < N_LISTED and bool(rng.integers(2)))
+    one = (left_out if is_more else list(ours))[int(rng.integers(len(left_out) if is_more else len(ours)))]
+    theirs = {*ours, one} if is_more else {*ours} - {one}
+    shared = [i for i in by_time if i in theirs and i in ours]
+    first, second = (shared[int(i)] for i in sorted(rng.permutation(len(shared))[:2]))
+    turned = {first: second, second: first}
+    return tuple(
+        order_of([turned.get(i, i) if is_turned else i for i in some])
+        for some in (ours, [i for i in by_time if i in theirs])
+        for is_turned in (False, True)
+    )
 
 
 def _set_words(numbers: Sequence[int]) -> str:

@@ -31,6 +31,7 @@ class Colour:
     """
 
     n_dims = _BANDS * (_HUES * _LEVELS + _GREYS)
+    opens_anywhere = True
 
     def __init__(self) -> None:
         self.identity = f"colour/{_VERSION}"

@@ -23,7 +23,7 @@ from vidence.seeing.watching import Found, Image
 if TYPE_CHECKING:
     import cv2
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _WINDOW_PX: Final = (64, 128)
 # The people that the detector was trained on are 96 pixels high in windows of 128 (Dalal and Triggs 2005,
 # section 4); the width of a walking person is 0.41 of the height (Dollar et al. 2012, section 2.1).
@@ -56,9 +56,7 @@ class Settings(Record):
     )
     confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
     most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
-    ladder: Annotated[float, Meta(ge=1.01, le=2, description="factor between the sizes that are tried")] = (
-        1.05
-    )
+    ladder: Annotated[float, Meta(ge=1.01, le=2, description="factor between the sizes that are tried")] = 1.1
     most_iou: Annotated[float, Meta(ge=0, le=1, description="most IoU of two people")] = 0.4
 
 
@@ -77,6 +75,7 @@ class Hog:
     n_together = 1
     finds_parts = True
     caution = CAUTION
+    opens_anywhere = True
 
     def __init__(self, settings: Settings) -> None:
         import cv2
@@ -86,8 +85,15 @@ class Hog:
         self.identity = f"hog/{_VERSION} {settings!r} OpenCV {cv2.__version__}"
 
     def find(self, images: Sequence[Image]) -> list[Found]:
-        """The people in each picture."""
-        return [self._find(image) for image in images]
+        """The people in each picture, by one thread: several take more time of the processor together."""
+        import cv2
+
+        n_threads = cv2.getNumThreads()
+        cv2.setNumThreads(1)
+        try:
+            return [self._find(image) for image in images]
+        finally:
+            cv2.setNumThreads(n_threads)
 
     def _find(self, image: Image) -> Found:
         import cv2
@@ -101,7 +107,7 @@ class Hog:
             self._look(grey, least_px=near_px, border=_MARGIN),
         )
         boxes, margins = (np.concatenate(parts) for parts in zip(*looks, strict=True))
-        # Windows are looked at on several threads, and come in any order.
+        # Whatever the order in which windows come, it is the same here.
         order = np.lexsort([*boxes.T, -margins])
         boxes, covers = clip(boxes[order], width_px=image.shape[1], height_px=image.shape[0])
         confidences = 1 / (1 + np.exp(_STEEPNESS * (_EVEN_MARGIN - margins[order])))

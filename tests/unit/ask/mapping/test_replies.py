@@ -21,6 +21,10 @@ from vidence.ask.mapping.replies import Recorded, recorded, score_of
         ({"pred_answer": "B", "answer": "B"}, 1.0),
         ({"pred": 1, "ground_truth": "1"}, 1.0),
         ({"rating": 0}, 0.0),
+        # As lmms-eval writes MVBench and Video-MME: the whole reply beside the letter that is right.
+        ({"pred_answer": "(B) milk", "gt_answer": "B", "score": 1}, 1.0),
+        ({"question_id": "1-1", "duration": "short", "pred_answer": "C", "answer": "B", "score": 0.0}, 0.0),
+        ({"pred_answer": "B", "answer": "B", "score": -1}, 1.0),
         ({"choice": {"value": "I", "answer": "A"}}, 0.0),
         ({}, None),
     ],

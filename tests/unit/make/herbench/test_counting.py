@@ -12,7 +12,7 @@ from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.herbench.counting import N_FRAMES, read_counts
-from vidence.make.makers import actpld, herbench
+from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted.street import Street, plan_street, write_street
 
@@ -81,7 +81,7 @@ def test_without_a_count_nobody_is_counted_and_the_account_says_what_to_do(makin
     items, dropped, _ = making.make()
     assert items == []
     (gone,) = [one for one in dropped if one["reason"] == "recall-not-known"]
-    assert "--count-sheet" in gone["detail"]
+    assert "--sheets" in gone["detail"]
 
 
 def test_counted_frames_give_the_range_and_every_question_waits_for_a_person(making):
@@ -159,11 +159,11 @@ def test_counts_that_do_not_fit_the_tracks_are_named(making, line, words):
 
 
 def test_the_sheet_has_frames_with_boxes_and_a_table_to_fill_in(making, tmp_path):
-    making.make('counted = "not-there-yet.csv"', count_sheet=str(tmp_path / "sheet"))
+    making.make('counted = "not-there-yet.csv"', sheets=str(tmp_path / "sheet"))
     table = tmp_path / "sheet" / "counts.csv"
     rows = list(csv.DictReader(table.read_text(encoding="utf-8-sig").splitlines()))
     assert len(rows) == N_FRAMES
-    assert f"{N_FRAMES} frames to count" in making.built.sentences[0]
+    assert f"{N_FRAMES} frames to count" in making.built.sentences[-1]
     frame = int(rows[5]["frame"])
     n_boxes = sum(one.box_px(frame) is not None for one in making.street.passers)
     assert int(rows[5]["n_boxes"]) == n_boxes
@@ -176,13 +176,7 @@ def test_the_sheet_has_frames_with_boxes_and_a_table_to_fill_in(making, tmp_path
         writer.writeheader()
         writer.writerows(rows)
     assert making.make(f'counted = "{table}"')[0]
-    with pytest.raises(UsageError, match="has been filled in; name it as counted"):
-        making.make(count_sheet=str(tmp_path / "sheet"))
-
-
-def test_other_makers_count_nobody(tmp_path):
-    context = BuildContext(cache_root=tmp_path, memory=tmp_path / "replies.sqlite")
-    with pytest.raises(UsageError, match="counts no people; leave out --count-sheet"):
-        actpld.create().make(
-            tmp_path / "c.toml", out=None, overrides=MakeOverrides(count_sheet="x"), context=context
-        )
+    before = table.read_bytes()
+    making.make(sheets=str(tmp_path / "sheet"))
+    assert making.built.sentences[-1] == f"{table} was begun and stays as it is"
+    assert table.read_bytes() == before

@@ -131,3 +131,12 @@ def test_no_answer_is_right_too_often_in_a_structure(answers, share, kept):
     drafts = [draft(f"{i}", choices=(right, "v", "w", "x", "y")) for i, right in enumerate(answers)]
     left_out = drafting._too_common(drafts, share=share)
     assert "".join(a for a, one in zip(answers, drafts, strict=True) if one.draft_id not in left_out) == kept
+
+
+def test_questions_that_need_fewer_moments_can_be_left_out(tmp_path):
+    every, _ = drafted(tmp_path, "ac", per_video=20)
+    few = sum(one.k < 5 for one in every)
+    assert 0 < few < len(every)
+    drafts, accounts = drafted(tmp_path, "ac", per_video=20, least_k=5)
+    assert min(one.k for one in drafts) >= 5
+    assert accounts["quotas"].dropped["below-least-k"] >= few

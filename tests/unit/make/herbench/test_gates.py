@@ -41,6 +41,7 @@ def test_a_set_is_gated_reviewed_and_released(one):
     assert released & said.keys() == {name for name, verdict in said.items() if verdict == "accept"}
     sheet = (one.release() / "DATASHEET.md").read_text()
     assert "one-frame: the configuration has no" in sheet
+    assert "spans are stored, not proved necessary" in sheet
     assert str(one.folder) not in sheet
     loaded = table().load(one.release() / "items.jsonl", split="all", strict=True)
     assert len(loaded.items) == len(released)
@@ -53,6 +54,17 @@ def test_the_text_gate_drops_exactly_what_two_of_the_panel_must_get_right(one):
         right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
         assert (right >= 2) == (verdict["draft_id"] not in kept)
         assert len(verdict["votes"]) == 4
+
+
+def test_where_no_video_is_here_no_evidence_is_verified(one):
+    text = one.config.read_text().replace("[review]", '[gates.needs_all]\nmodel = "a"\n\n[review]')
+    one.config.write_text(text)
+    one.make()
+    tried = [v for v in lines(one.folder / "out" / "verdicts.jsonl") if v["gate"] == "needs-all"]
+    assert {(v["decision"], v["why"]) for v in tried} == {("untried", "the video is not here")}
+    assert not any("k_verified" in item["tags"] for item in lines(one.folder / "out" / "items.jsonl"))
+    stages = one.account()
+    assert stages["needs-all"]["n_in"] == stages["needs-all"]["n_out"] == len(tried)
 
 
 def test_a_sheet_with_faults_stops_the_making_and_says_where(one):

@@ -1,5 +1,8 @@
 """Review and release: what may go out that nobody has looked at, and when nothing does."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from subjects.gated import draft, questions
@@ -8,7 +11,7 @@ from vidence.errors import UsageError
 from vidence.make.gates.asking import GateVerdict
 from vidence.make.gates.rules import ReleaseRules, ReviewRules
 from vidence.make.herbench.gates import Gated
-from vidence.make.herbench.release import RESULT_FILE, SHEET_FILE, Reviewing, release, review
+from vidence.make.herbench.release import MORE_FILE, RESULT_FILE, SHEET_FILE, Reviewing, release, review
 from vidence.make.pipeline.session import MakeOverrides
 
 DRAFTS = (draft("sure"), draft("doubtful", truth="model"), draft("open"))
@@ -88,3 +91,70 @@ def test_a_release_is_written_once_and_stays(tmp_path):
         assert found.sentences[-1] == f"Release {folder}: {ending}"
     assert found.files[-1].parent == folder
     assert found.files[-1].is_file()
+
+
+# --------------------------------------------------------------------------- task by task
+
+
+MANY = questions([draft(f"{task}-{i}", task=task) for task in ("AC", "FAM") for i in range(20)])
+NONE_OPEN = Gated(drafts=tuple(one.draft for one in MANY))
+
+
+def filled(folder: Path, name: str, sheet: str, *, tasks: tuple[str, ...], reject: int = 0) -> None:
+    """The lines of some tasks of a sheet, filled in; the others are left empty."""
+    rows = list(csv.DictReader((folder / "out" / "review" / sheet).read_text("utf-8-sig").splitlines()))
+    for i, row in enumerate(row for row in rows if row["task"] in tasks):
+        row["verdict"] = "reject" if i < reject else "accept"
+    with (folder / name).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_before_anybody_looks_it_is_said_what_can_be_released(tmp_path):
+    found = review(session(tmp_path, review=ReviewRules()), MANY, [], gated=NONE_OPEN)
+    assert "6 of 40 questions are looked at" in found.sentences[1]
+    assert "each_task = 9 in [review] draws 12 more" in found.sentences[1]
+    assert [table.name for table in found.tables] == ["review"]
+
+
+def test_what_is_decided_goes_on_and_what_waits_has_a_sheet_of_its_own(tmp_path):
+    rules = ReviewRules(each_task=9, filled=("first.csv", "more.csv"))
+    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    filled(tmp_path, "first.csv", SHEET_FILE, tasks=("AC",))
+    found = review(session(tmp_path, review=rules, release=OUT), MANY, [], gated=NONE_OPEN)
+    assert {one.draft.task for one in found.questions} == {"AC"}
+    assert len(found.questions) == 20
+    more = tmp_path / "out" / "review" / MORE_FILE
+    assert more in found.files
+    assert "9 questions wait for people" in found.sentences[1]
+    assert "give a larger release another version" in found.sentences[-1]
+    filled(tmp_path, "more.csv", MORE_FILE, tasks=("FAM",))
+    whole = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    assert len(whole.questions) == 40
+    assert whole.sentences == ("Review: 40 of 40 questions stay (AC released, FAM released).",)
+
+
+def test_a_task_that_is_held_back_says_what_would_release_it(tmp_path):
+    rules = ReviewRules(filled="filled.csv")
+    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"))
+    found = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    assert len(found.questions) == 6
+    assert found.sentences[1] == (
+        "AC: 17 held back, 0 of 3 looked at were rejected; each_task = 9 in [review] and 6 more reviews "
+        "without a rejection would release them, and this command goes on."
+    )
+    # the sample grows, and nothing of what was said is lost
+    wider = ReviewRules(filled="filled.csv", each_task=9)
+    again = review(session(tmp_path, review=wider), MANY, [], gated=NONE_OPEN)
+    assert "12 questions wait for people" in again.sentences[1]
+    assert len(again.questions) == 6
+
+
+def test_a_task_of_which_too_many_are_rejected_is_looked_at_whole(tmp_path):
+    rules = ReviewRules(filled="filled.csv", each_task=9)
+    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"), reject=4)
+    found = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    assert "AC: 11 held back, 4 of 9 looked at were rejected; looking at all of them" in found.sentences[1]

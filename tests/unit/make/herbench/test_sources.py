@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vidence.errors import DataError
-from vidence.make.herbench.config import HerbenchConfig, LogRule
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule
 from vidence.make.herbench.sources import Sources, find_sources
 
 LOG = "video_id,start,end,narration,verb,noun\nv1,1,2,take cup,take,cup\nv2,1,2,take cup,take,cup\n"
@@ -38,3 +38,11 @@ def test_a_table_says_how_long_and_how_large_a_video_is(tmp_path):
 def test_a_wrong_table_is_named_with_its_line(tmp_path, table, said):
     with pytest.raises(DataError, match=said):
         found(tmp_path, table)
+
+
+def test_given_tracks_need_their_video(tmp_path):
+    rule = SourceRule(path="v.mp4", tracks="mot:gt.txt")
+    here = find_sources(HerbenchConfig(name="n", sources=(rule,)), tmp_path, cache_root=None, limit=None)
+    (gone,) = here.dropped
+    assert (gone.what, gone.reason) == ("v", "unreadable-video")
+    assert gone.detail.endswith("its tracks need it: size, times and looks are read from it")

@@ -257,7 +257,12 @@ def test_what_a_task_lacks_is_said(session):
         ("[tasks.ac]", "[tasks.acc]", UsageError, "Did you mean 'ac'"),
         ('format = "plain"', 'format = "plein"', UsageError, "Did you mean 'plain'"),
         ('path = "log.csv"', 'path = "log.cvs"', DataError, "log.cvs"),
-        ("per_video = 3", "per_video = 0", UsageError, "per_video: Expected `int` >= 1; found 0"),
+        (
+            "per_video = 3",
+            "per_video = 0",
+            UsageError,
+            "per_video: 0 found; expected a whole number of 1 or more",
+        ),
         ("per_video = 3", 'structures = ["nothing"]', UsageError, "no structure 'nothing'"),
         ('name = "kitchens"', 'name = "a/b"', UsageError, "letters, digits"),
         ("seed = 3", "sead = 3", UsageError, "config.toml:3: there is no setting 'sead'"),

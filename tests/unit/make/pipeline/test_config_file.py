@@ -1,10 +1,12 @@
 """Strict TOML: what is wrong is named with its line and the nearest name that there is."""
 
+from typing import Literal
+
 import msgspec
 import pytest
 
 from vidence.errors import UsageError
-from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.config_file import Share, read_config
 from vidence.records import Record
 
 
@@ -24,6 +26,8 @@ class Whole(Record):
     sources: tuple[Source, ...] = ()
     models: dict[str, str | Inner] = msgspec.field(default_factory=dict)
     seed: int = 0
+    kind: Literal["a", "b"] = "a"
+    share: Share = 1.0
 
     def __post_init__(self) -> None:
         if self.seed < 0:
@@ -75,8 +79,13 @@ def test_a_good_file_is_its_record(tmp_path):
         ('detector = "boxes"', 'detektor = "boxes"', ("config.toml:6:", "'tracking.detektor'", "'detector'")),
         ('licence = "CC0"', 'license = "CC0"', ("config.toml:13:", "'sources[1].license'", "'licence'")),
         ("[tracking]", "[trackin]", ("config.toml:5:", "'trackin'", "'tracking'")),
-        ("seed = 3", 'seed = "three"', ("config.toml:3:", "seed:", "`int`")),
-        ('path = "b.mp4"', "", ("config.toml:11:", "sources[1]", "`path`")),
+        ("seed = 3", 'seed = "three"', ("config.toml:3: seed: 'three' found; expected a whole number",)),
+        ('path = "b.mp4"', "", ("config.toml:11: sources[1]: `path` is missing; give it",)),
+        ('scenes = "scripted:x"', "scenes = 3", ("models.scenes: 3 found; expected a text or a table",)),
+        ("seed = 3", "seed = []", ("config.toml:3: seed: a list found; expected a whole number",)),
+        ("seed = 3", 'kind = "c"', ("config.toml:3: kind: 'c' found; expected one of 'a', 'b'",)),
+        ("seed = 3", "share = 1.5", ("config.toml:3: share: 1.5 found; expected a number of 1 or less",)),
+        ("seed = 3", "share = 0.0", ("config.toml:3: share: 0.0 found; expected a number of more than 0",)),
         ('detector = "x"', 'detecter = "x"', ("config.toml:16:", "'models.cards.detecter'", "'detector'")),
         ('name = "street"', "", ("config.toml:", "`name`")),
         ("seed = 3", "seed = -1", ("config.toml:", "seed is -1", "0 or more")),

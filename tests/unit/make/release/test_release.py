@@ -14,7 +14,7 @@ from vidence.ask.benchmarks.table import create as table
 from vidence.errors import StoreError, UsageError
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account
-from vidence.make.release.words import Facts
+from vidence.make.release.words import Facts, demand_words
 from vidence.make.release.writing import (
     release_files,
     split_by_source,
@@ -231,3 +231,44 @@ def test_nothing_left_is_no_release():
 def test_rules_that_make_no_sense_are_refused(rules, said):
     with pytest.raises(UsageError, match=said):
         ReleaseRules(**rules)
+
+
+def test_the_datasheet_says_what_the_questions_are_like_and_what_is_not_known():
+    sheet = files()[Path("DATASHEET.md")].decode()
+    assert "- 48 questions about 6 videos; 8.0 questions a video." in sheet
+    assert "- Videos last 10.0 s on average, 10.0 to 10.0 s (6 of 6 measured)." in sheet
+    assert "| question | 48 | 4.00 | 4 | 4 |" in sheet
+    assert "| all | 48 | 144 | 3.00 | 3 | 8.00 | 8.00 |" in sheet  # three spans from 1 to 9 s
+    assert "Not known are whether scenes are indoors or outdoors; how well people answer" in sheet
+    assert "the film or recording that 6 of 6 videos were cut from" in sheet
+
+
+def test_the_datasheet_tells_what_was_verified_from_what_was_only_stored():
+    sheet = files()[Path("DATASHEET.md")].decode()
+    assert "each with 3 or more spans of evidence." in sheet
+    assert "spans are stored, not proved necessary" in sheet
+    assert "| AC | 3 | 3.0 | 0 | - | - |" in sheet
+    tried = questions(
+        [
+            draft("a", k=2, k_verified=2),
+            draft("b", k=2, k_verified=3),
+            draft("c", k=1),
+            draft("d", task="FAM"),
+        ]
+    )
+    sheet = files(tried)[Path("DATASHEET.md")].decode()
+    assert "for 2 of 4 questions" in sheet
+    assert "Of the other 2 spans are stored, not proved necessary." in sheet
+    assert "| AC | 1 | 1.7 | 2 | 2 | 2.5 |" in sheet
+    whole = questions([draft("a", k_verified=3)])
+    assert "of 1 questions: so many moments proved needed" in demand_words(whole)
+    assert "not proved" not in demand_words(whole)
+
+
+def test_what_proved_needed_stands_on_the_item_in_both_formats():
+    made = files(questions([draft("a", k_verified=2), draft("b")]))
+    first, second = (json.loads(line) for line in made[Path("items.jsonl")].decode().splitlines())
+    assert (first["tags"]["k"], first["tags"]["k_verified"]) == ("3", "2")
+    assert "k_verified" not in second["tags"]
+    rows = json.loads(made[Path("data/tasks/action_counting.json")])
+    assert [row["metadata"].get("k_verified") for row in rows] == [2, None]

@@ -10,7 +10,7 @@ import pytest
 from subjects.gated import draft, questions
 from vidence.errors import DataError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.review.decision import decide_review
+from vidence.make.review.decision import decide_review, plan_review, plan_table, plan_words
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.make.review.sheet import Reviewed, as_csv, as_page, read_csv
 
@@ -71,6 +71,12 @@ def test_what_a_program_cannot_vouch_for_is_looked_at_in_any_case_and_not_sample
     assert sum(one == "sample" for one in why.values()) == 3  # 0.15 * 19, rounded up
 
 
+def test_questions_about_people_whom_nobody_told_apart_are_all_looked_at():
+    drafts = [draft("p", review="by-words-only"), draft("q"), draft("r")]
+    drawn = draw_sample(questions(drafts), ReviewRules(share=0.01), seed=0, open_gates={"p": ["needs-all"]})
+    assert [(row.why, row.note) for row in drawn.rows] == [("by-words-only", "needs-all"), ("sample", "")]
+
+
 @pytest.mark.parametrize("why", ["detected-count", "paper-count"])
 def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     drafts = [draft(f"d{i}", truth="given tracks") for i in range(10)]
@@ -91,6 +97,58 @@ def test_questions_that_rest_on_something_else_are_another_stratum():
 def test_everything_and_nothing_can_be_drawn():
     assert len(drawn_of(asked(AC__v1=7, FAM__v1=1), share=1.0).rows) == 8
     assert drawn_of(()).rows == ()
+
+
+def test_each_task_gives_so_many_and_whoever_was_drawn_stays():
+    some = asked(AC__v1=30, AC__v2=10, FAM__v1=5, FOM__v1=80)
+    before = {row.question.question_id for row in drawn_of(some).rows}
+    drawn = drawn_of(some, each_task=9)
+    counts = Counter(row.question.draft.task for row in drawn.rows)
+    assert counts == {"AC": 9, "FAM": 5, "FOM": 12}
+    assert before <= {row.question.question_id for row in drawn.rows}
+
+
+# --------------------------------------------------------------------------- what it can come to
+
+
+def test_the_plan_says_before_anybody_looks_what_can_be_released():
+    some, rules = asked(AC__v1=20, FAM__v1=20), ReviewRules()
+    plans = plan_review(some, draw_sample(some, rules, seed=1, open_gates={}), rules)
+    # 0 of 3: Wilson's upper end is 56 %; 0 of 9 is 29.9 %, the first below 30 %
+    assert [(one.n_sample, one.n_rest, one.most_rejected, one.needed) for one in plans] == [
+        (3, 17, -1, 9)
+    ] * 2
+    words = plan_words(plans, rules)
+    assert words.startswith("6 of 40 questions are looked at; if all are accepted, 0 that nobody looked at")
+    assert "34 of AC, FAM are held back whatever is said" in words
+    assert "each_task = 9 in [review] draws 12 more" in words
+    (first, _) = plan_table(plans).rows
+    assert first.values == (20, 3, 0, 17, None, 9)
+
+
+def test_the_plan_of_a_sample_of_enough_size_says_how_many_may_be_rejected():
+    some, rules = asked(AC__v1=100), ReviewRules()
+    (plan,) = plan_review(some, draw_sample(some, rules, seed=1, open_gates={}), rules)
+    assert (plan.n_sample, plan.most_rejected) == (15, 1)  # 1 of 15: 29.8 %; 2 of 15: 37.9 %
+    assert plan_words([plan], rules).endswith("85 that nobody looked at are released with them.")
+    (whole,) = plan_review(some, drawn_of(some, share=1.0), ReviewRules(share=1.0))
+    assert (whole.n_rest, plan_table([whole]).rows[0].values) == (0, (100, 100, 0, 0, None, None))
+
+
+def test_what_waits_holds_back_its_own_task_and_no_other():
+    some = asked(AC__v1=100, FAM__v1=100)
+    drawn = drawn_of(some)
+    said = [
+        Reviewed(item_id=row.question.question_id, is_accepted=True)
+        for row in drawn.rows
+        if row.question.draft.task == "AC"
+    ]
+    result, kept, dropped = decide_review(some, drawn, said=said, rules=ReviewRules())
+    lines = {line.task: line for line in result.tasks}
+    assert (lines["AC"].rest, lines["AC"].n_waiting) == ("released", 0)
+    assert (lines["FAM"].rest, lines["FAM"].n_waiting, lines["FAM"].weighted) == ("waiting", 15, None)
+    assert {one.draft.task for one in kept} == {"AC"}
+    assert Counter(one.reason for one in dropped) == {"waits-for-a-person": 15, "task-held-back": 85}
 
 
 # --------------------------------------------------------------------------- what people write
@@ -118,7 +176,7 @@ def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
         rows[0] |= {"frames": "yes", "unique": "NO", "verdict": "Reject", "note": "two are right"}
         return rows[::-1]
 
-    said = read_csv(filled(drawn, tmp_path / "a.csv", edit), drawn.rows)
+    said = read_csv([filled(drawn, tmp_path / "a.csv", edit)], drawn.rows)
     assert [one.item_id for one in said] == [row.question.question_id for row in drawn.rows]
     assert [one.is_accepted for one in said] == [False, True, True]
     assert (said[0].failed_checks, said[0].note) == (("unique",), "two are right")
@@ -127,7 +185,7 @@ def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
 def test_a_sheet_saved_with_semicolons_and_without_our_columns_is_read(drawn, tmp_path):
     lines = ["item_id;verdict", *(f"{row.question.question_id};accept" for row in drawn.rows)]
     (tmp_path / "a.csv").write_text("\r\n".join(lines), encoding="utf-8-sig")
-    assert len(read_csv(tmp_path / "a.csv", drawn.rows)) == 3
+    assert len(read_csv([tmp_path / "a.csv"], drawn.rows)) == 3
 
 
 def test_no_spreadsheet_takes_a_check_for_a_number():
@@ -149,26 +207,25 @@ def change(index: int, **cells: str):
     [
         (change(0, item_id="AC_9999"), "AC_9999 is not in the sheet that was written"),
         (change(0, item_id=""), "an empty id is not in the sheet"),
-        (change(1, verdict=""), "has no verdict; expected accept or reject"),
+        (change(1, verdict="", note="hm"), "has no verdict; expected accept or reject"),
         (change(1, verdict="maybe"), "has the verdict 'maybe'"),
         (change(1, unique="perhaps"), "has 'perhaps' under 'unique'"),
         (change(1, frames="no"), "is accepted, and 'frames' is no"),
         (change(2, check="0123456789ab"), "was changed after the sheet was written"),
         (lambda rows: [*rows, rows[0] | {"verdict": "reject"}], "a second line for"),
-        (lambda rows: rows[1:], "has no line; every question of the sheet needs a verdict"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(drawn, tmp_path, edit, said):
     path = filled(drawn, tmp_path / "a.csv", edit)
     with pytest.raises(DataError, match=said) as caught:
-        read_csv(path, drawn.rows)
+        read_csv([path], drawn.rows)
     assert "a.csv" in str(caught.value)
 
 
 def test_the_line_is_that_of_the_file(drawn, tmp_path):
     path = filled(drawn, tmp_path / "a.csv", change(1, verdict="maybe"))
     with pytest.raises(DataError) as caught:
-        read_csv(path, drawn.rows)
+        read_csv([path], drawn.rows)
     line = next(i for i, text in enumerate(path.read_text().split("\n"), start=1) if "maybe" in text)
     first = next(
         i
@@ -181,7 +238,23 @@ def test_the_line_is_that_of_the_file(drawn, tmp_path):
 
 def test_all_faults_are_named_at_once(drawn, tmp_path):
     with pytest.raises(DataError, match="3 faults"):
-        read_csv(filled(drawn, tmp_path / "a.csv", verdict=""), drawn.rows)
+        read_csv([filled(drawn, tmp_path / "a.csv", verdict="perhaps")], drawn.rows)
+
+
+@pytest.mark.parametrize("edit", [change(1, verdict=""), lambda rows: [rows[0], *rows[2:]]])
+def test_a_question_without_a_verdict_waits(drawn, tmp_path, edit):
+    said = read_csv([filled(drawn, tmp_path / "a.csv", edit)], drawn.rows)
+    assert [one.item_id for one in said] == [drawn.rows[i].question.question_id for i in (0, 2)]
+
+
+def test_several_sheets_are_read_as_one_and_two_verdicts_are_refused(drawn, tmp_path):
+    first = filled(drawn, tmp_path / "a.csv", change(2, verdict=""))
+    rest = filled(drawn, tmp_path / "b.csv", lambda rows: rows[2:])
+    said = read_csv([first, rest], drawn.rows)
+    assert [one.item_id for one in said] == [row.question.question_id for row in drawn.rows]
+    twice = filled(drawn, tmp_path / "c.csv", lambda rows: rows[1:])
+    with pytest.raises(DataError, match=r"c\.csv, line \d+: a second line for"):
+        read_csv([first, twice], drawn.rows)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +270,7 @@ def test_what_is_no_sheet_is_refused(drawn, tmp_path, content, said):
     if content is not None:
         (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=said):
-        read_csv(tmp_path / "a.csv", drawn.rows)
+        read_csv([tmp_path / "a.csv"], drawn.rows)
 
 
 def test_nothing_in_the_sheet_is_run_as_a_formula():
@@ -317,4 +390,4 @@ def test_a_line_with_half_a_quote_is_named(drawn, tmp_path):
     path = filled(drawn, tmp_path / "a.csv", edit)
     path.write_bytes(path.read_bytes().replace(b"half", b'"half" a'))
     with pytest.raises(DataError, match="expected quotes in pairs"):
-        read_csv(path, drawn.rows)
+        read_csv([path], drawn.rows)

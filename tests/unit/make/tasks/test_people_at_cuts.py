@@ -202,10 +202,15 @@ class TestOthers:
         draft = entered_left(rlpc(Material(source=SOURCE, tracked=tracked), others_s="0.2"))
         assert draft.facts["unclear"] == "1"
 
-    def test_many_of_them_leave_nothing_to_ask(self):
+    def test_many_of_them_need_a_range_that_holds_all(self):
         others = tuple(across(f"o{i}", first=30 + 20 * i, last=45 + 20 * i) for i in range(6))
         tracked = replace(video(self.WALKERS, basis=FINDS_ALL), others=others)
-        found = rlpc(Material(source=SOURCE, tracked=tracked))
+        material = Material(source=SOURCE, tracked=tracked)
+        draft = entered_left(rlpc(material))
+        low, high = (int(word) for word in draft.choices[draft.answer_index].split(" to "))
+        assert low <= 5
+        assert high >= 11
+        found = rlpc(material, widest="2")
         assert not [d for d in found if d.structure == "entered" and "left edge" in d.question]
 
     def test_nobody_is_asked_about_them(self):

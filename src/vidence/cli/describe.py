@@ -1,0 +1,138 @@
+"""``vidence describe``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.cli.audit import named_questions
+from vidence.cli.console import Screen, show_licence
+from vidence.cli.outputs import (
+    csv_option,
+    html_option,
+    json_option,
+    latex_option,
+    screen,
+    write_asked,
+)
+from vidence.cli.run import pairs
+from vidence.engine.environment import cache_root
+from vidence.errors import MediaError, UsageError
+
+if TYPE_CHECKING:
+    from vidence.contracts import Loaded
+    from vidence.records import Item
+
+_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
+
+
+@click.command()
+@click.argument("what")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
+)
+@click.option("--split", help="The part of the benchmark.")
+@click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
+@click.option("--media", type=click.Path(path_type=Path), help="The folder in which the videos lie.")
+@click.option("--measure/--no-measure", default=True, help="Look into the videos that are here for lengths.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="TAG=VALUE",
+    callback=lambda context, flag, texts: pairs(texts, "--where"),
+    help="Only questions with this tag; repeatable.",
+)
+@click.option(
+    "--cross", multiple=True, metavar="TAG,TAG", help="Count the values of two tags together; repeatable."
+)
+@html_option
+@csv_option("question")
+@json_option
+@latex_option
+def describe(
+    *,
+    what: str,
+    data: Path | None,
+    split: str | None,
+    map: str | None,
+    media: Path | None,
+    measure: bool,
+    where: dict[str, str],
+    cross: tuple[str, ...],
+    html: Path | None,
+    csv_path: Path | None,
+    json_path: Path | None,
+    latex: Path | None,
+) -> None:
+    """Statistics of a set of questions: WHAT is a file in the item format, or a benchmark.
+
+    Lengths of texts, videos, sources, evidence, letters, vocabulary and tags; videos that are not here are
+    counted and not measured.
+    """
+    import msgspec
+
+    from vidence.catalog import create
+    from vidence.engine.prepare import choose_items, load_questions, make_plan
+    from vidence.report import described
+    from vidence.report.export import write_file
+    from vidence.report.terminal import draw_section
+    from vidence.tables.latex import latex as latex_of
+
+    shown = screen(html, csv_path, json_path, latex)
+    crossed = [_crossed(text) for text in cross]
+    benchmark, source = named_questions(what, data)
+    given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
+    overrides = {key: value for key, value in given.items() if value}
+    plan = make_plan(benchmark, data=source, model=_NOBODY, overrides=overrides)
+    show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
+    loaded = load_questions(plan)
+    plan = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
+    items, _ = choose_items(loaded, plan, model=create("model", _NOBODY))
+    name = source.name if data is None and source is not None else benchmark
+    found = described.describe(
+        items,
+        name=name,
+        durations_s=_durations(loaded, items) if measure else {},
+        crossed=crossed,
+    )
+    for problem in loaded.problems[:_MOST_NAMED]:
+        click.echo(f"left out: {problem}", err=True)
+    if len(loaded.problems) > _MOST_NAMED:
+        click.echo(f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out", err=True)
+    settings = {"questions": str(plan.data), "where": where or "all"}
+    write_asked(
+        (csv_path, lambda file: described.write_described_csv(found, file)),
+        (json_path, lambda file: described.write_described_json(found, file)),
+        (latex, lambda file: write_file(file, latex_of(found.tables, intervals="none"))),
+        (html, lambda file: described.write_described_page(found, file, settings=settings)),
+    )
+    draw_section(described.section(found), shown)  # last: whoever reads may close the pipe
+
+
+_MOST_NAMED = 5
+
+
+def _crossed(text: str) -> tuple[str, str]:
+    one, _, other = (part.strip() for part in text.partition(","))
+    if not one or not other or "," in other:
+        raise UsageError(f"--cross {text!r}; expected two tags: --cross discipline,answer_kind")
+    return one, other
+
+
+def _durations(loaded: "Loaded", items: "Sequence[Item]") -> dict[str, float]:
+    """The seconds of the videos that are here, by `Item.video_id`; what cannot be read is said."""
+    from vidence.media.files import read_facts, resolve
+
+    found: dict[str, float] = {}
+    for item in {item.video_id: item for item in items}.values():
+        paths = [resolve(loaded.media_root, one) for one in item.media if one.kind == "video"]
+        if not paths or len(paths) < len(item.media) or not all(path.is_file() for path in paths):
+            continue
+        try:
+            facts = [read_facts(path, kind="video", cache_root=cache_root()) for path in paths]
+        except MediaError as error:
+            click.echo(f"not measured: {error}", err=True)
+            continue
+        found[item.video_id] = sum(one.probe.counted.duration_s for one in facts)
+    return found

@@ -1,0 +1,488 @@
+"""Readers of texts who have seen no video: what each of their rules gets, and whether that is more than luck.
+
+A `Board` is a number of texts of which some are right: the choices of a question, or descriptions of which
+some are false. A rule says which text it takes, from the texts alone or from the boards of other sources; the
+right ones are drawn anew many times, and the best rule of the set is held against the best rule of each draw.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate, Item
+from vidence.statistics.chance import (
+    SIZE_RULES,
+    choice_sizes,
+    longest_choice,
+    margin,
+    numeric_median,
+    shortest_choice,
+)
+from vidence.text import letter_index, normal_form
+
+Weights: TypeAlias = NDArray[np.float64]  # (boards, texts): the share of a pick; a row of zeros is silent
+Verdict: TypeAlias = Literal["chance", "above", "untold"]
+
+# Of the way from guessing to always right (five choices: 62 %): what must not pass for luck in a test.
+TELLING: Final = 0.525
+_BATCH: Final = 100
+_ENOUGH: Final = 30  # draws as good as the set, after which no more are needed
+_ADDED: Final = 0.5  # to the count of every word
+_MOST_NEEDED: Final = 2_000
+_POWER: Final = 0.8
+LEAST_SOURCES: Final = 4  # with fewer an interval by source hides nearly every leak
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Texts of which some are right. `about` is what all of them answer, `cluster` names the source."""
+
+    texts: tuple[str, ...]
+    right: frozenset[int]
+    cluster: str
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        n = len(self.texts)
+        if not 0 < len(self.right) < n or not self.right <= set(range(n)):
+            raise UsageError(
+                f"{sorted(self.right)} of {n} texts are right; expected places below {n}, at least one and "
+                "not all"
+            )
+
+    @property
+    def chance(self) -> float:
+        """How often a drawn text is right."""
+        return len(self.right) / len(self.texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindScore:
+    """What one rule gets on the `n` boards of which it says something.
+
+    `p_value` is adjusted for all rules of the same test: the share of draws of the right texts in which some
+    rule stands out as far. `margin` is over guessing.
+    """
+
+    key: str
+    title: str
+    n: int
+    score: float
+    chance: float
+    margin: Estimate
+    p_value: float
+
+    def is_above(self, alpha: float) -> bool:
+        """Above guessing in the interval by source, and further than the best of all rules by luck."""
+        return self.p_value <= alpha and self.margin.low > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindTest:
+    """What rules get on boards, the best first. `n_needed` boards at least can tell a leak from luck."""
+
+    n: int
+    n_clusters: int
+    scores: tuple[BlindScore, ...]
+    n_needed: int
+
+    def above(self, alpha: float) -> BlindScore | None:
+        """The rule that is furthest above guessing, if one is."""
+        return next((one for one in self.scores if one.is_above(alpha)), None)
+
+    def verdict(self, alpha: float) -> Verdict:
+        """``untold`` where there are too few boards, or sources, for a leak to show."""
+        if self.above(alpha) is not None:
+            return "above"
+        return "untold" if self.n < self.n_needed or self.n_clusters < LEAST_SOURCES else "chance"
+
+
+# --------------------------------------------------------------------------- boards
+
+
+def board_of(item: Item) -> Board | None:
+    """The choices of a question; None where there are fewer than two."""
+    if item.answer_kind != "choice" or len(item.choices) < 2:
+        return None
+    right = frozenset({letter_index(item.answer)})
+    return Board(texts=item.choices, right=right, cluster=item.source_id, about=item.question)
+
+
+_NUMBERED: Final = re.compile(r"^(\d+)\. +(.*\S)\s*$", re.MULTILINE)
+
+
+def statements_of(question: str, false: Sequence[int], *, cluster: str) -> Board | None:
+    r"""The numbered lines of a question, the `false` ones (from 1) as what is to be found; None without both.
+
+    >>> statements_of("Two shots:\n1. A dog.\n2. A cat.\nWhich?", [2], cluster="film").right
+    frozenset({1})
+    """
+    texts = tuple(text for _, text in _NUMBERED.findall(question))
+    right = frozenset(number - 1 for number in false)
+    if not 0 < len(right) < len(texts) or max(right) >= len(texts):
+        return None
+    return Board(texts=texts, right=right, cluster=cluster)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """Boards side by side: padded to one width, `is_there` where a board has a text."""
+
+    boards: tuple[Board, ...]
+    is_there: NDArray[np.bool_]
+    n_texts: NDArray[np.int64]
+    n_right: NDArray[np.int64]
+    cluster: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, boards: Sequence[Board]) -> "_Table":
+        n_texts = np.array([len(one.texts) for one in boards], np.int64)
+        _, cluster = np.unique([one.cluster for one in boards], return_inverse=True)
+        return cls(
+            boards=tuple(boards),
+            is_there=np.arange(n_texts.max()) < n_texts[:, None],
+            n_texts=n_texts,
+            n_right=np.array([len(one.right) for one in boards], np.int64),
+            cluster=cluster.reshape(-1),
+        )
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        found = np.zeros_like(self.is_there)
+        for row, board in enumerate(self.boards):
+            found[row, list(board.right)] = True
+        return found
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """As many right texts on each board, drawn evenly."""
+        keys = np.where(self.is_there, rng.random(self.is_there.shape), np.inf)
+        ranks = keys.argsort(axis=1).argsort(axis=1)
+        return np.asarray(ranks < self.n_right[:, None])
+
+    def best(self, scores: NDArray[np.float64]) -> Weights:
+        """The text with the highest score of each board; several share, and where all are equal none is."""
+        scores = np.where(self.is_there & ~np.isnan(scores), scores, -np.inf)
+        top = scores.max(axis=1, keepdims=True)
+        is_top = self.is_there & (scores >= top - 1e-12) & np.isfinite(top)
+        is_top[is_top.sum(axis=1) == self.n_texts] = False
+        weights: Weights = is_top / np.maximum(is_top.sum(axis=1, keepdims=True), 1)
+        return weights
+
+    def filled(self, of_board: Callable[[Board], Sequence[float]]) -> NDArray[np.float64]:
+        """A score for every text, NaN elsewhere."""
+        scores = np.full(self.is_there.shape, np.nan)
+        for row, board in enumerate(self.boards):
+            scores[row, : len(board.texts)] = of_board(board)
+        return scores
+
+
+# --------------------------------------------------------------------------- rules that see texts alone
+
+Picker: TypeAlias = Callable[[_Table], Weights]
+
+
+def _picked(pick: Callable[[Sequence[str]], int | None]) -> Picker:
+    def weights(table: _Table) -> Weights:
+        found = np.zeros(table.is_there.shape)
+        for row, board in enumerate(table.boards):
+            place = pick(board.texts)
+            if place is not None:
+                found[row, place] = 1.0
+        return found
+
+    return weights
+
+
+def _parts(text: str) -> frozenset[str]:
+    """The words of a text, and those that stand side by side."""
+    words = normal_form(text).split()
+    return frozenset(words) | {" ".join(pair) for pair in pairwise(words)}
+
+
+def _likeness(board: Board) -> list[float]:
+    """How much each text has in common with the others of its board (Jaccard)."""
+    parts = [_parts(text) for text in board.texts]
+    return [
+        sum(len(one & other) / max(1, len(one | other)) for j, other in enumerate(parts) if j != i)
+        for i, one in enumerate(parts)
+    ]
+
+
+def _overlap(board: Board) -> list[float]:
+    """The share of words of each text that the question has, too."""
+    asked = set(normal_form(board.about).split())
+    words = [set(normal_form(text).split()) for text in board.texts]
+    return [len(some & asked) / len(some) if some else 0.0 for some in words]
+
+
+def _surprise(table: _Table) -> NDArray[np.float64]:
+    """How unusual the words of each text are by the texts of other sources, in bits a word.
+
+    A word and the pair that it makes with the one before it are counted in the texts of all other sources,
+    right and wrong ones alike, each text once a source.
+    """
+    texts = {(g, t) for g, b in zip(table.cluster.tolist(), table.boards, strict=True) for t in b.texts}
+    total: Counter[str] = Counter()
+    own: dict[int, Counter[str]] = {int(g): Counter() for g in np.unique(table.cluster)}
+    for group, text in texts:
+        found = _sequence(text)
+        total.update(found)
+        own[group].update(found)
+    n_words = {group: sum(total.values()) - sum(counts.values()) for group, counts in own.items()}
+    scores = np.full(table.is_there.shape, np.nan)
+    for row, board in enumerate(table.boards):
+        group = int(table.cluster[row])
+        if not n_words[group]:
+            continue
+        for column, text in enumerate(board.texts):
+            sequence = _sequence(text)
+            seen = [total[part] - own[group][part] for part in sequence]
+            bits = [-math.log2((n + _ADDED) / (n_words[group] + _ADDED * len(total))) for n in seen]
+            scores[row, column] = sum(bits) / max(1, len(bits))
+    return scores
+
+
+def _sequence(text: str) -> list[str]:
+    words = normal_form(text).split()
+    return [*words, *(" ".join(pair) for pair in pairwise(words))]
+
+
+_FIXED: Final[tuple[tuple[str, str, Picker], ...]] = (
+    ("longest", "longest", _picked(longest_choice)),
+    ("shortest", "shortest", _picked(shortest_choice)),
+    ("median", "median number", _picked(numeric_median)),
+    *((key, title, _picked(pick)) for key, (title, pick) in SIZE_RULES.items()),
+    ("question-words", "most words of the question", lambda table: table.best(table.filled(_overlap))),
+    ("typical", "most like the others", lambda table: table.best(table.filled(_likeness))),
+    ("odd-one", "least like the others", lambda table: table.best(-table.filled(_likeness))),
+    ("odd-words", "most unusual words", lambda table: table.best(_surprise(table))),
+    ("plain-words", "most usual words", lambda table: table.best(-_surprise(table))),
+)
+
+
+# --------------------------------------------------------------------------- rules that learn from a key
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Learner:
+    """A rule that takes what was right in other sources: by the features that texts have.
+
+    The features of all texts lie one behind the other; `row`, `column` say whose each is, `feature` which,
+    `pair` numbers features within clusters.
+    """
+
+    table: _Table
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    pair: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: _Table, features: Callable[[Board], Sequence[Sequence[str]]]) -> "_Learner | None":
+        """None where no text has a feature."""
+        numbers: dict[str, int] = {}
+        found: list[tuple[int, int, int]] = []
+        for row, board in enumerate(table.boards):
+            for column, some in enumerate(features(board)):
+                found += [(row, column, numbers.setdefault(one, len(numbers))) for one in dict.fromkeys(some)]
+        if not found:
+            return None
+        row, column, feature = np.array(found, np.int64).T
+        _, pair = np.unique(table.cluster[row] * len(numbers) + feature, return_inverse=True)
+        return cls(table=table, row=row, column=column, feature=feature, pair=pair.reshape(-1))
+
+    def weights(self, right: NDArray[np.bool_]) -> Weights:
+        """What it takes where these texts are right: by log odds of features in other sources."""
+        table = self.table
+        won_here = right[self.row, self.column].astype(np.float64)
+        chance = (table.n_right / table.n_texts)[self.row]
+        shown = (np.bincount(self.feature)[self.feature] - np.bincount(self.pair)[self.pair]).astype(float)
+        won = np.bincount(self.feature, won_here)[self.feature] - np.bincount(self.pair, won_here)[self.pair]
+        expected = np.bincount(self.feature, chance)[self.feature] - np.bincount(self.pair, chance)[self.pair]
+        rate = (won + 2 * chance) / (shown + 2)
+        usual = (expected + 2 * chance) / (shown + 2)
+        gain = np.log(rate / (1 - rate)) - np.log(usual / (1 - usual))
+        scores = np.zeros(table.is_there.shape)
+        np.add.at(scores, (self.row, self.column), gain)
+        return table.best(np.round(scores, 9))
+
+
+def _ranks(sizes: Sequence[float]) -> list[list[str]]:
+    """The rank of each size, from the smallest; none where several have it."""
+    ordered = sorted(sizes)
+    return [[f"{ordered.index(one)} of {len(sizes)}"] if ordered.count(one) == 1 else [] for one in sizes]
+
+
+def _of_text(board: Board) -> list[list[str]]:
+    return [[" ".join(text.casefold().split())] for text in board.texts]
+
+
+def _of_words(board: Board) -> list[list[str]]:
+    return [sorted(set(normal_form(text).split())) for text in board.texts]
+
+
+def _of_sizes(board: Board) -> list[list[str]]:
+    sizes = choice_sizes(board.texts)
+    return [[] for _ in board.texts] if sizes is None else _ranks(sizes)
+
+
+def _of_lengths(board: Board) -> list[list[str]]:
+    return _ranks([float(len(text.strip())) for text in board.texts])
+
+
+_LEARNED: Final[tuple[tuple[str, str, Callable[[Board], Sequence[Sequence[str]]]], ...]] = (
+    ("popular", "most popular answer", _of_text),
+    ("popular-words", "words of right answers", _of_words),
+    ("popular-size", "most popular rank by size", _of_sizes),
+    ("popular-length", "most popular rank by length", _of_lengths),
+)
+WORD_RULES: Final = frozenset({"odd-words", "plain-words", "popular-words"})
+TITLES: Final = {key: title for key, title, _ in (*_FIXED, *_LEARNED)}
+
+
+def picks(boards: Sequence[Board], key: str) -> Weights:
+    """The share of each text in what a rule takes, shape (boards, texts); a row of zeros: it says nothing.
+
+    Raises:
+        UsageError: no such rule, or no boards.
+    """
+    if not boards or key not in TITLES:
+        raise UsageError(
+            f"{len(boards)} boards and the rule {key!r}; expected boards, and one of {[*TITLES]}"
+        )
+    table = _Table.of(boards)
+    fixed = {name: pick for name, _, pick in _FIXED}
+    if key in fixed:
+        return fixed[key](table)
+    learner = _Learner.of(table, {name: features for name, _, features in _LEARNED}[key])
+    return np.zeros(table.is_there.shape) if learner is None else learner.weights(table.right)
+
+
+# --------------------------------------------------------------------------- the test
+
+
+class _Rules:
+    """Every rule on the same boards."""
+
+    def __init__(self, table: _Table) -> None:
+        self._table = table
+        self._fixed = [(key, title, pick(table)) for key, title, pick in _FIXED]
+        found = ((key, title, _Learner.of(table, features)) for key, title, features in _LEARNED)
+        self._learned = [(key, title, one) for key, title, one in found if one is not None]
+        self.names = [(key, title) for key, title, _ in (*self._fixed, *self._learned)]
+
+    def weights(self, right: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What every rule takes, shape (rules, boards, texts)."""
+        return np.array([w for *_, w in self._fixed] + [one.weights(right) for *_, one in self._learned])
+
+    def z(self, weights: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How many standard deviations of luck each rule is above guessing; -inf where it says nothing."""
+        n, k = self._table.n_texts, self._table.n_right
+        chance, both = k / n, k * (k - 1) / (n * (n - 1))
+        speaks = weights.sum(axis=2)
+        squares = (weights**2).sum(axis=2)
+        variance = (squares * chance + (speaks - squares) * both - speaks * chance**2).sum(axis=1)
+        gain = ((weights * right).sum(axis=2) - speaks * chance).sum(axis=1)
+        return np.where(variance > 1e-9, gain / np.sqrt(np.maximum(variance, 1e-9)), -np.inf)
+
+
+def blind_test(
+    boards: Sequence[Board], *, rng: np.random.Generator, level: float = 0.95, n_draws: int = 1999
+) -> BlindTest:
+    """Hold every rule against guessing, and the best of them against the best of drawn keys.
+
+    In each draw as many texts of every board are right, all alike; rules that learn do so anew. The p-value
+    of a rule is the share of draws in which the furthest of all rules is as far above guessing, in standard
+    deviations, as this one: ``(1 + #{draws}) / (1 + n)``. Draws end early where they are as good as the set
+    often enough. As questions about one source are right or wrong together, a rule counts as above guessing
+    only where the interval of its margin by source lies above 0, too.
+
+    Args:
+        boards: choices of questions, or statements.
+        rng: for the draws.
+        level: coverage of the intervals.
+        n_draws: at most.
+
+    Raises:
+        UsageError: no boards.
+
+    Source: Westfall & Young, Resampling-Based Multiple Testing (1993), chapter 2 (single-step maxT);
+        Besag & Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991).
+    Departs: draws are looked at in batches.
+    """
+    if not boards:
+        raise UsageError("no boards; expected questions with choices")
+    table = _Table.of(boards)
+    rules, right = _Rules(table), table.right
+    weights = rules.weights(right)
+    seen = rules.z(weights, right)
+    n_reached, n_done = np.zeros(len(seen)), 0
+    furthest = int(seen.argmax())
+    while n_done < n_draws and n_reached[furthest] < _ENOUGH:
+        for _ in range(min(_BATCH, n_draws - n_done)):
+            drawn = table.drawn(rng)
+            n_reached += rules.z(rules.weights(drawn), drawn).max() >= seen - 1e-9
+            n_done += 1
+    p_values = (1 + n_reached) / (1 + n_done)
+    scores = [
+        _score(table, weights[i], right, name=name, p_value=float(p_values[i]), level=level)
+        for i, name in enumerate(rules.names)
+        if np.isfinite(seen[i])
+    ]
+    order = sorted(range(len(scores)), key=lambda i: (scores[i].p_value, -scores[i].margin.value))
+    n_rules = max(1, int(np.isfinite(seen).sum()))
+    return BlindTest(
+        n=len(boards),
+        n_clusters=len(set(table.cluster.tolist())),
+        scores=tuple(scores[i] for i in order),
+        n_needed=n_needed(float(np.mean([b.chance for b in boards])), alpha=(1 - level) / n_rules),
+    )
+
+
+def _score(
+    table: _Table,
+    weights: Weights,
+    right: NDArray[np.bool_],
+    *,
+    name: tuple[str, str],
+    p_value: float,
+    level: float,
+) -> BlindScore:
+    speaks = np.flatnonzero(weights.sum(axis=1) > 0)
+    hits = (weights * right).sum(axis=1)[speaks]
+    chance = np.array([table.boards[i].chance for i in speaks])
+    clusters = [table.boards[i].cluster for i in speaks]
+    return BlindScore(
+        key=name[0],
+        title=name[1],
+        n=len(speaks),
+        score=float(hits.mean()),
+        chance=float(chance.mean()),
+        margin=margin(hits, chance, clusters=clusters, level=level),
+        p_value=p_value,
+    )
+
+
+def n_needed(chance: float, *, alpha: float) -> int:
+    """The fewest boards on which a rule clearly above guessing (`TELLING`) is found in four of five sets.
+
+    >>> n_needed(0.2, alpha=0.005), n_needed(0.5, alpha=0.005)
+    (15, 39)
+    """
+    from scipy.special import bdtrc
+
+    telling = chance + TELLING * (1 - chance)
+    for n in range(1, _MOST_NEEDED):
+        ends = bdtrc(np.arange(-1, n), n, chance)
+        fewest = int(np.argmax(ends <= alpha)) if (ends <= alpha).any() else n + 1
+        if fewest <= n and float(bdtrc(fewest - 1, n, telling)) >= _POWER:
+            return n
+    return _MOST_NEEDED

@@ -1,0 +1,139 @@
+"""Whom a description fits: a model is shown it with pictures of the people of the video, in two orders."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from vidence.contracts import Flow
+from vidence.make.pipeline.config_file import Count
+from vidence.make.pipeline.material import Card, Crop, Dropped
+from vidence.make.pipeline.wording import IDENTIFY, SYSTEM, CardWording
+from vidence.make.writing.writer import Objection, Piece, image, in_words, write_all
+from vidence.records import ImagePart, Prompt, Record, TextPart
+
+STAGE: Final = "identified"
+NOT_IDENTIFIED: Final = "not-identified"
+_MOST_PEOPLE: Final = 40
+_LINE: Final = re.compile(r"\AFITS\s*:\s*(none|\d+(?:\s*(?:,|and|;)?\s*\d+)*)\s*\.?\Z", re.IGNORECASE)
+
+
+class IdentifyRules(Record, omit_defaults=True):
+    """How a description is tried on the people of its video.
+
+    The model is shown at most `most_people` of them, those most alike by colours where there are more, with
+    `n_pictures` of each.
+    """
+
+    most_people: Annotated[int, Meta(ge=2, le=_MOST_PEOPLE)] = 12
+    n_pictures: Count = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """Whom a description fits, of those who were `shown`; `dropped` where nothing was found out."""
+
+    fits: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    dropped: Dropped | None = None
+
+
+def try_card(card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: CardWording) -> Flow[Tried]:
+    """Ask whom a description fits.
+
+    It is asked twice, the second time in the reverse order, so that a model that names a place and not a
+    person contradicts itself. Whom only one reply names is among those whom it fits: that much doubt is
+    enough to ask nothing.
+
+    Args:
+        card: an A-card.
+        pictures: of the described person and of the others, by track.
+        wording: the templates.
+
+    Source: HERBench, figure 13 (exactly one individual fits the description).
+    Departs: the paper does not say how it makes sure of that.
+    """
+    first = _order(card, tuple(pictures))
+    orders = (first, first[::-1])
+    pieces = [
+        Piece(
+            prompt=_prompt(card, order, pictures, wording=wording),
+            read=in_words(partial(_read, n_people=len(order))),
+        )
+        for order in orders
+    ]
+    written = yield from write_all(pieces, wording)
+    named: set[str] = set()
+    for order, piece in zip(orders, written, strict=True):
+        if piece.objection is not None or piece.made is None:
+            why = piece.objection or Objection(reason="empty", detail="nothing was written")
+            gone = Dropped(what=f"{card.track_id}/A", stage=STAGE, reason=why.reason, detail=why.detail)
+            return Tried(shown=first, dropped=gone)
+        named |= {order[number - 1] for number in piece.made}
+    return Tried(fits=tuple(name for name in pictures if name in named), shown=tuple(pictures))
+
+
+def _order(card: Card, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The people in an order that nobody can guess, and in which the described one is not in the middle."""
+
+    def rank(name: str) -> bytes:
+        return hashlib.sha256(f"{card.track_id}\n{card.text}\n{name}".encode()).digest()
+
+    order = sorted(names, key=rank)
+    middle = order.index(card.track_id) if card.track_id in order else -1
+    if len(order) > 1 and 2 * middle == len(order) - 1:
+        order[middle], order[middle - 1] = order[middle - 1], order[middle]
+    return tuple(order)
+
+
+def _prompt(
+    card: Card, order: Sequence[str], pictures: Mapping[str, Sequence[Crop]], *, wording: CardWording
+) -> Prompt:
+    n_pictures = sum(len(pictures[name]) for name in order)
+    words = wording.fill(
+        IDENTIFY,
+        {
+            "text": json.dumps(card.text, ensure_ascii=False),
+            "n_people": len(order),
+            "n_pictures": n_pictures,
+        },
+    )
+    shown: list[TextPart | ImagePart] = []
+    for number, name in enumerate(order, 1):
+        shown += [TextPart(text=f"Person {number}"), *map(image, pictures[name])]
+    return Prompt(
+        parts=(*shown, TextPart(text=words)),
+        system=wording.fill(SYSTEM, {}),
+        template=wording.label(IDENTIFY),
+    )
+
+
+def _read(said: str, *, n_people: int) -> tuple[int, ...] | Objection:
+    """The numbers in a reply.
+
+    >>> _read("FITS: 2, 3", n_people=3)
+    (2, 3)
+    """
+    found = _LINE.match(said.strip().strip("*`"))
+    if found is None:
+        detail = f"it is {said[:120]!r}; write one line, FITS: and the numbers of people, or FITS: none"
+        return Objection(reason="unreadable", detail=detail)
+    numbers = tuple(dict.fromkeys(int(one) for one in re.findall(r"\d+", found[1])))
+    wrong = [number for number in numbers if not 1 <= number <= n_people]
+    if wrong:
+        detail = f"it names person {wrong[0]}, and {n_people} people are shown"
+        return Objection(reason="unreadable", detail=detail)
+    return numbers
+
+
+def identified(card: Card, tried: Tried, *, by: str) -> Card:
+    """The card with whom it fits; unchanged where nothing was found out."""
+    if tried.dropped is not None:
+        return card
+    return msgspec.structs.replace(card, fits=tried.fits, identified_by=by)

@@ -1,0 +1,195 @@
+"""What a configuration lacks for a task, and which setting decides where a task came to nothing."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from vidence.make.herbench.config import HerbenchConfig
+from vidence.make.herbench.sources import Source
+from vidence.make.pipeline.material import Dropped, Material, Task
+
+Tables: TypeAlias = tuple[str, ...]
+"""What is to be added to a configuration: the headings of tables, or words where a table is not enough."""
+
+ASKED: Final = "tasks"
+"""The name of the model that tasks ask."""
+NO_FILE: Final = "the file of the video"
+_MOST_NAMED: Final = 6
+
+# The setting that decides about a reason for which something was dropped.
+DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "after-the-video": "[[logs]] media: the log tells of another cut of the video",
+        "answer-too-common": "[tasks.NAME] same_answer",
+        "bad-row": "[[logs]] options",
+        "below-least-k": "[tasks.NAME] least_k",
+        "begins-inside": "[tasks.NAME.options] reach and unclear_s",
+        "box-outside": "[cards.crops] margin",
+        "changes-person": "[tracking.same_person] most_apart and clear_by",
+        "count-not-clear": "[tasks.rlpc.options], and [tracking] detector",
+        "covered-by-others": "[cards.crops] most_covered",
+        "edge-not-clear": "[tasks.NAME.options] reach and unclear_s",
+        "ends-inside": "[tasks.NAME.options] reach and unclear_s",
+        "fits-another-shot": "[scenes] model, who describes shots",
+        "leak": "[tasks.NAME.options] leak",
+        "leaks-appearance": "[cards.rules] strict",
+        "may-be-another": "[tasks.NAME.options] same_look",
+        "near-repeat": "[gates.checks] near and same_evidence",
+        "no-a-card": "[cards] model or file, or [[sources]] cards",
+        "no-b-card": "[cards] model or file, or [[sources]] cards",
+        "no-descriptions-of-others": "[[sources]]: cards of another video",
+        "no-false-scene-cards": "[scenes] false and false_model",
+        "no-usable-box": "[tracking] detector",
+        "not-identified": "[cards] identify, or the column fits of cards",
+        "not-picked": "[tracking.pick] n_tracks",
+        "not-told-apart": "[tasks.NAME.options] alike",
+        "over-per-video": "[tasks.NAME] per_video",
+        "over-total": "[tasks.NAME] total",
+        "shot-too-short": "[tasks.NAME.options] shortest_s",
+        "solved-blind": "[gates.text_only] at_least",
+        "solved-one-frame": "[gates.one_frame] suffice",
+        "spans-not-needed": "[gates.needs_all] model",
+        "structure-not-wanted": "[tasks.NAME] structures",
+        "too-few-counted": "[tracking] detector: more people must be followed",
+        "too-few-events": "[[logs]] path: a log with more events of a video",
+        "too-few-occurrences": "[[logs]] path: a log with more events of a video",
+        "too-few-people": "[tracking.pick] n_tracks, and who gets a card",
+        "too-few-scene-cards": "[shots] detector, and who describes shots",
+        "too-little-evidence": "[tasks.NAME] structures: other forms need more moments",
+        "too-short": "[tracking.refine.filter] least_s",
+        "too-short-for-cards": "[cards.crops] gap_s and end_share",
+        "too-small": "[tracking.refine] for_height_px, and [tracking.refine.filter] least_area_px",
+        "track-with-gaps": "[tasks.NAME.options] coverage",
+        "unreadable-video": "[[sources]] path",
+    }
+)
+
+# Of which stages the accounts say why a part of the material is not there.
+_STAGES: Final[Mapping[str, Tables]] = MappingProxyType(
+    {
+        "tracked": ("tracks", "watching"),
+        "chosen": ("tracks", "watching"),
+        "a_cards": ("cards", "crops", "tracks", "watching"),
+        "b_cards": ("cards", "crops", "tracks", "watching"),
+        "crops": ("crops", "tracks", "watching"),
+        "shots": ("watching",),
+        "scene_cards": ("scenes", "scene-pictures", "watching"),
+        "events": ("events",),
+    }
+)
+
+
+def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
+    """What must be added so that a source can have a part of the material; nothing where it can.
+
+    >>> from vidence.make.herbench.config import HerbenchConfig, SourceRule
+    >>> from vidence.make.pipeline.material import VideoSource
+    >>> from pathlib import Path
+    >>> rule, size = SourceRule(path="a.mp4"), {"n_frames": 9, "fps": 3.0, "width_px": 8, "height_px": 8}
+    >>> video = VideoSource(video_id="a", path="a.mp4", duration_s=3.0, **size)
+    >>> source = Source(video=video, file=Path("a.mp4"), rule=rule)
+    >>> tables_for("a_cards", source, HerbenchConfig(name="set", sources=(rule,)))
+    ('[tracking]', '[cards]')
+    """
+    if part == "events":
+        if source.events:
+            return ()
+        return ("events of it in a log of [[logs]]",) if config.logs else ("[[logs]]",)
+    if source.file is None:
+        return (NO_FILE,)
+    rule, found = source.rule, []
+    if part in ("tracked", "chosen", "a_cards", "b_cards", "crops") and not (config.tracking or rule.tracks):
+        found.append("[tracking]")
+    if part in ("a_cards", "b_cards", "crops") and config.cards is None and not rule.cards:
+        found.append("[cards]")
+    step = config.cards
+    if part in ("a_cards", "b_cards") and step and not (step.model or step.file or rule.cards):
+        found.append("model or file in [cards]")
+    if part in ("shots", "scene_cards") and config.shots is None:
+        found.append("[shots]")
+    if part == "scene_cards" and not rule.scene_cards and (config.scenes is None or not config.scenes.model):
+        found.append("[scenes]" if config.scenes is None else "model in [scenes]")
+    return tuple(found)
+
+
+def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
+    """What must be added so that a task can ask about a source; nothing where it can."""
+    found = [one for part in task.needs for one in tables_for(part, source, config)]
+    if getattr(task, "asks", False) and ASKED not in config.models:
+        found.append(f"{ASKED} in [models]")
+    return tuple(dict.fromkeys(found))
+
+
+def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:
+    """What must be added so that a task can ask about anything: that of the source which lacks least."""
+    found = [lacks(task, one, config) for one in sources]
+    return min(found, key=len, default=())
+
+
+def additions(lacking: Mapping[str, Tables]) -> tuple[str, ...]:
+    """What to add for which tasks, in sentences, the addition that serves most tasks first.
+
+    >>> additions({"RLPC": ("[tracking]",), "AC": ("[[logs]]",), "FAM": ("[[logs]]",)})
+    ('Add [[logs]] for AC and FAM (2 tasks).', 'Add [tracking] for RLPC (1 task).')
+    """
+    by_tables: dict[Tables, list[str]] = defaultdict(list)
+    for task, tables in lacking.items():
+        if tables:
+            by_tables[tables].append(task)
+    order = sorted(by_tables.items(), key=lambda one: (-len(one[1]), one[0]))
+    return tuple(
+        f"Add {listed(tables)} for {listed(tasks)} ({len(tasks)} task{'s' * (len(tasks) > 1)})."
+        for tables, tasks in order
+    )
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as they are listed in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def named(words: Sequence[str], *, most: int = _MOST_NAMED) -> str:
+    """Some words, and how many more there are.
+
+    >>> named(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    return listed([*words[:most], f"{len(words) - most:,} more"] if len(words) > most else words)
+
+
+def decides(reason: str, task: str) -> str:
+    """The setting that decides about a reason, for a task by its short name; empty where none does.
+
+    >>> decides("over-total", "AC")
+    '[tasks.ac] total'
+    """
+    return DECIDED_BY.get(reason, "").replace("NAME", task.lower())
+
+
+def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Dropped]) -> str:
+    """Why a task that lacks nothing gave no question: the most frequent reason, and what decides it."""
+    reasons = Counter(one.reason for one in dropped if _is_of(one, task.code))
+    absent = [part for part in task.needs if not any(getattr(one, part) for one in materials)]
+    if absent:
+        reasons = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))
+    about = f"{task.code}: no {absent[0].replace('_', '-')}" if absent else f"{task.code}: no question"
+    if not reasons:
+        return f"{about}; nothing was found that it could ask about."
+    reason, n = reasons.most_common(1)[0]
+    setting = decides(reason, task.code)
+    return f"{about}; most often {reason} ({n:,} of {reasons.total():,})" + (
+        f", which {setting} decides." if setting else "; dropped.jsonl has every case."
+    )
+
+
+def _is_of(gone: Dropped, code: str) -> bool:
+    """Whether something that was dropped is of a task; pairs that only sum up its drafts are not."""
+    if gone.stage == "pairs":
+        return gone.what.endswith(f": {code}") and gone.reason != "no-draft"
+    return gone.what.startswith((f"{code}: ", f"{code}-"))

@@ -1,0 +1,144 @@
+"""Identification step: each description is tried on the people of its video, by a model or by people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from vidence.make.cards.identification import STAGE, Tried, identified, try_card
+from vidence.make.cards.portraits import cut_portraits, portrait_frames
+from vidence.make.herbench.config import CardStep
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.material import Card, Crop, Dropped
+from vidence.make.pipeline.wording import CardWording
+from vidence.make.tasks.people import NOT_IDENTIFIED
+from vidence.seeing.corrections import listed_others
+from vidence.seeing.same_person import distance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portrayed:
+    """A few pictures of everybody in one video, by track."""
+
+    pictures: dict[str, tuple[Crop, ...]]
+
+
+def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
+    """Give every video that is here a few pictures of everybody who has a track in it."""
+    step = work.config.cards or CardStep()
+    folder, n = work.pictures, step.identification.n_pictures
+    stage = Stage(name="portraits", kind=Portrayed, settings=[step.crops, n])
+    here = [one for one in videos if one.source.file is not None and one.material.tracked is not None]
+    units = [
+        Unit(
+            stage=stage,
+            name=one.video_id,
+            inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
+            make=partial(_portray, work, one, step),
+            is_usable=lambda made: folder.holds(crop for some in made.pictures.values() for crop in some),
+        )
+        for one in here
+    ]
+    results = work.compute("portraits", units)
+    for one in here:
+        if one.video_id in results.made:
+            one.portraits = dict(results.made[one.video_id].value.pictures)
+
+
+def _portray(work: HerbenchSession, one: VideoState, step: CardStep) -> Portrayed:
+    tracked, video = one.material.tracked, one.open(work)
+    if tracked is None or video is None:
+        return Portrayed(pictures={})
+    everybody = (*tracked.tracks, *listed_others(tracked.others, tracked))
+    wanted = {
+        track.track_id: portrait_frames(
+            track,
+            width_px=tracked.width_px,
+            height_px=tracked.height_px,
+            n=step.identification.n_pictures,
+            others=[other for other in everybody if other is not track],
+        )
+        for track in everybody
+    }
+    made = cut_portraits(video, wanted, everybody, pictures=work.pictures, rules=step.crops)
+    return Portrayed(pictures=made)
+
+
+def identify_all(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
+    """Have every A-card that nobody has tried yet tried by the model, and account for all that were tried."""
+    step = work.config.cards
+    if step is not None and step.identify:
+        _ask(work, [one for one in videos if one.material.a_cards], step)
+    cards = [(one, card) for one in videos for card in one.material.a_cards if card.identified_by]
+    if not cards:
+        return
+    dropped = [
+        Dropped(what=one.named(f"{card.track_id}/A"), stage=STAGE, reason=NOT_IDENTIFIED, detail=card.fit)
+        for one, card in cards
+        if not card.fits_it_alone
+    ]
+    gone = {one.what for one in dropped}
+    taken = [one.named(f"{card.track_id}/A") for one, card in cards]
+    work.close(
+        STAGE, unit="cards", taken=taken, kept=[name for name in taken if name not in gone], dropped=dropped
+    )
+
+
+def _ask(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:
+    cut_all_portraits(work, videos)
+    wording = CardWording.load(work.prompts)
+    by = work.models.identity(step.identify)
+    settings = [step.identification, by, wording.digest]
+    stage = Stage(name=STAGE, kind=Tried, settings=settings)
+    units: dict[str, tuple[VideoState, Card, FlowUnit[Tried]]] = {}
+    for one in videos:
+        for card in one.material.a_cards:
+            if card.identified_by or not one.portraits.get(card.track_id):
+                continue
+            shown = {
+                name: one.portraits[name]
+                for name in most_alike(card.track_id, one, most=step.identification.most_people)
+            }
+            name = one.named(f"{card.track_id}/A")
+            unit = FlowUnit(
+                stage=stage,
+                name=name,
+                inputs={"card": digest_of(card), "pictures": digest_of(shown)},
+                start=partial(try_card, card, shown, wording=wording),
+            )
+            units[name] = one, card, unit
+    results = work.ask(
+        STAGE, [unit for _, _, unit in units.values()], models=work.models, model=step.identify
+    )
+    for name, (one, card, _) in units.items():
+        if name in results.failed:
+            work.trouble(f"{name} was not tried on the others: {results.failed[name].message}")
+            continue
+        tried = results.made[name].value
+        if tried.dropped is not None:
+            work.trouble(
+                f"{name} was not tried on the others: {tried.dropped.reason}, {tried.dropped.detail}"
+            )
+        found = identified(card, tried, by=by)
+        cards = tuple(found if other is card else other for other in one.material.a_cards)
+        one.material = replace(one.material, a_cards=cards)
+    for one in videos:
+        one.settle("a_cards", otherwise="no track has one that can be used")
+
+
+def most_alike(track_id: str, one: VideoState, *, most: int) -> tuple[str, ...]:
+    """Who is shown beside somebody: everybody with pictures, or those most alike by colours.
+
+    Whose colours nobody knows come first: they cannot be ruled out.
+    """
+    looks = {} if one.material.tracked is None else one.material.tracked.looks
+    others = [name for name, some in one.portraits.items() if some and name != track_id]
+    mine = looks.get(track_id)
+
+    def far(name: str) -> float:
+        theirs = looks.get(name)
+        return -1.0 if mine is None or theirs is None else float(distance(np.asarray(mine), theirs))
+
+    return (track_id, *sorted(others, key=far)[: most - 1])

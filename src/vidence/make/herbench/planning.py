@@ -1,0 +1,182 @@
+"""What a configuration can give before anything is made: how many questions at most, and what it lacks."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vidence.catalog import names, parse_spec
+from vidence.errors import DataError, UnknownNameError
+from vidence.make.cards.card_files import read_cards
+from vidence.make.cards.filled_cards import is_sheet, kinds_in
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.config import HerbenchConfig
+from vidence.make.herbench.drafting import TaskOrder
+from vidence.make.herbench.hints import Tables, additions, lacked_by_all, lacks, listed, named
+from vidence.make.herbench.report_tables import number_column, plain_table, text_column
+from vidence.make.herbench.session import VIDEO_ID
+from vidence.make.herbench.sources import Source, Sources
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.session import Outlook
+from vidence.make.review.decision import clean_needed
+from vidence.make.tasks.candidates import LEAST_EVIDENCE
+from vidence.tables.table import Table, several
+
+_PEOPLE = ("a_cards", "b_cards")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOutlook:
+    """What one task can give at most, of how many videos, or what must be added before it gives anything."""
+
+    code: str
+    n_videos: int
+    most: int
+    lacks: Tables = ()
+
+
+def foresee(
+    config: HerbenchConfig, found: Sources, orders: Sequence[TaskOrder], *, path: Path, root: Path
+) -> Outlook:
+    """The outlook of a configuration: sentences, the most important first, and a table of its tasks.
+
+    How many questions a task gives is bounded by its quotas and by what the sources have; how many people or
+    shots a video shows is not known before it was watched.
+
+    Args:
+        config: the configuration.
+        found: its sources.
+        orders: the tasks that are wanted.
+        path: its file, for the sentences.
+        root: the folder that its paths start from.
+
+    Raises:
+        UnknownNameError: no such detector or tracker.
+        DataError: a file of cards that is not there or cannot be used.
+    """
+    _check_names(config)
+    tasks = [_outlook(order, found.sources, config, root=root) for order in orders]
+    able = [one for one in tasks if one.most]
+    most = sum(one.most for one in able)
+    said = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
+    said.append(_sources_words(found))
+    if able:
+        said.append(
+            f"At most {several(most, 'question')} of {several(len(able), 'task')}: "
+            f"{', '.join(f'{one.code} {one.most:,}' for one in able)}."
+        )
+    said += additions({one.code: one.lacks for one in tasks if not one.most})
+    said += (f"Note: {note}." for note in found.remarks)
+    if config.review is not None and able:
+        said.append(review_words(config.review))
+    return Outlook(sentences=tuple(said), tables=(_table(tasks),), can_make=bool(able))
+
+
+def _check_names(config: HerbenchConfig) -> None:
+    """See that detectors and trackers exist; what they need is seen when they are opened."""
+    named = [] if config.shots is None else [("shot-detector", config.shots.detector)]
+    if config.tracking is not None:
+        named += [("detector", config.tracking.detector), ("tracker", config.tracking.tracker)]
+    for kind, spec in named:
+        name = parse_spec(spec).name
+        if name not in names(kind):
+            raise UnknownNameError(kind, name, names(kind))
+
+
+def _outlook(
+    order: TaskOrder, sources: Sequence[Source], config: HerbenchConfig, *, root: Path
+) -> TaskOutlook:
+    task, rules = order.task, order.rules
+    able = [
+        one
+        for one in sources
+        if not lacks(task, one, config)
+        and _has_enough_events(order, one)
+        and _has_cards(order, one, config, root=root)
+    ]
+    most = len(able) * rules.per_video
+    missing = lacked_by_all(task, sources, config)
+    if not able and not missing and sources:
+        missing = _too_little(order)
+    return TaskOutlook(
+        code=task.code,
+        n_videos=len(able),
+        most=most if rules.total is None else min(most, rules.total),
+        lacks=missing,
+    )
+
+
+def _has_enough_events(order: TaskOrder, source: Source) -> bool:
+    """No question is asked about fewer events than it needs evidence."""
+    return "events" not in order.task.needs or len(source.events) >= LEAST_EVIDENCE
+
+
+def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
+    """Whether a file of cards has one of each kind that the task needs; a model may write any."""
+    step = config.cards
+    pattern = source.rule.cards or ("" if step is None else step.file)
+    path = source.beside(pattern, root)
+    kinds = {name[0].upper() for name in _PEOPLE if name in order.task.needs}
+    if path is None or not kinds:
+        return True
+    if VIDEO_ID in pattern and not path.exists():  # such a video is shown to the model, where there is one
+        return step is not None and bool(step.model)
+    video_id = source.video.video_id
+    try:
+        if is_sheet(path):
+            return kinds <= kinds_in(path, video_id)
+        return kinds <= {card.kind for card in read_cards(path).cards}
+    except DataError as error:
+        raise DataError(f"the cards of the video {video_id}: {error}") from error
+
+
+def _too_little(order: TaskOrder) -> Tables:
+    if "events" in order.task.needs:
+        return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
+    kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
+    return (f"{kinds} in the files of cards",)
+
+
+def _sources_words(found: Sources) -> str:
+    n = len(found.sources)
+    here = sum(one.file is not None for one in found.sources)
+    words = f"{several(n, 'video')} can be used"
+    if here < n:
+        words += f", {here:,} of them here (of the others only logs are asked about)"
+    if found.dropped:
+        words += f"; {len(found.dropped):,} cannot: {named([_why(one) for one in found.dropped])}"
+    return f"{words}."
+
+
+def _why(gone: Dropped) -> str:
+    return f"{gone.what} ({gone.detail})"
+
+
+def review_words(rules: ReviewRules) -> str:
+    """How many reviews release the rest of a task that nobody looks at, before anybody starts."""
+    clean = clean_needed(rules)
+    size = math.ceil(clean / rules.share)
+    said = (
+        f"Review: what nobody looks at of a task is released after {several(clean, 'review')} or more "
+        f"without a rejection (upper end of Wilson's interval at {rules.most_rejected:g} or less)"
+    )
+    if rules.each_task >= clean:
+        return f"{said}; each_task = {rules.each_task} has so many of every task looked at."
+    return (
+        f"{said}; share = {rules.share:g} draws these of tasks with about {size:,} questions and more, "
+        f"each_task = {clean} in [review] of every task."
+    )
+
+
+def _table(tasks: Sequence[TaskOutlook]) -> Table:
+    return plain_table(
+        "outlook",
+        "What can be made",
+        (
+            *(text_column("task"), number_column("most", "at most"), number_column("videos", "of videos")),
+            text_column("lacks", "add"),
+        ),
+        ((one.code, one.most, one.n_videos, listed(one.lacks) if one.lacks else "") for one in tasks),
+        note="Bounds from the quotas and from what the sources have; how many people and shots a video shows "
+        "is known when it was watched.",
+    )

@@ -1,0 +1,184 @@
+"""Sheets: what people look at and fill in, written for every video behind watching it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import StoreError, UsageError
+from vidence.make.cards.crops import CropRules
+from vidence.make.cards.filled_cards import TO_FILL
+from vidence.make.cards.people_sheets import (
+    CARDS_FILE,
+    DATA_FILE,
+    PAGE_FILE,
+    SHOTS_FILE,
+    TRACKS_FILE,
+    SheetShot,
+    VideoSheet,
+    cards_csv,
+    data_json,
+    is_begun,
+    page,
+    sheet_track,
+    shots_csv,
+    tracks_csv,
+)
+from vidence.make.herbench.counting import write_count_sheet
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.material import Crop
+from vidence.media.encode import Size
+from vidence.media.video import FrameProblem
+from vidence.media.whole import write_whole
+from vidence.seeing.corrections import listed_others
+from vidence.seeing.shooting import Shot
+
+_MOST_SHOWN_SHOTS = 400
+_SHOT_PX = 320
+_FOLDERS = ("/", "\\", "..")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheets:
+    """The files that were written, and words for the user."""
+
+    files: tuple[Path, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> Sheets:
+    """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
+
+    Where tracks come from a detector there are also frames in which people are to be counted.
+
+    A table that somebody has begun to fill in stays as it is, and is named. Corrections that are in effect
+    are those of the tables that the configuration names, and no table for them is written.
+
+    Raises:
+        UsageError: the id of a video is no name of a folder.
+        StoreError: the folder cannot be written.
+    """
+    files: list[Path] = []
+    said: list[str] = []
+    for one in videos:
+        if one.source.file is None or not (one.material.tracked or one.material.shots):
+            said.append(f"{one.video_id} has no sheet: {_why(one)}")
+            continue
+        if any(part in one.video_id for part in _FOLDERS):
+            raise UsageError(f"the video id {one.video_id!r} is no name of a folder; give another video_id")
+        mine = folder / one.video_id
+        sheet = _sheet(work, one)
+        try:
+            written, kept = _write(work, sheet, mine)
+        except OSError as error:
+            raise StoreError(
+                f"{mine} cannot be written ({error.strerror or error}); say another folder"
+            ) from error
+        files += written
+        said += [f"{path} was begun and stays as it is" for path in kept]
+    made = sum(path.name == PAGE_FILE for path in files)
+    words = f"{made:,} sheet{'' if made == 1 else 's'} to fill in."
+    frames, to_count = write_count_sheet(work, videos, folder)
+    said += [to_count] if to_count else []
+    return Sheets(files=(*files, *frames), sentences=(words, *said))
+
+
+def _why(one: VideoState) -> str:
+    reasons = dict.fromkeys(one.absent[part] for part in ("tracked", "shots") if part in one.absent)
+    return "; ".join(reasons) or "it has neither tracks nor shots"
+
+
+def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path) -> tuple[list[Path], list[Path]]:
+    tracking, shots = work.config.tracking, work.config.shots
+    tables: list[tuple[str, bytes, tuple[str, ...]]] = []
+    if sheet.tracks:
+        tables.append((CARDS_FILE, cards_csv(sheet), TO_FILL))
+        if tracking is not None and not (tracking.reviewed or sheet.is_given):
+            tables.append((TRACKS_FILE, tracks_csv(sheet), ("verdict", "note")))
+    if sheet.shots and shots is not None and not shots.file:
+        tables.append((SHOTS_FILE, shots_csv(sheet), ()))
+    written: list[Path] = []
+    kept: list[Path] = []
+    for name, data, filled in tables:
+        path = folder / name
+        if is_begun(path, data, filled=filled):
+            kept.append(path)
+        else:
+            write_whole(path, data)
+            written.append(path)
+    write_whole(folder / DATA_FILE, data_json(sheet))
+    write_whole(folder / PAGE_FILE, page(sheet, picture=work.pictures.get).encode())
+    return [*written, folder / DATA_FILE, folder / PAGE_FILE], kept
+
+
+def _sheet(work: HerbenchSession, one: VideoState) -> VideoSheet:
+    source, tracked = one.source.video, one.material.tracked
+    step = work.config.tracking
+    tracks = []
+    if tracked is not None:
+        left_out = listed_others(tracked.others, tracked)
+        known = {track.track_id: track for track in tracked.tracks}
+        chosen = [known[name] for name in one.material.chosen]
+        rest = [track for track in tracked.tracks if track.track_id not in one.material.chosen]
+        for track in (*chosen, *rest, *left_out):
+            name = track.track_id
+            shown = one.pictures.get(name)
+            pictures = {"portraits": one.portraits.get(name, ())}
+            if shown is not None:
+                pictures |= {"looks": shown.appearance, "way": shown.path, "frames": shown.frames}
+            tracks.append(
+                sheet_track(
+                    track,
+                    tracked,
+                    is_picked=name in one.material.chosen,
+                    is_left_out=name not in known,
+                    pictures=pictures,
+                )
+            )
+    return VideoSheet(
+        video_id=one.video_id,
+        path=source.path,
+        sha256=source.sha256,
+        fps=source.fps,
+        n_frames=source.n_frames,
+        width_px=source.width_px,
+        height_px=source.height_px,
+        is_reviewed=step is not None and bool(step.reviewed) and not one.source.rule.tracks,
+        is_given=bool(one.source.rule.tracks),
+        tracks=tuple(tracks),
+        shots=_shots(work, one),
+    )
+
+
+def _shots(work: HerbenchSession, one: VideoState) -> tuple[SheetShot, ...]:
+    """The shots with pictures of their first clear frame, middle and end, as far as these can be read."""
+    shots, video = one.material.shots, one.open(work)
+    if not shots or video is None:
+        return ()
+    shown = {shot.shot_id: _frames_of(shot) for shot in shots[:_MOST_SHOWN_SHOTS]}
+    quality = CropRules().quality
+
+    def keep(index: int, picture: NDArray[np.uint8]) -> Crop:
+        return work.pictures.keep(picture, frame_index=index, quality=quality)
+
+    size = Size(kind="long", pixels=_SHOT_PX)
+    read = video.read(sorted({index for some in shown.values() for index in some}), keep, size=size)
+    return tuple(
+        SheetShot(
+            shot=shot,
+            pictures=tuple(
+                crop
+                for index in shown.get(shot.shot_id, ())
+                if not isinstance(crop := read[index], FrameProblem)
+            ),
+        )
+        for shot in shots
+    )
+
+
+def _frames_of(shot: Shot) -> tuple[int, ...]:
+    return tuple(
+        dict.fromkeys((shot.clear_frame, (shot.clear_frame + shot.last_frame) // 2, shot.last_frame))
+    )

@@ -1,0 +1,188 @@
+"""Watching step: the videos are read once each, chunk by chunk, for boxes, looks, shots and kept frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import Artifact, Stage
+from vidence.make.pipeline.kept_video import Keeping, KeptVideo
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.watching import Parted, StagedChunks, watch_side_by_side
+from vidence.media.video import Video
+from vidence.seeing.chunks import Eyes, Watch
+from vidence.seeing.describers.describing import Describer
+from vidence.seeing.following import watching
+from vidence.seeing.shooting import Shot, ShotDetector, find_shots
+from vidence.seeing.tracks import PERSON, Detections
+from vidence.seeing.watching import Detector, Finder
+
+STAGE: Final = "watching"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxes:
+    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims).
+
+    `finds_parts` says that the detector takes limbs for people now and then, `rate` how often a second it
+    looked (0: at every frame).
+    """
+
+    detections: Detections
+    vectors: NDArray[np.float32] | None = None
+    finds_parts: bool
+    rate: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Who watches a video: a detector and the spec that opens it anew, a describer likewise, a shot detector.
+
+    Without a detector only shots are looked for. `rate` is how often a second it looks (0: at every frame).
+    """
+
+    detector: Detector | None = None
+    detector_spec: str = ""
+    describer: Describer | None = None
+    describer_spec: str = ""
+    shots: ShotDetector | None = None
+    rate: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenIn:
+    """What is known of a video when it has been watched; None for what nobody was to look for."""
+
+    video: KeptVideo
+    boxes: Artifact[Boxes] | None
+    shots: Artifact[tuple[Shot, ...]] | None
+    was_cached: bool
+
+
+class VideoWatch:
+    """One video that is to be watched, with the results that are kept of it.
+
+    Raises:
+        MediaError: it cannot be read.
+    """
+
+    def __init__(self, work: HerbenchSession, one: VideoState, video: KeptVideo, *, wanted: Wanted) -> None:
+        """Nothing is read yet."""
+        self.video = video
+        self.failed: MediaError | None = None
+        self._work, self._one, self._wanted = work, one, wanted
+        self._inputs = {"video": one.source.video.sha256}
+        detector, cutter = wanted.detector, wanted.shots
+        self._rate = wanted.rate if isinstance(detector, Finder) else 0.0
+        described = "" if wanted.describer is None else wanted.describer.identity
+        settings = ["" if detector is None else detector.identity, described, self._rate]
+        self._box_stage = Stage(name="boxes", kind=Boxes, version=5, settings=settings)
+        self._shot_stage = Stage(
+            name="shots", kind=tuple[Shot, ...], settings=None if cutter is None else cutter.identity
+        )
+        self.watch = None
+        if detector is not None and not work.cache.has(self._box_stage, self._inputs):
+            self.watch = self._watch(detector)
+
+    @property
+    def parted(self) -> Parted | None:
+        """What other processes can do of it."""
+        if self.watch is None:
+            return None
+        wanted = self._wanted
+        return Parted(watch=self.watch, detector=wanted.detector_spec, describer=wanted.describer_spec)
+
+    def finish(self) -> SeenIn:
+        """Watch what is missing, and keep what comes of it.
+
+        Raises:
+            MediaError: the video cannot be read.
+            DataError: a file of boxes cannot be used.
+        """
+        if self.failed is not None:
+            raise self.failed
+        cache, inputs, wanted = self._work.cache, self._inputs, self._wanted
+        boxes = None if wanted.detector is None else cache.find(self._box_stage, inputs)
+        shots = None if wanted.shots is None else cache.find(self._shot_stage, inputs)
+        was_cached = True
+        if wanted.detector is not None and boxes is None:
+            was_cached = False
+            watch = self.watch or self._watch(wanted.detector)
+            seen = watch.finish(wanted.shots)
+            found = Boxes(
+                detections=seen.watched.detections,
+                vectors=seen.vectors,
+                finds_parts=wanted.detector.finds_parts,
+                rate=self._rate,
+            )
+            boxes = cache.put(self._box_stage, inputs, found)
+            if seen.shots is not None:
+                shots = cache.put(self._shot_stage, inputs, seen.shots)
+            watch.clear()
+        if wanted.shots is not None and shots is None:
+            was_cached = False
+            found_shots = find_shots(Video(self.video.scan), wanted.shots)
+            shots = cache.put(self._shot_stage, inputs, found_shots)
+        return SeenIn(video=self.video, boxes=boxes, shots=shots, was_cached=was_cached)
+
+    def _watch(self, detector: Detector) -> Watch:
+        work, wanted = self._work, self._wanted
+        has_shots = wanted.shots is None or work.cache.has(self._shot_stage, self._inputs)
+        eyes = Eyes(
+            detector=detector,
+            describer=wanted.describer,
+            classes=(PERSON,),
+            shot_size=None if wanted.shots is None or has_shots else wanted.shots.size,
+            keeper=Keeping(
+                cache_root=work.context.cache_root,
+                max_bytes=work.context.cache_max_bytes,
+                content_hash=self.video.content_hash,
+            ),
+        )
+        return watching(
+            self.video,
+            eyes,
+            rate=self._rate,
+            store=StagedChunks(work.cache, eyes, inputs=self._inputs),
+            on_frames=lambda n: work.done_frames(self._one.video_id, n),
+        )
+
+
+def open_watch(work: HerbenchSession, one: VideoState, *, wanted: Wanted) -> VideoWatch | Dropped:
+    """A video that is to be watched; why not, where its file is not here or cannot be read."""
+    try:
+        video = one.open(work)
+    except MediaError as error:
+        return unreadable(work, one, error)
+    if video is None:
+        return Dropped(what=one.video_id, stage=STAGE, reason="no-video", detail=str(one.source.video.path))
+    return VideoWatch(work, one, video, wanted=wanted)
+
+
+def unreadable(work: HerbenchSession, one: VideoState, error: MediaError) -> Dropped:
+    """Say of a video that it cannot be read."""
+    work.trouble(str(error))
+    return Dropped(what=one.video_id, stage=STAGE, reason="unreadable-frames", detail=str(error))
+
+
+def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]) -> None:
+    """Say how much is to be watched, and watch in several processes what can be.
+
+    Raises:
+        StoreError: results cannot be written.
+    """
+    waiting = [one for one in videos if isinstance(one, VideoWatch) and one.watch is not None]
+    watches = [one.watch for one in waiting if one.watch is not None]
+    n_kept = sum(watch.pass_kept() for watch in watches)
+    work.began_frames(STAGE, sum(watch.n_frames for watch in watches), n_done=n_kept)
+    failed = watch_side_by_side(
+        [parted for one in waiting if (parted := one.parted) is not None],
+        n_workers=work.context.n_workers,
+        worker_max_bytes=work.context.worker_max_bytes,
+    )
+    for number, error in failed.items():
+        waiting[number].failed = error

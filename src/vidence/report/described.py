@@ -1,0 +1,516 @@
+"""Statistics of a set of questions: lengths, videos, sources, evidence, letters, words, tags."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.records import Evidence, Item, source_noun
+from vidence.report.export import write_file
+from vidence.report.sections import Section
+from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.rendering import render
+from vidence.tables.table import Column, Kind, Row, Table, Value, several
+
+JSON_FORMAT = "vidence-described/1"
+ANSWER_KIND, DURATION, N_EVIDENCE = "answer_kind", "duration", "n_evidence"
+OWN_TAGS = (ANSWER_KIND, DURATION, N_EVIDENCE)
+"""What a question has besides its tags, and can be crossed with them."""
+MOST_VALUES = 60  # a tag with more different values names questions, and is only counted
+_BINS_S = (0, 60, 180, 600, 1800)
+_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_ROUNDING_S = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What is known of a set: `tables` and `sentences`, and whatever was wrong with it in `problems`."""
+
+    name: str
+    items: tuple[Item, ...]
+    durations_s: Mapping[str, float]
+    tables: tuple[Table, ...]
+    sentences: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Facts:
+    """The items, with the seconds of what each shows; None where that was not measured."""
+
+    items: Sequence[Item]
+    durations_s: Mapping[str, float]
+    seconds: Mapping[str, float | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        shown = {item.item_id: seconds_of(item, self.durations_s) for item in self.items}
+        object.__setattr__(self, "seconds", shown)
+
+
+def describe(
+    items: Sequence[Item],
+    *,
+    name: str,
+    durations_s: Mapping[str, float] | None = None,
+    crossed: Sequence[tuple[str, str]] = (),
+) -> Described:
+    """The statistics of a set.
+
+    Words are what blanks separate. Of a video that a question cuts a span out of, that span counts.
+
+    Args:
+        items: the questions, at least one.
+        name: what the set is called.
+        durations_s: the seconds of videos by `Item.video_id`; what is not there was not measured.
+        crossed: pairs of tags whose values are counted together; `OWN_TAGS` may be among them.
+
+    Raises:
+        UsageError: no question, or a tag to cross that no question has.
+
+    Source: HERBench, sections 3.3 and 7.8; MMVU, table 2; HumanPCR, table 2.
+    Departs: the papers do not say how words are counted; blanks give MMVU's printed means.
+    """
+    if not items:
+        raise UsageError("there is no question to describe; loosen --where, or give another file")
+    facts = _Facts(items=items, durations_s=dict(durations_s or {}))
+    tables = [words_table(items), counts_table(items), _videos_table(facts)]
+    if any(item.evidence for item in items):
+        tables.append(_evidence_table(facts))
+    if letters := _letters_table(items):
+        tables.append(letters)
+    tables += [vocabulary_table(items), *_tag_tables(facts)]
+    tables += [_crossed_table(facts, *pair) for pair in crossed]
+    return Described(
+        name=name,
+        items=tuple(items),
+        durations_s=facts.durations_s,
+        tables=tuple(tables),
+        sentences=tuple(_sentences(facts)),
+        problems=tuple(_outside(facts)),
+    )
+
+
+def seconds_of(item: Item, durations_s: Mapping[str, float]) -> float | None:
+    """How long what a question shows is; None where that was not measured, or is no video."""
+    if any(one.kind != "video" for one in item.media) or not item.media:
+        return None
+    spans = [(one.start_s, one.end_s) for one in item.media]
+    if all(end_s is not None for _, end_s in spans):
+        return sum((end_s or 0.0) - (start_s or 0.0) for start_s, end_s in spans)
+    whole = durations_s.get(item.video_id)
+    return None if whole is None else whole - (spans[0][0] or 0.0 if len(spans) == 1 else 0.0)
+
+
+def evidence_span_s(evidence: Sequence[Evidence]) -> float | None:
+    """From the start of the first piece of evidence to the end of the last; None without times.
+
+    Source: HERBench, section 3.3 (the mean is 101.1 s).
+    Departs: no.
+
+    >>> evidence_span_s([Evidence(start_s=8, end_s=9), Evidence(start_s=1, end_s=2)])
+    8.0
+    """
+    starts = [one.start_s for one in evidence if one.start_s is not None]
+    ends = [one.end_s for one in evidence if one.end_s is not None]
+    return float(max(ends) - min(starts)) if starts and ends else None
+
+
+def n_words(text: str) -> int:
+    """How many words a text has: what blanks separate.
+
+    >>> n_words("Who is  first?")
+    3
+    """
+    return len(text.split())
+
+
+def right_text(item: Item) -> str:
+    """The right answer in words: the text of the right choice, or of a free answer."""
+    if item.answer_kind != "choice" or not item.choices:
+        return item.answer
+    place = ord(item.answer) - ord("A") if len(item.answer) == 1 else -1
+    return item.choices[place] if 0 <= place < len(item.choices) else item.answer
+
+
+# --------------------------------------------------------------------------- lengths and counts
+
+
+def _table(
+    name: str, title: str, *, label: str, columns: Sequence[Column], rows: Sequence[Row], note: str = ""
+) -> Table:
+    return Table(name=name, title=title, label=label, columns=tuple(columns), rows=tuple(rows), note=note)
+
+
+def _column(key: str, title: str = "", *, kind: Kind = "number", note: str = "") -> Column:
+    return Column(key=key, title=title or key, kind=kind, note=note)
+
+
+def _spread(values: Sequence[float]) -> tuple[Value, ...]:
+    """Mean, least and most; nothing of nothing."""
+    if not values:
+        return (None, None, None)
+    return (sum(values) / len(values), min(values), max(values))
+
+
+_SPREAD = (_column("mean"), _column("least", kind="count"), _column("most", kind="count"))
+
+
+def words_table(items: Sequence[Item]) -> Table:
+    """How many words questions, options, answers and rationales have."""
+    chosen = [item for item in items if item.choices]
+    free = [item for item in items if not item.choices]
+    parts: list[tuple[str, str, Sequence[str]]] = [("question", "question", [i.question for i in items])]
+    if chosen and free:
+        parts.append(("choice-question", "... with choices", [i.question for i in chosen]))
+        parts.append(("open-question", "... open", [i.question for i in free]))
+    parts.append(("option", "option", [text for i in chosen for text in i.choices]))
+    parts.append(("choice-answer", "right option", [right_text(i) for i in chosen]))
+    parts.append(("open-answer", "open answer", [i.answer for i in free]))
+    parts.append(("rationale", "rationale", [i.rationale for i in items if i.rationale]))
+    rows = [
+        Row(key=key, label=label, values=(len(texts), *_spread([n_words(one) for one in texts])))
+        for key, label, texts in parts
+        if texts
+    ]
+    note = "Words are what blanks separate."
+    columns = (_column("n", "texts", kind="count"), *_SPREAD)
+    return _table("words", "Words", label="of", columns=columns, rows=rows, note=note)
+
+
+def counts_table(items: Sequence[Item]) -> Table:
+    """How many options, media, pieces of evidence and of knowledge a question has, and how many differ."""
+    parts: list[tuple[str, str, Callable[[Item], Sequence[object]]]] = [
+        ("options", "options", lambda item: item.choices),
+        ("media", "media", lambda item: item.media),
+        ("images", "images", lambda item: [one for one in item.media if one.kind == "image"]),
+        ("evidence", "pieces of evidence", lambda item: item.evidence),
+        ("knowledge", "pieces of knowledge", lambda item: item.knowledge),
+        ("hints", "hints", lambda item: item.hints),
+    ]
+    rows = []
+    for key, label, of in parts:
+        having = [found for item in items if (found := of(item))]
+        if having:
+            different = len({msgspec.json.encode(one) for found in having for one in found})
+            spread = _spread([len(found) for found in having])
+            rows.append(Row(key=key, label=label, values=(len(having), *spread, different)))
+    columns = (
+        _column("n", "questions", kind="count", note="That have any"),
+        *_SPREAD,
+        _column("different", kind="count"),
+    )
+    note = "Questions that have none are not counted."
+    return _table("counts", "In a question", label="", columns=columns, rows=rows, note=note)
+
+
+def _videos_table(facts: _Facts) -> Table:
+    """Questions per video and per source, and how long videos are."""
+    per_video = Counter(item.video_id for item in facts.items)
+    per_source = Counter(item.source_id for item in facts.items)
+    shown = {item.video_id: facts.seconds[item.item_id] for item in facts.items}
+    measured = [seconds for seconds in shown.values() if seconds is not None]
+    rows = [_row("videos", "questions per video", list(per_video.values()))]
+    if source_noun(facts.items) == "source":
+        rows.append(_row("sources", "questions per source", list(per_source.values())))
+    note = ""
+    if measured:
+        rows.append(_row("seconds", "seconds of a video", measured))
+    if len(measured) < len(shown):
+        note = (
+            f"{len(measured):,} of {several(len(shown), 'video')} measured; the others are not here, or "
+            "have no length."
+        )
+    columns = (_column("n", "of", kind="count"), *_SPREAD, _column("sum", kind="count"))
+    return _table("videos", "Videos", label="", columns=columns, rows=rows, note=note)
+
+
+def _row(key: str, label: str, values: Sequence[float]) -> Row:
+    return Row(key=key, label=label, values=(len(values), *_spread(values), sum(values)))
+
+
+# --------------------------------------------------------------------------- evidence
+
+
+def _bin(seconds: float | None) -> str:
+    """The bin of a duration.
+
+    >>> _bin(59.0), _bin(60.0), _bin(5000.0), _bin(None)
+    ('under 60 s', '60 to 180 s', '1800 s and more', 'not measured')
+    """
+    if seconds is None:
+        return "not measured"
+    if seconds < _BINS_S[1]:
+        return f"under {_BINS_S[1]} s"
+    for low, high in pairwise(_BINS_S[1:]):
+        if seconds < high:
+            return f"{low} to {high} s"
+    return f"{_BINS_S[-1]} s and more"
+
+
+def _bins() -> list[str]:
+    return [*dict.fromkeys(_bin(float(low)) for low in _BINS_S), _bin(None)]
+
+
+def _evidence_table(facts: _Facts) -> Table:
+    """How much evidence questions have and how far it is apart, by kind and by the length of the video."""
+    groups: list[tuple[str, str, list[tuple[Item, Sequence[Evidence]]]]] = []
+    everything: list[tuple[Item, Sequence[Evidence]]] = [
+        (item, item.evidence) for item in facts.items if item.evidence
+    ]
+    groups.append(("all", "all", everything))
+    kinds = sorted({one.kind for item, found in everything for one in found})
+    for kind in kinds if len(kinds) > 1 else ():
+        mine: list[tuple[Item, Sequence[Evidence]]] = [
+            (item, [e for e in found if e.kind == kind]) for item, found in everything
+        ]
+        groups.append((kind, kind, [(item, found) for item, found in mine if found]))
+    for name in _bins():
+        some = [(item, found) for item, found in everything if _bin(facts.seconds[item.item_id]) == name]
+        if some and len(some) < len(everything):
+            groups.append((name, name, some))
+    rows = []
+    for key, label, some in groups:
+        spans = [span for _, found in some if (span := evidence_span_s(found)) is not None]
+        counts = [len(found) for _, found in some]
+        mean, _, most = _spread(spans)
+        rows.append(
+            Row(key=key, label=label, values=(len(some), sum(counts), *_spread(counts)[::2], mean, most))
+        )
+    columns = (
+        _column("n", "questions", kind="count"),
+        _column("pieces", kind="count"),
+        _column("mean", "a question, mean"),
+        _column("most", kind="count"),
+        _column("span", "span, mean s", note="From the first start to the last end"),
+        _column("longest", "longest, s"),
+    )
+    note = "That evidence is stored does not prove that it is needed."
+    return _table("evidence", "Evidence", label="evidence", columns=columns, rows=rows, note=note)
+
+
+def _outside(facts: _Facts) -> Iterator[str]:
+    """Evidence that lies beyond the end of what is shown."""
+    for item in facts.items:
+        shown, start_s = facts.seconds[item.item_id], item.media[0].start_s or 0.0 if item.media else 0.0
+        ends = [one.end_s for one in item.evidence if one.end_s is not None]
+        if shown is not None and ends and max(ends) > start_s + shown + _ROUNDING_S:
+            yield (
+                f"{item.item_id}: evidence until {max(ends):.1f} s, and what is shown ends at "
+                f"{start_s + shown:.1f} s"
+            )
+
+
+# --------------------------------------------------------------------------- letters, words, tags
+
+
+def _letters_table(items: Sequence[Item]) -> Table | None:
+    """How often each letter is right; None where nothing has choices."""
+    letters = Counter(item.answer for item in items if item.choices and item.answer_kind == "choice")
+    total = letters.total()
+    if not total:
+        return None
+    rows = [Row(key=name, label=name, values=(n, n / total)) for name, n in sorted(letters.items())]
+    columns = (_column("n", "right", kind="count"), _column("share", kind="share"))
+    title = "Letters of the right answers"
+    return _table("letters", title, label="letter", columns=columns, rows=rows)
+
+
+def vocabulary_table(items: Sequence[Item]) -> Table:
+    """How many different words there are, without case and signs, and how many stand there once.
+
+    Source: HERBench, section 7.8 (7.3 thousand word types).
+    Departs: the paper does not say how it tells words apart.
+    """
+    texts = {
+        "questions": [item.question for item in items],
+        "options": [text for item in items for text in item.choices],
+        "open answers": [item.answer for item in items if not item.choices],
+    }
+    texts["all"] = [text for some in texts.values() for text in some]
+    rows = []
+    for name, some in texts.items():
+        words = Counter(word.casefold() for text in some for word in _WORD.findall(text))
+        if words:
+            once = sum(n == 1 for n in words.values())
+            rows.append(Row(key=name, label=name, values=(words.total(), len(words), once)))
+    columns = (
+        _column("words", kind="count"),
+        _column("types", "different", kind="count"),
+        _column("once", "there once", kind="count"),
+    )
+    note = "Without case and signs."
+    return _table("vocabulary", "Vocabulary", label="of", columns=columns, rows=rows, note=note)
+
+
+def _values(facts: _Facts, tag: str) -> list[str | None]:
+    """The value of each question; None where it has none."""
+    match tag:
+        case "answer_kind":
+            return [item.answer_kind for item in facts.items]
+        case "duration":
+            return [_bin(facts.seconds[item.item_id]) for item in facts.items]
+        case "n_evidence":
+            return [str(len(item.evidence)) for item in facts.items]
+    return [item.tags.get(tag) for item in facts.items]
+
+
+def _tag_tables(facts: _Facts) -> Iterator[Table]:
+    """For every tag of few values: questions, videos, seconds, and words of a question."""
+    names = dict.fromkeys(name for item in facts.items for name in item.tags)
+    own = [ANSWER_KIND] if len({item.answer_kind for item in facts.items}) > 1 else []
+    for name in (*own, *sorted(names)):
+        by_value: dict[str, list[Item]] = defaultdict(list)
+        for item, value in zip(facts.items, _values(facts, name), strict=True):
+            if value is not None:
+                by_value[value].append(item)
+        if 1 < len(by_value) <= MOST_VALUES and len(by_value) < sum(map(len, by_value.values())):
+            yield _tag_table(facts, name, by_value)
+
+
+def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]]) -> Table:
+    n_all = sum(map(len, by_value.values()))
+    rows = []
+    for value, some in sorted(by_value.items()):
+        seconds = [one for item in some if (one := facts.seconds[item.item_id]) is not None]
+        words = [n_words(item.question) for item in some]
+        n_videos = len({item.video_id for item in some})
+        values = (len(some), len(some) / n_all, n_videos, _spread(seconds)[0], _spread(words)[0])
+        rows.append(Row(key=value, label=value, values=values))
+    columns = (
+        _column("n", "questions", kind="count"),
+        _column("share", kind="share"),
+        _column("videos", kind="count"),
+        _column("seconds", "seconds, mean"),
+        _column("words", "words, mean"),
+    )
+    missing = len(facts.items) - n_all
+    note = f"{missing:,} questions do not have it." if missing else ""
+    return _table(f"tag-{name}", f"By {name}", label=name, columns=columns, rows=rows, note=note)
+
+
+def _crossed_table(facts: _Facts, one: str, other: str) -> Table:
+    """How many questions have each two values of two tags."""
+    known = {name for item in facts.items for name in item.tags} | set(OWN_TAGS)
+    for name in (one, other):
+        if name not in known:
+            raise UsageError(f"no question has the tag {name!r}; there are {', '.join(sorted(known))}")
+    pairs = Counter(zip(_values(facts, one), _values(facts, other), strict=True))
+    firsts, seconds = (sorted({str(pair[i]) for pair in pairs if None not in pair}) for i in (0, 1))
+    if len(seconds) > MOST_VALUES:
+        raise UsageError(
+            f"the tag {other!r} has {len(seconds)} values; expected {MOST_VALUES} at most across a table. "
+            "Name it first, or cross another one"
+        )
+    rows = [Row(key=a, label=a, values=tuple(pairs[a, b] for b in seconds)) for a in firsts]
+    columns = [_column(b, kind="count") for b in seconds]
+    title = f"{one} by {other}"
+    return _table(f"crossed-{one}-{other}", title, label=one, columns=columns, rows=rows)
+
+
+# --------------------------------------------------------------------------- in words, and in files
+
+
+def _sentences(facts: _Facts) -> Iterator[str]:
+    """The set in sentences, as a datasheet has them."""
+    items = facts.items
+    n_videos = len({item.video_id for item in items})
+    words = [n_words(item.question) for item in items]
+    sources = ""
+    if source_noun(items) == "source":
+        sources = f" from {several(len({item.source_id for item in items}), 'source')}"
+    yield (
+        f"{several(len(items), 'question')} about {several(n_videos, 'video')}{sources}; "
+        f"{len(items) / n_videos:.1f} questions a video."
+    )
+    yield f"A question has {sum(words) / len(words):.1f} words on average and {max(words):,} at most."
+    shown = {item.video_id: facts.seconds[item.item_id] for item in items}
+    measured = [seconds for seconds in shown.values() if seconds is not None]
+    if measured:
+        yield (
+            f"Videos last {sum(measured) / len(measured):.1f} s on average, {min(measured):.1f} to "
+            f"{max(measured):.1f} s ({len(measured):,} of {n_videos:,} measured)."
+        )
+    else:
+        yield "How long the videos are was not measured."
+    spans = [span for item in items if (span := evidence_span_s(item.evidence)) is not None]
+    if spans:
+        counts = [len(item.evidence) for item in items if item.evidence]
+        yield (
+            f"Evidence is stored for {several(len(counts), 'question')}: {sum(counts) / len(counts):.1f} "
+            f"pieces on average, {sum(spans) / len(spans):.1f} s from the first start to the last end."
+        )
+
+
+def section(found: Described) -> Section:
+    """The statistics as a part of a page."""
+    return Section(
+        title=found.name, paragraphs=(*found.sentences, *_problem_words(found)), tables=found.tables
+    )
+
+
+def _problem_words(found: Described, *, most: int = 5) -> list[str]:
+    if not found.problems:
+        return []
+    more = len(found.problems) - most
+    listed = "; ".join(found.problems[:most]) + (f"; and {more:,} more" if more > 0 else "")
+    return [f"Evidence outside of the video: {listed}."]
+
+
+def write_described_csv(found: Described, path: Path) -> None:
+    """Write one row for each question: its lengths, counts and tags.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    tags = sorted({name for item in found.items for name in item.tags})
+    heading = ["item_id", "video_id", "source_id", "seconds", "question_words", "options", "option_words"]
+    heading += ["answer_words", "evidence", "evidence_span_s", "knowledge", *(f"tag:{name}" for name in tags)]
+    rows: list[list[str | float | None]] = [
+        [
+            *(item.item_id, item.video_id, item.source_id, seconds_of(item, found.durations_s)),
+            *(n_words(item.question), len(item.choices)),
+            sum(map(n_words, item.choices)) / len(item.choices) if item.choices else None,
+            *(n_words(right_text(item)), len(item.evidence), evidence_span_s(item.evidence)),
+            *(len(item.knowledge), *(item.tags.get(name) for name in tags)),
+        ]
+        for item in found.items
+    ]
+    write_file(path, csv_text([heading, *rows]))
+
+
+def write_described_json(found: Described, path: Path) -> None:
+    """Write sentences, problems and tables as one JSON object.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "name": found.name,
+        "sentences": found.sentences,
+        "problems": found.problems,
+        "tables": [table_as_json(table) for table in found.tables],
+    }
+    write_file(path, msgspec.json.encode(whole) + b"\n")
+
+
+def write_described_page(found: Described, path: Path, *, settings: Mapping[str, object]) -> None:
+    """Write one page that loads nothing from elsewhere.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    page = render(
+        "diagnosis.html.j2",
+        eyebrow="vidence describe",
+        title=found.name,
+        sentences=section(found).paragraphs,
+        statements=found.tables,
+        facts=(("Set", dict(settings)),),
+    )
+    write_file(path, page)

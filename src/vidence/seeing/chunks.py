@@ -1,0 +1,348 @@
+"""Watch a video chunk by chunk: each can be watched by any process, kept, and found again."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.media.encode import Size
+from vidence.media.pixels import resize
+from vidence.media.scan import Scan
+from vidence.media.video import FrameProblem, Video
+from vidence.seeing.describers.describing import Describer, Portraits
+from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, stretches
+from vidence.seeing.tracks import Detections
+from vidence.seeing.watching import (
+    Detector,
+    Finder,
+    Found,
+    Image,
+    Observer,
+    Watched,
+    check_problems,
+    frames_at,
+    watch_part,
+)
+
+CHUNK_FRAMES = 240
+"""How many frames a chunk has at most, less where a keyframe is near."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """Some frames of a video, those before `end_frame`, and those of them that a detector looks at."""
+
+    first_frame: int
+    end_frame: int
+    looks: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What was seen in one chunk.
+
+    Shapes: `vectors` (n, n_dims), one for each box, where they are described; `pictures` (m, height, width,
+    3) of the frames `picture_frames` (m,), where shots are looked for.
+    """
+
+    detections: Detections
+    problems: tuple[FrameProblem, ...]
+    vectors: NDArray[np.float32] | None = None
+    pictures: NDArray[np.uint8] | None = None
+    picture_frames: NDArray[np.int64] | None = None
+
+
+class Keeper(Observer, Protocol):
+    """An observer that keeps frames, and is told at the end which of them were damaged."""
+
+    def settle(self, problems: Iterable[FrameProblem]) -> None:
+        """All has been read, and these frames are damaged."""
+
+
+@runtime_checkable
+class OpensAnywhere(Protocol):
+    """A detector or describer that every process opens for itself: it is small, and works on the processor.
+
+    Others, such as networks on a device, watch one chunk after the other in one process.
+    """
+
+    opens_anywhere: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eyes:
+    """Who watches a video: a detector, and who describes its boxes of the classes named (empty: of all).
+
+    `shot_size` is the size of the pictures that a shot detector wants of every frame; `keeper` opens what
+    keeps frames.
+    """
+
+    detector: Detector
+    describer: Describer | None = None
+    classes: tuple[str, ...] = ()
+    shot_size: Size | None = None
+    keeper: Callable[[Video], Keeper] | None = None
+
+    @property
+    def identity(self) -> list[object]:
+        """What decides what is seen in a chunk."""
+        described = "" if self.describer is None else self.describer.identity
+        return [self.detector.identity, described, self.classes, self.shot_size, CHUNK_FRAMES]
+
+    @property
+    def can_part(self) -> bool:
+        """Whether other processes can watch some of the chunks."""
+        parts = [self.detector, *([] if self.describer is None else [self.describer])]
+        return isinstance(self.detector, Finder) and all(
+            isinstance(one, OpensAnywhere) and one.opens_anywhere for one in parts
+        )
+
+
+def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...]:
+    """The chunks of a video, in order.
+
+    Chunks end at keyframes where there are any, so that hardly a packet is decoded twice. A video whose
+    frames must be counted from its start is one chunk.
+
+    Args:
+        video: the video.
+        rate: how many frames a second the detector looks at; 0 is all.
+        has_shots: whether all frames are read for the shots; otherwise frames behind the last look are not.
+    """
+    looks = np.array(frames_at(video.times_s, rate), np.int64)
+    most = CHUNK_FRAMES if video.scan.table is not None or video.probe.kind != "video" else video.n_frames
+    found = []
+    for frames in stretches(video, most=most):
+        mine = looks[(looks >= frames.start) & (looks < frames.stop)].tolist()
+        if mine or has_shots:
+            found.append(Chunk(first_frame=frames.start, end_frame=frames.stop, looks=tuple(mine)))
+    return tuple(found)
+
+
+def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> Seen:
+    """Read the frames of a chunk once for detector, describer, shots and keeper.
+
+    Raises:
+        MediaError: the file cannot be opened any more.
+        DataError: a file of boxes cannot be used.
+    """
+    observers: list[Observer] = []
+    portraits = cutter = keeper = None
+    if eyes.describer is not None:
+        portraits = Portraits(eyes.describer, class_names=eyes.classes)
+        observers.append(portraits)
+    if eyes.shot_size is not None:
+        cutter = _Small(eyes.shot_size.fit(video.probe.width_px, video.probe.height_px))
+        observers.append(cutter)
+    if eyes.keeper is not None and (isinstance(eyes.detector, Finder) or observers):
+        keeper = eyes.keeper(video)
+        observers.append(keeper)
+    frames = range(chunk.first_frame, chunk.end_frame) if eyes.shot_size is not None else chunk.looks
+    watched = watch_part(video, frames, detector=eyes.detector, observers=observers, looks=chunk.looks)
+    if keeper is not None:
+        keeper.settle(watched.problems)
+    damaged = {problem.frame_index for problem in watched.problems}
+    shown = [] if cutter is None else sorted(set(cutter.pictures) - damaged)
+    return Seen(
+        detections=watched.detections,
+        problems=watched.problems,
+        vectors=None if portraits is None else portraits.of(watched.detections),
+        pictures=None if cutter is None else cutter.of(shown),
+        picture_frames=None if cutter is None else np.array(shown, np.int64),
+    )
+
+
+class _Small:
+    """Keeps every frame in a small size."""
+
+    def __init__(self, size_px: tuple[int, int]) -> None:
+        self._size_px = size_px
+        self.pictures: dict[int, NDArray[np.uint8]] = {}
+
+    def see(self, frame_index: int, image: Image, found: Found) -> None:
+        """Keep one frame."""
+        self.pictures.setdefault(frame_index, resize(image, size=self._size_px))
+
+    def of(self, frames: Sequence[int]) -> NDArray[np.uint8]:
+        """The pictures of these frames, shape (n, height, width, 3)."""
+        width_px, height_px = self._size_px
+        nothing = np.zeros((0, height_px, width_px, 3), np.uint8)
+        return np.concatenate([nothing, *(self.pictures[frame][None] for frame in frames)])
+
+
+class ChunkStore(Protocol):
+    """Keeps what was seen in the chunks of one video until all of them are done."""
+
+    def has(self, chunk: Chunk) -> bool:
+        """Whether the chunk was watched before."""
+
+    def find(self, chunk: Chunk) -> Seen | None:
+        """What was seen in it, if that is kept and can be read."""
+
+    def keep(self, chunk: Chunk, seen: Seen) -> None:
+        """Keep what was seen in it."""
+
+    def clear(self) -> None:
+        """All chunks are done, and what they make together is kept elsewhere."""
+
+
+class NoStore:
+    """Keeps nothing."""
+
+    def has(self, chunk: Chunk) -> bool:
+        """Nothing was."""
+        return False
+
+    def find(self, chunk: Chunk) -> Seen | None:
+        """Nothing."""
+        return None
+
+    def keep(self, chunk: Chunk, seen: Seen) -> None:
+        """Let it go."""
+
+    def clear(self) -> None:
+        """Nothing to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkWork:
+    """Where the chunks of a video are watched and kept; nothing of it changes what is seen.
+
+    `store` opens what keeps them until the video is done (None: nothing is kept), `prepare` may watch chunks
+    elsewhere before, `on_frames` hears how many frames more are done.
+    """
+
+    store: Callable[[Eyes], ChunkStore] | None = None
+    prepare: "Callable[[Watch], None]" = lambda watch: None
+    on_frames: Callable[[int], None] = lambda n: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenVideo:
+    """What was seen in a whole video: boxes, their vectors, its shots, as far as they were looked for."""
+
+    watched: Watched
+    vectors: NDArray[np.float32] | None = None
+    shots: tuple[Shot, ...] | None = None
+
+
+class Watch:
+    """One video that is watched in chunks; what is kept of them already is not watched again."""
+
+    def __init__(
+        self,
+        video: Video,
+        eyes: Eyes,
+        *,
+        rate: float,
+        store: ChunkStore | None = None,
+        on_frames: Callable[[int], None] = lambda n: None,
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            video: the video.
+            eyes: who watches it.
+            rate: how many frames a second the detector looks at; 0 is all.
+            store: where chunks are kept (None: nowhere).
+            on_frames: hears how many frames more are done.
+        """
+        self.scan: Scan = video.scan
+        self.eyes = eyes
+        self.chunks = chunks_of(video, rate=rate, has_shots=eyes.shot_size is not None)
+        self._store = NoStore() if store is None else store
+        self._on_frames = on_frames
+        self._told: set[Chunk] = set()
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The frames that the detector looks at."""
+        return tuple(frame for chunk in self.chunks for frame in chunk.looks)
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames the chunks have together."""
+        return sum(chunk.end_frame - chunk.first_frame for chunk in self.chunks)
+
+    def pass_kept(self) -> int:
+        """How many frames are kept from before; `on_frames` hears nothing of them."""
+        kept = set(self.chunks) - set(self.missing)
+        self._told |= kept
+        return sum(chunk.end_frame - chunk.first_frame for chunk in kept)
+
+    @property
+    def missing(self) -> tuple[Chunk, ...]:
+        """The chunks that nothing is kept of."""
+        return tuple(chunk for chunk in self.chunks if not self._store.has(chunk))
+
+    def take(self, chunk: Chunk, seen: Seen) -> None:
+        """Keep what somebody else saw in a chunk."""
+        self._store.keep(chunk, seen)
+        self._tell(chunk)
+
+    def finish(self, cutter: ShotDetector | None = None) -> SeenVideo:
+        """Watch what is missing, and put all together; the pictures of one chunk are in memory at a time.
+
+        Args:
+            cutter: finds the shots, where pictures of all frames were wanted.
+
+        Raises:
+            MediaError: not one of the frames can be read.
+            DataError: a file of boxes cannot be used.
+        """
+        video = Video(self.scan)
+        observer = None
+        if cutter is not None and self.eyes.shot_size is not None:
+            size_px = (video.probe.width_px, video.probe.height_px)
+            observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
+        found: list[Seen] = []
+        for chunk in self.chunks:
+            seen = self._store.find(chunk)
+            if seen is None:
+                seen = watch_chunk(video, chunk, self.eyes)
+                self._store.keep(chunk, seen)
+            self._tell(chunk)
+            if observer is not None and seen.pictures is not None and seen.picture_frames is not None:
+                for frame, picture in zip(seen.picture_frames.tolist(), seen.pictures, strict=True):
+                    observer.see(frame, picture, None)
+            found.append(_without_pictures(seen))
+        problems = tuple(problem for seen in found for problem in seen.problems)
+        n_read = len(self.looks) if observer is None else video.n_frames
+        check_problems(video, problems, n_read=n_read)
+        return SeenVideo(
+            watched=Watched(detections=_joined([seen.detections for seen in found]), problems=problems),
+            vectors=_vectors(found) if self.eyes.describer is not None else None,
+            shots=None if observer is None else observer.shots(video.times_s),
+        )
+
+    def clear(self) -> None:
+        """What the chunks make together is kept elsewhere."""
+        self._store.clear()
+
+    def _tell(self, chunk: Chunk) -> None:
+        if chunk not in self._told:
+            self._told.add(chunk)
+            self._on_frames(chunk.end_frame - chunk.first_frame)
+
+
+def _without_pictures(seen: Seen) -> Seen:
+    return Seen(detections=seen.detections, problems=seen.problems, vectors=seen.vectors)
+
+
+def _joined(parts: Sequence[Detections]) -> Detections:
+    """The boxes of all chunks in one."""
+    names = {i: name for part in parts for i, name in part.class_names.items()}
+    return Detections(
+        frame_indices=np.concatenate([np.zeros(0, np.int64), *(part.frame_indices for part in parts)]),
+        boxes_px=np.concatenate([np.zeros((0, 4)), *(part.boxes_px for part in parts)]),
+        confidences=np.concatenate([np.zeros(0), *(part.confidences for part in parts)]),
+        class_ids=np.concatenate([np.zeros(0, np.int64), *(part.class_ids for part in parts)]),
+        class_names=dict(sorted(names.items())),
+    )
+
+
+def _vectors(parts: Sequence[Seen]) -> NDArray[np.float32] | None:
+    known = [part.vectors for part in parts if part.vectors is not None]
+    return np.concatenate(known) if known else None

@@ -1,0 +1,83 @@
+"""Statistics of released sets against those that were counted apart from them, and against the papers."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import need
+from vidence.ask.benchmarks.mmvu import create as mmvu
+from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
+from vidence.report.described import Described, describe
+
+
+@pytest.fixture(scope="module")
+def described(checks_dir: Path) -> Described:
+    loaded = mmvu().load(need(checks_dir / "mmvu" / "validation.json.gz"), split="validation", strict=True)
+    return describe(loaded.items, name="mmvu", crossed=[("discipline", "answer_kind")])
+
+
+def values(found: Described, table: str, row: str) -> tuple[object, ...]:
+    (one,) = (one for one in found.tables if one.name == table)
+    return one.row(row).values
+
+
+@pytest.mark.parametrize(
+    ("key", "row"),
+    [
+        ("mc_question_words_avg_max", "choice-question"),
+        ("mc_option_words_avg_max", "option"),
+        ("oe_question_words_avg_max", "open-question"),
+        ("oe_answer_words_avg_max", "open-answer"),
+        ("rationale_words_avg_max", "rationale"),
+    ],
+)
+def test_words_are_those_of_mmvu(described, checks_dir, key, row):
+    wanted = json.loads((checks_dir / "mmvu" / "validation_stats.json").read_text())[key]
+    _, mean, _, most = values(described, "words", row)
+    assert [round(mean, 2), most] == wanted
+
+
+def test_counts_are_those_of_mmvu(described, checks_dir):
+    wanted = json.loads((checks_dir / "mmvu" / "validation_stats.json").read_text())
+    n, mean, _, most, different = values(described, "counts", "knowledge")
+    assert ([round(mean, 2), most], different) == (
+        wanted["knowledge_per_q_avg_max"],
+        wanted["unique_knowledge"],
+    )
+    assert n == wanted["n"]
+    assert values(described, "videos", "videos")[0] == wanted["unique_videos"]
+    letters = {row.key: row.values[0] for row in table_of(described, "letters").rows}
+    assert letters == wanted["mc_answer_letters"]
+    subjects = {row.key: row.values[0] for row in table_of(described, "tag-subject").rows}
+    assert subjects == wanted["subjects"]
+    crossed = {row.key: row.values for row in table_of(described, "crossed-discipline-answer_kind").rows}
+    assert crossed == {
+        name: (kinds["multiple-choice"], kinds["open-ended"])
+        for name, kinds in wanted["discipline_x_type"].items()
+    }
+
+
+def table_of(found: Described, name: str):
+    (one,) = (one for one in found.tables if one.name == name)
+    return one
+
+
+def test_perceptioncomp_is_counted_as_its_file_says(checks_dir):
+    path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    rows = json.loads(path.read_text())
+    loaded = perceptioncomp().load(path, split="all", strict=False)
+    found = describe(loaded.items, name="perceptioncomp")
+    kept = {item.item_id for item in loaded.items}
+    assert len(kept) == len(rows)
+    words = [len(row["question"].split()) for row in rows]
+    assert values(found, "words", "question") == (
+        len(rows),
+        pytest.approx(sum(words) / len(words), rel=0.01),
+        pytest.approx(min(words), abs=2),
+        pytest.approx(max(words), abs=2),
+    )
+    letters = {row.key: row.values[0] for row in table_of(found, "letters").rows}
+    assert letters == {"ABCDE"[k]: n for k, n in sorted(Counter(row["answer_id"] for row in rows).items())}
+    assert values(found, "videos", "videos")[0] == len({row["video_id"] for row in rows})

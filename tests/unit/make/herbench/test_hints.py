@@ -1,0 +1,93 @@
+"""What to add, and which setting decides, where a task came to nothing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import vidence.make
+import vidence.seeing
+from vidence.catalog import create, names
+from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
+from vidence.make.herbench.hints import DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
+from vidence.make.herbench.sources import Source
+from vidence.make.pipeline.material import Dropped, Material, VideoSource
+
+VIDEO = VideoSource(video_id="v", path="v.mp4", n_frames=9, fps=3.0, duration_s=3.0, width_px=8, height_px=8)
+
+
+def source(file: Path | None = Path("v.mp4"), **rule: str) -> Source:
+    return Source(video=VIDEO, file=file, rule=SourceRule(path="v.mp4", **rule))
+
+
+def config(**more: object) -> HerbenchConfig:
+    return HerbenchConfig(**{"name": "n", "sources": (SourceRule(path="v.mp4"),), **more})
+
+
+def test_a_file_of_cards_stands_for_the_table():
+    task = create("task", "mpdr")
+    assert lacks(task, source(), config()) == ("[tracking]", "[cards]")
+    assert lacks(task, source(cards="c.csv"), config()) == ("[tracking]",)
+    assert lacked_by_all(task, [source(), source(cards="c.csv")], config()) == ("[tracking]",)
+    of_people = config(cards=CardStep(file="c.csv"))
+    assert lacks(task, source(), of_people) == ("[tracking]",)
+    rule = SourceRule(path="other.mp4", cards="c.csv")
+    of_another = config(cards=CardStep(), sources=(rule,))
+    assert lacks(task, source(), of_another) == ("[tracking]", "model or file in [cards]")
+    scenes = create("task", "tso")
+    assert lacks(scenes, source(scene_cards="c.csv"), config()) == ("[shots]",)
+
+
+def test_a_video_that_is_not_here_can_only_be_asked_about_by_its_log():
+    assert lacks(create("task", "rlpc"), source(None), config()) == ("the file of the video",)
+    assert lacks(create("task", "ac"), source(None), config()) == ("[[logs]]",)
+
+
+def test_the_most_frequent_reason_names_its_setting():
+    task = create("task", "tso")
+    full = Material(source=VIDEO, shots=(object(),), scene_cards=("x",))
+    gone = [
+        *(Dropped(what=f"TSO: v: {i}", stage="drafts", reason="shot-too-short") for i in range(3)),
+        Dropped(what="TSO-1", stage="quotas", reason="over-total"),
+        Dropped(what="AC: v", stage="drafts", reason="too-few-events"),
+        Dropped(what="v: TSO", stage="pairs", reason="no-draft"),
+    ]
+    said = why_none(task, [full], gone)
+    assert said == (
+        "TSO: no question; most often shot-too-short (3 of 4), which [tasks.tso.options] shortest_s decides."
+    )
+    assert why_none(task, [full], []) == "TSO: no question; nothing was found that it could ask about."
+
+
+def test_what_is_missing_of_the_material_is_explained_by_its_own_stages():
+    gone = [Dropped(what="v: 1", stage="crops", reason="too-short-for-cards") for _ in range(2)]
+    gone.append(Dropped(what="v: AGLT", stage="pairs", reason="no-a-cards"))
+    bare = Material(source=VIDEO, tracked=object(), chosen=("1",))
+    said = why_none(create("task", "aglt"), [bare], gone)
+    assert said.startswith(
+        "AGLT: no a-cards; most often too-short-for-cards (2 of 2), which [cards.crops] gap_s"
+    )
+
+
+def test_every_reason_is_one_that_something_gives_and_every_setting_exists():
+    folders = (Path(vidence.make.__file__).parent, Path(vidence.seeing.__file__).parent)
+    code = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if path.name != "hints.py"
+    )
+    assert [reason for reason in DECIDED_BY if f'"{reason}"' not in code] == []
+    fields = set(re.findall(r"^ +(\w+): ", code, flags=re.MULTILINE))
+    for said in DECIDED_BY.values():
+        words = re.findall(r"\b[a-z]+_[a-z_]+\b", re.sub(r"\[[^]]*\]", "", said))
+        assert [word for word in words if word not in fields] == [], said
+
+
+@pytest.mark.parametrize("name", names("task"))
+def test_settings_are_named_with_the_table_of_the_task(name):
+    assert decides("over-total", name.upper()) == f"[tasks.{name}] total"
+
+
+def test_long_lists_are_cut():
+    assert named([str(i) for i in range(9)], most=2) == "0, 1 and 7 more"

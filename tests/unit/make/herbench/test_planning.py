@@ -1,0 +1,137 @@
+"""What a configuration can give, before anything is made."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from vidence.errors import DataError, UnknownNameError
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.planning import review_words
+from vidence.make.makers.herbench import create
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Outlook
+from videos.special import MAKERS
+from videos.stamped import cut_off
+from videos.walkers import film
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "makers" / "herbench"
+HEAD = 'name = "n"\nvideos = "v"\n'
+
+
+def outlook(config: Path, **overrides: object) -> Outlook:
+    context = BuildContext(cache_root=config.parent / "cache", memory=config.parent / "replies.sqlite")
+    return create().foresee(config, overrides=MakeOverrides(**overrides), context=context)
+
+
+def numbers(found: Outlook) -> dict[str, tuple[object, ...]]:
+    (table,) = found.tables
+    return {row.key: row.values for row in table.rows}
+
+
+@pytest.fixture
+def clips(tmp_path) -> Path:
+    """Five videos that nobody made for this: plain, upright, of variable rate, cut off, and no video."""
+    (tmp_path / "v").mkdir()
+    film(tmp_path / "v" / "street.mp4", (), n_frames=12)
+    MAKERS["turned-90"](tmp_path / "v")
+    MAKERS["vfr"](tmp_path / "v")
+    cut_off(tmp_path / "v" / "street.mp4", tmp_path / "v" / "broken.mp4", share=0.5)
+    (tmp_path / "v" / "words.mp4").write_text("no video")
+    return tmp_path
+
+
+def config(folder: Path, more: str = "", source: str = "") -> Path:
+    path = folder / "config.toml"
+    path.write_text(f'{HEAD}[[sources]]\npath = "*"\n{source}{more}')
+    return path
+
+
+def test_a_folder_of_videos_alone_is_told_what_it_lacks_in_ten_lines(clips):
+    found = outlook(config(clips))
+    assert not found.can_make
+    assert len(found.sentences) <= 10
+    said = "\n".join(found.sentences)
+    assert found.sentences[0].endswith("gives no question as it is")
+    assert "3 videos can be used; 2 cannot: broken (v/broken.mp4" in said.replace(str(clips) + "/", "")
+    assert "Add [[logs]] for AC, ASII, FAM and FOM (4 tasks)." in found.sentences
+    assert "Add [tracking] and [cards] for AGLT, MEGL and MPDR (3 tasks)." in found.sentences
+    assert "Add [shots] and [scenes] for SVA and TSO (2 tasks)." in found.sentences
+    assert "Add [tracking] for RLPC (1 task)." in found.sentences
+    assert "upright videos are used as they are shown: turned90.mp4" in said
+    assert "variable frame rate are used with the time of each frame: vfr.mp4" in said
+    assert {row[:2] for row in numbers(found).values()} == {(0, 0)}
+
+
+def test_bounds_follow_videos_and_quotas(clips):
+    more = "[tracking]\n[shots]\n[tasks.rlpc]\nper_video = 4\n[tasks.tso]\n[tasks.mpdr]\n"
+    found = outlook(config(clips, more))
+    assert found.can_make
+    assert numbers(found) == {"RLPC": (12, 3, ""), "TSO": (0, 0, "[scenes]"), "MPDR": (0, 0, "[cards]")}
+    assert "At most 12 questions of 1 task: RLPC 12." in found.sentences
+    total = outlook(config(clips, more.replace("per_video = 4", "per_video = 4\ntotal = 5")), limit=3)
+    assert numbers(total)["RLPC"] == (5, 2, "")
+    assert list(numbers(outlook(config(clips, more), only=("rlpc",)))) == ["RLPC"]
+
+
+def test_a_task_whose_questions_a_model_writes_wants_that_model(clips):
+    more = '[tracking]\n[cards]\nmodel = "m"\n[models]\nm = "baseline:longest"\n[tasks.agbi]\n'
+    assert numbers(outlook(config(clips, more)))["AGBI"] == (0, 0, "tasks in [models]")
+    named = more.replace("[tasks.agbi]", 'tasks = "baseline:longest"\n[tasks.agbi]')
+    assert numbers(outlook(config(clips, named)))["AGBI"] == (30, 3, "")
+
+
+def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
+    more, source = "[tracking]\n[tasks.mpdr]\n[tasks.agbi]\n", 'cards = "cards.csv"\n'
+    with pytest.raises(DataError, match=r"the cards of the video street: .*cards\.csv"):
+        outlook(config(clips, more, source))
+    (clips / "cards.csv").write_text("track_id,kind,text\n1,B,walks by\n")
+    found = numbers(outlook(config(clips, more, source)))
+    assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
+    (clips / "cards.csv").write_text("track_id,kind,text\n1,A,a red coat\n")
+    assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
+
+
+def test_cards_of_people_count_as_cards(clips):
+    """A sheet with rows for each kind, one file of it for each video; who has none is shown to a model."""
+    more = '[tracking]\n[cards]\nfile = "{video_id}.csv"\n[tasks.mpdr]\n[tasks.agbi]\n'
+    found = numbers(outlook(config(clips, more)))
+    assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
+    (clips / "street.csv").write_text("video_id,track_id,appearance,path\nstreet,1,A red coat.,\nyard,1,,x\n")
+    assert numbers(outlook(config(clips, more)))["MPDR"][1] == 1
+    (clips / "street.csv").write_text("track_id,looks\n1,red\n")
+    with pytest.raises(DataError, match="the cards of the video street: "):
+        outlook(config(clips, more))
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('[tracking]\ndetector = "yolo:x"\n', "no detector named 'yolo'"),
+        ('[tracking]\ntracker = "bytetrak"\n', "Did you mean 'bytetrack'"),
+        ('[shots]\ndetector = "contents"\n', "Did you mean 'content'"),
+    ],
+)
+def test_names_that_nothing_has_are_said_before_the_making(clips, table, said):
+    with pytest.raises(UnknownNameError, match=said):
+        outlook(config(clips, table))
+
+
+def test_a_log_bounds_by_its_videos(tmp_path):
+    shutil.copytree(GOLDEN, tmp_path / "set")
+    found = outlook(tmp_path / "set" / "config.toml")
+    assert found.can_make
+    bounds = {name: row[:2] for name, row in numbers(found).items()}
+    assert bounds == {"AC": (15, 5), "ASII": (15, 5), "FAM": (5, 5), "FOM": (15, 5)}
+    (tmp_path / "set" / "log.csv").write_text(
+        "video_id,start,end,narration,verb,noun\nv1,1,2,take cup,take,cup\n"
+    )
+    few = outlook(tmp_path / "set" / "config.toml")
+    assert not few.can_make
+    assert numbers(few)["AC"] == (0, 0, "a log with 3 events of a video or more")
+
+
+def test_reviews_are_counted_before_anybody_starts():
+    said = review_words(ReviewRules())
+    assert "released after 9 reviews or more without a rejection" in said
+    assert "share = 0.15 draws these of tasks with about 60 questions and more, each_task = 9" in said
+    assert "each_task = 12 has so many" in review_words(ReviewRules(each_task=12))

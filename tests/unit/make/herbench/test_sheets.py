@@ -1,0 +1,313 @@
+"""Sheets of a drawn street: written, filled in as a person would, read by the next making."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.ask.phantom.looks import LOOKS
+from vidence.errors import DataError, UsageError
+from vidence.make.cards.people_sheets import VideoSheet
+from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
+from vidence.make.makers import herbench
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.planted.street import plan_street, write_street
+
+CONFIG = """
+name = "street"
+seed = 7
+videos = "videos"
+{sources}
+[tracking]
+tracker = "deepsort"
+{reviewed}
+[tracking.refine.filter]
+least_area_px = 1000.0
+[tracking.pick]
+n_tracks = 5
+[shots]
+{shots}
+[cards]
+file = "sheets/{{video_id}}/cards.csv"
+[cards.crops]
+gap_s = 0.25
+[tasks.aglt]
+[tasks.mpdr]
+"""
+SOURCE = '[[sources]]\npath = "{name}.mp4"\ndetections = "videos/{{video_id}}.txt"\n'
+
+
+class Street:
+    """A folder with one drawn street, and makings in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan = plan_street("north", looks=[0, 2, 4, 6, 8], rng=np.random.default_rng(7))
+        write_street(self.plan, folder / "videos")
+        self.mine = folder / "sheets" / "north"
+        self.configure()
+
+    def configure(self, *, reviewed: str = "", shots: str = "", also: str = "") -> None:
+        sources = SOURCE.format(name="north") + also
+        text = CONFIG.format(
+            sources=sources,
+            reviewed=f'reviewed = "{reviewed}"' if reviewed else "",
+            shots=f'file = "{shots}"' if shots else "",
+        )
+        (self.folder / "config.toml").write_text(text)
+
+    def make(self, **overrides):
+        context = BuildContext(cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite")
+        return herbench.create().make(
+            self.folder / "config.toml",
+            out=self.folder / "made",
+            overrides=MakeOverrides(**overrides),
+            context=context,
+        )
+
+    def sheets(self):
+        return self.make(sheets=str(self.folder / "sheets"))
+
+    def rows(self, name):
+        with (self.mine / name).open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def fill(self, name, rows):
+        with (self.mine / name).open("w", encoding="utf-8", newline="") as file:
+            lines = csv.DictWriter(file, rows[0].keys())
+            lines.writeheader()
+            lines.writerows(rows)
+
+    def data(self):
+        return msgspec.json.decode((self.mine / "sheet.json").read_bytes(), type=VideoSheet)
+
+    def looks_of(self, row):
+        """The description of whoever the plan has where a track begins."""
+        (track,) = [one for one in self.data().tracks if one.track_id == row["track_id"]]
+        near = [p for p in self.plan.passers if abs(p.first_frame - track.first_frame) <= 2]
+        assert near, row
+        return LOOKS[near[0].look].words
+
+    def fill_cards(self, fits):
+        rows = self.rows("cards.csv")
+        for row in rows:
+            row["appearance"] = self.looks_of(row)
+            row["fits"] = fits(row["track_id"])
+        self.fill("cards.csv", rows)
+
+    def drafts(self):
+        return [json.loads(line) for line in (self.folder / "made" / "drafts.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def street(tmp_path):
+    return Street(tmp_path)
+
+
+def stages(built):
+    return {one.stage: one for one in built.account.stages}
+
+
+def test_the_sheet_of_a_video_has_a_page_its_data_and_three_tables(street):
+    built = street.sheets()
+    names = {path.name for path in built.files if path.suffix != ".jpg"}
+    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv", "counts.csv"}
+    assert built.sentences[0] == "1 sheet to fill in."
+    assert built.sentences[1].startswith("12 frames to count: fill in n_people and n_false in ")
+    data = street.data()
+    picked = [one for one in data.tracks if one.is_picked]
+    assert [row["track_id"] for row in street.rows("cards.csv")][: len(picked)] == [
+        one.track_id for one in picked
+    ]
+    assert [row["track_id"] for row in street.rows("tracks.csv")] == [
+        *(one.track_id for one in data.tracks),
+        "everybody",
+    ]
+    assert [row["first_frame"] for row in street.rows("shots.csv")] == ["0"]
+    assert all(one.portraits for one in data.tracks)
+    assert all(one.looks and one.way and one.frames for one in picked)
+    assert "drafts" not in stages(built)
+
+
+def test_the_page_holds_every_picture_and_loads_nothing(street):
+    street.sheets()
+    page = (street.mine / "sheet.html").read_text("utf-8")
+    data = street.data()
+    n_crops = sum(len(one.portraits) + len(one.looks) + len(one.way) + len(one.frames) for one in data.tracks)
+    n_shots = sum(len(row.pictures) for row in data.shots)
+    assert page.count('src="data:image/jpeg;base64,') == n_crops + n_shots
+    assert not re.search(r"(?:src|href)=\"(?!data:|#)", page)
+
+
+def test_cards_of_people_become_questions_where_the_description_fits_one(street):
+    street.sheets()
+    street.fill_cards(lambda name: name)
+    built = street.make()
+    assert street.drafts()
+    assert stages(built)["identified"].n_dropped == 0
+    assert {draft["facts"]["identified"] for draft in street.drafts()} == {"by people"}
+
+
+def test_who_is_not_told_apart_is_not_asked_about(street):
+    street.sheets()
+    every = [row["track_id"] for row in street.rows("cards.csv")]
+    odd = every[0]
+    street.fill_cards(lambda name: " ".join(every) if name == odd else name)
+    built = street.make()
+    assert stages(built)["identified"].dropped == {"not-identified": 1}
+    assert street.drafts()
+    assert not any(f"track {odd}," in str(draft["facts"]) for draft in street.drafts())
+
+
+def test_where_nobody_compared_the_questions_say_so(street):
+    street.sheets()
+    street.fill_cards(lambda name: "")
+    built = street.make()
+    assert "identified" not in stages(built)
+    assert {draft["facts"]["identified"] for draft in street.drafts()} == {"by words only"}
+    assert {draft["review"] for draft in street.drafts()} == {"by-words-only"}
+
+
+def test_a_half_filled_sheet_makes_what_it_can_and_an_unfilled_one_nothing(street):
+    street.sheets()
+    assert stages(street.make())["pairs"].n_out == 0
+    street.fill_cards(lambda name: name)
+    rows = street.rows("cards.csv")
+    rows[0] |= {"appearance": "", "fits": ""}
+    street.fill("cards.csv", rows)
+    assert stages(street.make())["cards"].n_out == len(rows) - 1
+
+
+def test_a_table_that_was_begun_is_not_written_over(street):
+    street.sheets()
+    street.fill_cards(lambda name: name)
+    before = (street.mine / "cards.csv").read_bytes()
+    built = street.sheets()
+    assert (street.mine / "cards.csv").read_bytes() == before
+    assert any("cards.csv was begun and stays as it is" in said for said in built.sentences)
+    assert "tracks.csv" in {path.name for path in built.files}
+
+
+def test_verdicts_change_the_tracks_of_every_later_step(street):
+    street.sheets()
+    rows = street.rows("tracks.csv")
+    gone, whole, cut = rows[0], rows[1], rows[2]
+    gone["verdict"], whole["verdict"] = "phantom", "ok"
+    middle = (int(cut["first_frame"]) + int(cut["last_frame"])) // 2
+    cut["verdict"] = f"switch@{middle}"
+    street.fill("tracks.csv", rows)
+    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    built = street.sheets()
+    data = {one.track_id: one for one in street.data().tracks}
+    assert gone["track_id"] not in data
+    assert {f"{cut['track_id']}/1", f"{cut['track_id']}/2"} <= data.keys()
+    assert data[f"{cut['track_id']}/2"].first_frame >= middle
+    assert street.data().is_reviewed
+    assert "tracks.csv" not in {path.name for path in built.files}
+    counted = stages(built)["tracks"]
+    assert counted.dropped["phantom"] == counted.dropped["split-by-people"] == 1
+
+
+def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
+    """They have a sheet for cards, and none for verdicts or counts; verdicts on them are refused."""
+    lines = [
+        f"{frame + 1},{number},{box[0]},{box[1]},{box[2] - box[0]},{box[3] - box[1]},1,-1,-1,-1\n"
+        for number, one in enumerate(street.plan.passers, start=1)
+        for frame in range(street.plan.n_frames)
+        if (box := one.box_px(frame)) is not None
+    ]
+    (street.folder / "gt.txt").write_text("".join(lines))
+    path = street.folder / "config.toml"
+    path.write_text(path.read_text().replace('detections = "videos/{video_id}.txt"', 'tracks = "mot:gt.txt"'))
+    built = street.sheets()
+    assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv"}
+    assert street.data().is_given
+    assert built.sentences == ("1 sheet to fill in.",)
+    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,\n")
+    path.write_text(path.read_text().replace("[tracking]\n", '[tracking]\nreviewed = "all.csv"\n'))
+    street.sheets()
+    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,phantom\n")
+    with pytest.raises(DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct them"):
+        street.sheets()
+
+
+def test_reviewed_tracks_need_no_count(street):
+    street.sheets()
+    rows = street.rows("tracks.csv")
+    for row in rows:
+        row["verdict"] = "all" if row["track_id"] == "everybody" else "ok"
+    street.fill("tracks.csv", rows)
+    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    built = street.sheets()
+    assert not [path for path in built.files if path.name == "counts.csv"]
+    street.fill_cards(lambda name: name)
+    street.make()
+    assert {draft["truth"] for draft in street.drafts()} == {"reviewed tracks; cards by a person"}
+    assert not any(draft.get("review") for draft in street.drafts())
+
+
+def test_verdicts_on_other_tracks_stop_the_making(street):
+    street.sheets()
+    rows = street.rows("tracks.csv")
+    rows[0] |= {"verdict": "ok", "check": rows[1]["check"]}
+    street.fill("tracks.csv", rows)
+    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    with pytest.raises(DataError, match="were given on other tracks"):
+        street.make()
+
+
+def test_cards_on_tracks_that_were_corrected_since_stop_the_making(street):
+    street.sheets()
+    street.fill_cards(lambda name: name)
+    rows = street.rows("tracks.csv")
+    rows[0]["verdict"] = "phantom"
+    street.fill("tracks.csv", rows)
+    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    with pytest.raises(
+        DataError, match=f"the cards of the video north: .*there is no track '{rows[0]['track_id']}'"
+    ):
+        street.make()
+
+
+def test_shots_of_people_replace_those_of_the_detector(street):
+    street.sheets()
+    (row,) = street.rows("shots.csv")
+    first = row | {"last_frame": "79", "end_s": ""}
+    second = row | {"first_frame": "80", "start_s": "", "clear_frame": "84"}
+    street.fill("shots.csv", [first, second])
+    street.configure(shots="sheets/{video_id}/shots.csv")
+    street.sheets()
+    shots = [one.shot for one in street.data().shots]
+    assert [(one.first_frame, one.last_frame, one.n_mixed) for one in shots] == [(0, 79, 0), (80, 167, 4)]
+    assert all(one.last_frame < 80 or one.first_frame >= 80 for one in street.data().tracks)
+
+
+def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp_path):
+    also = plan_street("south", looks=[1, 3], rng=np.random.default_rng(1))
+    write_street(also, tmp_path / "videos")
+    (tmp_path / "all.csv").write_text("video_id,track_id,verdict\nsouth,1,ok\n")
+    street.configure(reviewed="all.csv", also=SOURCE.format(name="south"))
+    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4 + 1 + 12
+    (tmp_path / "all.csv").write_text("video_id,track_id,verdict\neast,1,ok\n")
+    with pytest.raises(DataError, match="'east' found; expected north, south"):
+        street.sheets()
+
+
+def test_a_session_with_sheets_takes_no_last_stage_and_needs_something_to_show(street):
+    with pytest.raises(UsageError, match="leave out --until"):
+        street.make(sheets="sheets", until="watching")
+    path = street.folder / "config.toml"
+    path.write_text('name = "street"\nvideos = "videos"\n[[sources]]\npath = "north.mp4"\n')
+    with pytest.raises(UsageError, match="neither \\[tracking\\] nor \\[shots\\]"):
+        street.sheets()
+
+
+def test_a_configuration_says_who_writes_cards():
+    with pytest.raises(UsageError, match="names nobody who writes cards"):
+        HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4"),), cards=CardStep())
+    HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4", cards="c.csv"),), cards=CardStep())
+    HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4"),), cards=CardStep(file="c.csv"))

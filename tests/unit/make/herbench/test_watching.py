@@ -1,0 +1,127 @@
+"""Videos of a making are watched in chunks: gone on with after a stop, by several processes, told of."""
+
+import pytest
+
+from vidence.make.makers import herbench
+from vidence.make.pipeline.ledger import FramesDone, StageBegan
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.seeing import chunks
+from videos.stamped import damage, packet_places
+from videos.walkers import STREET, Walker, film
+
+CONFIG = """
+name = "street"
+videos = "videos"
+
+[[sources]]
+path = "*.mp4"
+
+[tracking]
+detector = "hog:?least_px=90&ladder=1.3"
+rate = 2.0
+
+[shots]
+detector = "content"
+"""
+N_LONG = 300
+LONG = (Walker(left_px=5, top_px=70, speed_px=(0.8, 0.0)), Walker(left_px=250, top_px=90))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    pytest.importorskip("cv2", reason="needs the extra 'build'")
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "videos").mkdir()
+    film(folder / "videos" / "long.mp4", LONG, n_frames=N_LONG)
+    film(folder / "videos" / "short.mp4", STREET, n_frames=40)
+    whole = film(folder / "whole.mp4", LONG, n_frames=100)
+    places = [place + 8 for place, _, _, _ in packet_places(whole)][30:40]
+    damage(whole, folder / "videos" / "bad.mp4", places=places)
+    (folder / "config.toml").write_text(CONFIG)
+    return folder
+
+
+def make(folder, out, *, n_workers=1, heard=None):
+    context = BuildContext(
+        cache_root=folder / f"cache-{out}",
+        memory=folder / "replies.sqlite",
+        n_workers=n_workers,
+        on_event=lambda event: None if heard is None else heard.append(event),
+    )
+    herbench.create().make(
+        folder / "config.toml",
+        out=folder / out,
+        overrides=MakeOverrides(until="watching"),
+        context=context,
+    )
+    return files_of(folder / out)
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(folder):
+    """What one process makes in one go, and what it tells."""
+    heard = []
+    return make(folder, "whole", heard=heard), heard
+
+
+def test_frames_are_counted_while_videos_are_watched(folder, whole):
+    _, heard = whole
+    (began,) = (one for one in heard if isinstance(one, StageBegan) and one.stage == "watching")
+    assert (began.n_units, began.n_done, began.counts_frames) == (N_LONG + 40 + 100, 0, True)
+    done = [one for one in heard if isinstance(one, FramesDone)]
+    assert {one.video_id for one in done} == {"long", "short", "bad"}
+    assert sum(one.n_frames for one in done) == N_LONG + 40 + 100
+    assert len([one for one in done if one.video_id == "long"]) == 2
+
+
+def test_nothing_is_left_of_chunks_when_videos_are_done(folder, whole):
+    assert {path.parts[1] for path in whole[0] if path.parts[0] == "stages"} == {"boxes", "shots", "tracks"}
+
+
+def test_two_processes_make_the_same(folder, whole, monkeypatch):
+    def here(*given):
+        raise AssertionError("a chunk was watched in this process")
+
+    monkeypatch.setattr(chunks, "watch_chunk", here)
+    assert make(folder, "two", n_workers=2) == whole[0]
+
+
+def test_a_stopped_making_goes_on_at_the_chunk_where_it_was(folder, whole, monkeypatch):
+    plain, seen = chunks.watch_chunk, []
+
+    def stopped(*given):
+        if len(seen) == 2:  # of four chunks
+            raise KeyboardInterrupt
+        seen.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(chunks, "watch_chunk", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        make(folder, "stopped")
+    monkeypatch.setattr(chunks, "watch_chunk", lambda *given: seen.append(given) or plain(*given))
+    heard = []
+    assert make(folder, "stopped", heard=heard) == whole[0]
+    assert len(seen) == 4
+    began = next(one for one in heard if isinstance(one, StageBegan) and one.stage == "watching")
+    assert began.n_done == 200  # of the long one, up to a keyframe; the damaged one was done altogether
+    assert began.n_units == N_LONG + 40
+
+
+def test_what_a_killed_process_left_is_removed(folder, whole):
+    from vidence.media import whole as files
+
+    left = folder / "whole" / "stages" / "boxes" / f".x.{files._here()}-{2**22 + 1}-{'0' * 16}.json"
+    left.write_text("half")
+    assert make(folder, "whole") == whole[0]
+
+
+def test_a_result_that_cannot_be_read_is_made_anew(folder, whole):
+    (path, *_) = sorted((folder / "whole" / "stages" / "boxes").iterdir())
+    path.write_text("no result")
+    assert make(folder, "whole") == whole[0]
