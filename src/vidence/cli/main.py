@@ -40,6 +40,7 @@ COMMANDS = {
     "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
+    "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
     "make": ("make", "Make questions from videos, motion capture or event logs."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),

@@ -6,6 +6,7 @@ The release counts 1,114 questions; the paper describes the first 500 (split ``s
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -268,16 +269,28 @@ def film_of(video_id: str) -> str:
 
 
 def n_conditions(question: str) -> int:
-    r"""How many sub-conditions a question marks, with circled digits or with numbers at line starts.
-
-    A mark that comes again refers to the same condition and counts once.
+    r"""How many sub-conditions a question marks; see `conditions`.
 
     >>> n_conditions("\u2460 A man waves. \u2461 The man of \u2460 sits. Where?")
     2
     """
-    if circled := set(_CIRCLED.findall(question)):
-        return len(circled)
-    return len({bracketed or dotted for bracketed, dotted in _NUMBERED.findall(question)})
+    return len(conditions(question))
+
+
+def conditions(question: str) -> tuple[str, ...]:
+    r"""The sub-conditions that a question marks, with circled digits or with numbers at line starts.
+
+    A mark that comes again refers to the same condition and counts once: each condition reaches from where
+    its mark first comes to the next mark that is new.
+
+    >>> conditions("\u2460 A man waves. \u2461 The man of \u2460 sits. Where?")
+    ('\u2460 A man waves.', '\u2461 The man of \u2460 sits. Where?')
+    """
+    marks = list(_CIRCLED.finditer(question)) or list(_NUMBERED.finditer(question))
+    first: dict[str, int] = {}
+    for mark in marks:
+        first.setdefault(mark.group(mark.lastindex or 0), mark.start())
+    return tuple(question[start:end].strip() for start, end in pairwise((*first.values(), len(question))))
 
 
 def _with_twins(items: Sequence[Item]) -> list[Item]:

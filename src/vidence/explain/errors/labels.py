@@ -1,0 +1,298 @@
+"""What labellers said of the replies in a packet: reading it, and refusing what cannot be."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import Drawn, Packet, Shown, read_jsonl, rows_as_jsonl
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.records import Record
+from vidence.tables.export import csv_text
+
+By: TypeAlias = Literal["person", "model", "diagnostic"]
+Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+NOT_RIGHT: frozenset[Verdict] = frozenset({"wrong", "partial"})
+TO_FILL = ("kind", "also", "quote", "evidence_id", "step", "verdicts")
+FOLDERS: Mapping[By, str] = {"person": "people", "model": "models", "diagnostic": "diagnostics"}
+_SEPARATOR = ";"
+_MOST_FAULTS = 20
+
+
+class Label(Record, omit_defaults=True):
+    """What one labeller said of one row.
+
+    `kind` is the kind of the error that decides, `also` are others beside it. `quote` are words of the reply
+    that show it, `evidence_id` the piece of evidence that was missed or misread. `step` is the condition at
+    which the reply first goes wrong, from 1, `verdicts` one for each condition.
+    """
+
+    row: str
+    item_id: str
+    run: str
+    labeller: str
+    by: By
+    kind: str
+    also: tuple[str, ...] = ()
+    quote: str = ""
+    evidence_id: str = ""
+    step: int | None = None
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def first_wrong(self) -> int | None:
+        """The first condition that is not right, from 1; None where there is none, or nobody said."""
+        found = (i for i, verdict in enumerate(self.verdicts, 1) if verdict in NOT_RIGHT)
+        return next(found, None) if self.verdicts else self.step
+
+
+class Given(Record, omit_defaults=True):
+    """A label before it was checked: texts as they stand in a sheet, or as a model gave them."""
+
+    kind: str
+    also: str = ""
+    quote: str = ""
+    evidence_id: str = ""
+    step: str = ""
+    verdicts: str = ""
+
+
+def label_of(
+    given: Given, shown: Shown, drawn: Drawn, *, labeller: str, by: By, taxonomy: Taxonomy
+) -> Label | str:
+    """The label, or what is wrong with it.
+
+    Args:
+        given: what was said.
+        shown: the row that it was said of.
+        drawn: whose reply that is.
+        labeller: who said it.
+        by: a person, a model, or a diagnostic.
+        taxonomy: the kinds that there are.
+    """
+    known = [kind.name for kind in taxonomy.labels]
+    also = _listed(given.also)
+    for kind in (given.kind, *also):
+        if kind not in known:
+            return f"kind {kind!r} is none of {', '.join(known)}"
+    if given.kind in also:
+        return f"kind {given.kind!r} stands in also, too; name it once"
+    if given.quote and _plain(given.quote) not in _plain(shown.words):
+        return f"the quote {_short(given.quote)!r} is not in the reply; copy words of the reply as they stand"
+    if by == "model" and not given.quote and shown.words.strip():
+        return "no quote; a model's label needs words of the reply that show the error"
+    if given.evidence_id and given.evidence_id not in shown.evidence_ids:
+        there = ", ".join(shown.evidence_ids) or "the question has none"
+        return f"evidence {given.evidence_id!r} is not there: {there}"
+    step = _step(given.step, len(shown.conditions), taxonomy=taxonomy)
+    if isinstance(step, str):
+        return step
+    verdicts = _verdicts(given.verdicts, len(shown.conditions), taxonomy=taxonomy)
+    if isinstance(verdicts, str):
+        return verdicts
+    label = Label(
+        row=shown.row,
+        item_id=drawn.item_id,
+        run=drawn.run,
+        labeller=labeller,
+        by=by,
+        kind=given.kind,
+        also=also,
+        quote=given.quote,
+        evidence_id=given.evidence_id,
+        step=step,
+        verdicts=verdicts,
+    )
+    return _contradiction(label, taxonomy) or label
+
+
+def _contradiction(label: Label, taxonomy: Taxonomy) -> str:
+    """Where the parts of a label contradict each other; nothing where they agree."""
+    first = label.first_wrong
+    if label.verdicts and label.step is not None and label.step != first:
+        return f"step {label.step}, but the first condition that is not right is {first or 'none'}"
+    needs = {kind.name for kind in taxonomy.kinds if kind.needs_wrong}
+    if label.kind in needs and label.verdicts and first is None:
+        return f"kind {label.kind!r} needs a condition that is wrong or partial, and the verdicts have none"
+    return ""
+
+
+def _step(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> int | str | None:
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        return f"step {text!r} is no number from 1"
+    if taxonomy.has_verdicts and int(text) > n_conditions:
+        return f"step {text}, but the question has {n_conditions} conditions"
+    return int(text)
+
+
+def _verdicts(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> tuple[Verdict, ...] | str:
+    words = _listed(text)
+    if not words:
+        return ()
+    if not taxonomy.has_verdicts:
+        return "verdicts, but the taxonomy has none; leave the column empty"
+    found: list[Verdict] = []
+    for word in words:
+        verdict = next((one for one in VERDICTS if one == word.casefold()), None)
+        if verdict is None:
+            return f"verdict {word!r} is none of {', '.join(VERDICTS)}"
+        if found and found[-1] == "not reached" and verdict != "not reached":
+            return f"verdict {word!r} behind a condition that was not reached"
+        found.append(verdict)
+    if len(found) != n_conditions:
+        return f"{len(found)} verdicts for {n_conditions} conditions; give one for each, separated by ';'"
+    return tuple(found)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(_SEPARATOR))))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --------------------------------------------------------------------------- sheets
+
+
+def sheet(rows: Sequence[Shown]) -> str:
+    """The table to fill in, in the order of the rows, as CSV; nothing in it is run as a formula."""
+    lines = [["row", "question", *TO_FILL]]
+    lines += [[row.row, row.question, *([""] * len(TO_FILL))] for row in rows]
+    return csv_text(lines)
+
+
+def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy) -> tuple[Label, ...]:
+    """The labels in a filled sheet; lines without a kind are not labelled.
+
+    A line names its row, or the run and the item_id of the reply: so labels that were given elsewhere
+    can be brought in. A sheet of several people has a column labeller, of which the lines of this one count.
+
+    Raises:
+        DataError: the file cannot be read, a column is missing, or lines of it cannot be used; the first
+            twenty are named, each with what is wrong.
+    """
+    shown = packet.shown()
+    faults: list[str] = []
+    found: dict[str, tuple[int, Label]] = {}
+    for number, cells in _lines(path):
+        if cells.get("labeller", labeller) != labeller or not cells.get("kind", ""):
+            continue
+        drawn = _drawn(cells, packet)
+        if isinstance(drawn, str):
+            faults.append(f"line {number}: {drawn}")
+            continue
+        row = cells.get("row") or drawn.rows[0]
+        given = Given(**{name: cells.get(name, "") for name in TO_FILL})
+        label = label_of(given, shown[row], drawn, labeller=labeller, by="person", taxonomy=taxonomy)
+        if isinstance(label, str):
+            faults.append(f"line {number}: {label}")
+        elif row in found:
+            faults.append(f"line {number}: a second label of {row}, after line {found[row][0]}; keep one")
+        else:
+            found[row] = number, label
+    if faults:
+        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+        listed = "\n".join(faults[:_MOST_FAULTS])
+        raise DataError(
+            f"{path}: {len(faults)} lines cannot be used, and nothing was taken over\n{listed}{more}"
+        )
+    return tuple(label for _, label in found.values())
+
+
+def _drawn(cells: Mapping[str, str], packet: Packet) -> Drawn | str:
+    """The reply that a line is about, or why there is none."""
+    row, run, item_id = (cells.get(name, "") for name in ("row", "run", "item_id"))
+    if row:
+        return packet.key.reply_of().get(row) or f"there is no row {row!r} in the packet"
+    if not run or not item_id:
+        return "neither a row, nor a run with an item_id"
+    if run not in packet.key.runs:
+        return f"there is no run {run!r} in the packet; its runs are {', '.join(packet.key.runs)}"
+    for one in packet.key.drawn:
+        if (one.run, one.item_id) == (run, item_id):
+            return (
+                one
+                if one.is_wrong
+                else f"the reply of {run} to {item_id!r} is right; only errors have a kind"
+            )
+    return f"the question {item_id!r} was not drawn for {run}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a sheet, each with the line that it ends on."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no CSV in UTF-8 ({error}); save it once more, as 'CSV UTF-8'") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        heading = [name.strip() for name in next(reader, [])]
+        if "kind" not in heading or not {"row", "item_id"} & set(heading):
+            raise DataError(
+                f"{path}: line 1: no columns 'row' and 'kind'; expected those of the sheet that was written"
+            )
+        for cells in reader:
+            if len(cells) > len(heading):
+                raise DataError(
+                    f"{path}: line {reader.line_num}: {len(cells)} cells, the heading has {len(heading)}"
+                )
+            yield reader.line_num, {name: cell.strip() for name, cell in zip(heading, cells, strict=False)}
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num}: {error}") from error
+
+
+# --------------------------------------------------------------------------- beside the packet
+
+
+def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> tuple[Path, bytes]:
+    """The file of one labeller beside a packet, and what is to stand in it; people's are apart from models'.
+
+    Raises:
+        UsageError: the name is empty, or another labeller has the same file.
+    """
+    stem = re.sub(r"[^\w.-]+", "-", labeller).strip("-.")
+    if not stem:
+        raise UsageError(f"the labeller {labeller!r} has no name; say --labeller with letters or digits")
+    path = folder / "labels" / FOLDERS[by] / f"{stem}.jsonl"
+    before = {label.labeller for label in read_jsonl(path, Label)} if path.exists() else set[str]()
+    if before - {labeller}:
+        raise UsageError(
+            f"{path} holds the labels of {before.pop()!r}, not of {labeller!r}; choose another name"
+        )
+    return path, rows_as_jsonl(labels)
+
+
+def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[Label, ...]:
+    """All labels beside a packet, by labeller.
+
+    Raises:
+        DataError: a file cannot be read, or has a label of a row that is not in the packet, or of a kind that
+            is not in the taxonomy.
+    """
+    kinds = [kind.name for kind in taxonomy.labels]
+    known = packet.key.reply_of()
+    found: list[Label] = []
+    for path in sorted((folder / "labels").glob("*/*.jsonl")):
+        for number, label in enumerate(read_jsonl(path, Label), 1):
+            if label.row not in known:
+                raise DataError(f"{path}, line {number}: there is no row {label.row!r} in the packet")
+            if label.kind not in kinds:
+                raise DataError(
+                    f"{path}, line {number}: kind {label.kind!r} is none of {', '.join(kinds)}; was it given "
+                    "under another --taxonomy?"
+                )
+            found.append(label)
+    return tuple(found)

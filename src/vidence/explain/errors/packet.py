@@ -1,0 +1,318 @@
+"""What is put before labellers: replies of several runs to drawn questions, in an order that hides whose."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from vidence.ask.benchmarks.perceptioncomp import conditions
+from vidence.errors import DataError, UsageError
+from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
+
+FORMAT: Literal["vidence-errors/1"] = "vidence-errors/1"
+PACKET_FILE, KEY_FILE, SHEET_FILE, PAGE_FILE = "packet.jsonl", "key.json", "labels.csv", "packet.html"
+PICTURES = "frames"
+TWICE = 0.1
+"""The share of the replies that are put before a labeller twice."""
+_LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
+_ID_LETTERS = 10
+# A packet can come from somebody else, and its pictures are sent to models.
+_PICTURE = re.compile(rf"{PICTURES}/[0-9a-f]+\.jpg")
+Rule: TypeAlias = Literal["same", "wrong"]
+Standing: TypeAlias = Literal["right", "wrong", "none"]
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+class Shown(Record, omit_defaults=True):
+    """One reply as labellers see it: one line of `PACKET_FILE`. It says nothing of the run.
+
+    `evidence` have the ids ``e1``, ``e2``, ... in their order. `times_s` are those of the frames that the
+    model was shown, `picture` a file beside the packet with some of them. `outcome` says what was read.
+    """
+
+    row: str
+    question: str
+    choices: tuple[str, ...] = ()
+    gold: str = ""
+    answer: str = ""
+    outcome: str = ""
+    reply: str = ""
+    reasoning: str = ""
+    rationale: str = ""
+    knowledge: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    conditions: tuple[str, ...] = ()
+    times_s: tuple[float, ...] = ()
+    frames_note: str = ""
+    picture: str = ""
+
+    @property
+    def evidence_ids(self) -> tuple[str, ...]:
+        """The names of the pieces of evidence."""
+        return tuple(f"e{i + 1}" for i in range(len(self.evidence)))
+
+    @property
+    def words(self) -> str:
+        """All that the model said, its reasoning first."""
+        return "\n".join(filter(None, (self.reasoning, self.reply)))
+
+
+class Candidate(Record):
+    """One reply of a run that could be drawn; `standing` is ``none`` where it cannot be marked."""
+
+    item: Item
+    standing: Standing
+    answer: str = ""
+    outcome: str = ""
+    reply: str = ""
+    reasoning: str = ""
+    times_s: tuple[float, ...] = ()
+    frames_note: str = ""
+
+
+class Draw(Record):
+    """How replies are drawn, see `draw_questions`, and the name of the taxonomy, or its file."""
+
+    taxonomy: str
+    rule: Rule
+    n: int
+    seed: int
+
+
+class Drawn(Record, omit_defaults=True):
+    """One reply to a drawn question: whose it is, and its rows in the packet (none for a right one)."""
+
+    run: str
+    item_id: str
+    source: str
+    is_wrong: bool
+    n_conditions: int = 0
+    rows: tuple[str, ...] = ()
+
+
+class Key(Record):
+    """What labellers are not shown: which reply each row is, and how the replies were drawn.
+
+    `runs` are names and folders. `left_out` counts, for each run, the questions that have no marked reply.
+    """
+
+    format: Literal["vidence-errors/1"] = FORMAT
+    draw: Draw
+    benchmark: str
+    noun: ClusterNoun
+    runs: dict[str, str]
+    drawn: tuple[Drawn, ...]
+    left_out: dict[str, int]
+
+    def reply_of(self) -> dict[str, Drawn]:
+        """The reply that each row shows."""
+        return {row: one for one in self.drawn for row in one.rows}
+
+
+class Packet(Record):
+    """The rows in the order in which they are shown, and the key to them."""
+
+    key: Key
+    rows: tuple[Shown, ...]
+
+    def shown(self) -> dict[str, Shown]:
+        """The rows by their ids."""
+        return {row.row: row for row in self.rows}
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> dict[str, tuple[str, ...]]:
+    """The ids of the questions that are drawn for each run.
+
+    ``same`` draws `n` questions of those that every run answered and got a mark for, and takes all replies to
+    them. ``wrong`` draws `n` wrong replies of each run. Who is drawn depends on the seed and the ids alone.
+
+    Raises:
+        UsageError: no runs, or fewer questions than are to be drawn.
+
+    Source: HumanPCR, appendix G.3 (200 questions, the same for seven settings); MMVU, section 4.3 (50 wrong
+        replies of each of four models).
+    """
+    n, seed = draw.n, draw.seed
+    if not runs:
+        raise UsageError("no runs to draw from; name one run folder or more")
+    if n < 1:
+        raise UsageError(f"{n} replies to draw; expected one or more")
+    if draw.rule == "same":
+        marked = [{i for i, one in own.items() if one.standing != "none"} for own in runs.values()]
+        common = set.intersection(*marked)
+        if len(common) < n:
+            raise UsageError(
+                f"{len(common)} questions have a marked reply in every run, {n} are to be drawn; "
+                f"say --same {len(common)} at most"
+            )
+        chosen = _ranked(common, f"same/{seed}")[:n]
+        return dict.fromkeys(runs, tuple(chosen))
+    drawn = {}
+    for run, own in runs.items():
+        wrong = [item_id for item_id, one in own.items() if one.standing == "wrong"]
+        if len(wrong) < n:
+            raise UsageError(
+                f"{run} has {len(wrong)} wrong replies, {n} are to be drawn of each run; "
+                f"say --wrong {len(wrong)} at most"
+            )
+        drawn[run] = tuple(_ranked(wrong, f"wrong/{seed}/{run}")[:n])
+    return drawn
+
+
+def make_packet(
+    runs: Mapping[str, Mapping[str, Candidate]],
+    draw: Draw,
+    *,
+    folders: Mapping[str, str],
+    pictures: Mapping[tuple[str, str], str],
+) -> Packet:
+    """Draw questions and put the wrong replies to them into an order that says nothing of the run.
+
+    One reply in ten stands there twice, so that a labeller can be compared with themselves.
+
+    Args:
+        runs: for each run its replies by the id of the question.
+        draw: which, and how many; its seed decides the order, too.
+        folders: where each run lies.
+        pictures: the file with the frames of a reply, by run and question; not all have one.
+
+    Raises:
+        UsageError: as `draw_questions`; none of the drawn replies is wrong.
+    """
+    questions, seed = draw_questions(runs, draw), draw.seed
+    wrong = [(run, i) for run, chosen in questions.items() for i in chosen if is_wrong(runs[run][i])]
+    if not wrong:
+        raise UsageError("none of the drawn replies is wrong; there is nothing to label")
+    names = {pair: f"{pair[0]}/{pair[1]}" for pair in wrong}
+    order = _ranked(names.values(), f"twice/{seed}")
+    again = set(order[: math.ceil(TWICE * len(wrong))])
+    rows: dict[str, Shown] = {}
+    rows_of: dict[tuple[str, str], tuple[str, ...]] = {}
+    for pair in wrong:
+        times = 2 if names[pair] in again else 1
+        rows_of[pair] = ids = tuple(_row_id(seed, names[pair], time) for time in range(times))
+        for row in ids:
+            rows[row] = _shown(row, runs[pair[0]][pair[1]], picture=pictures.get(pair, ""))
+    key = Key(
+        draw=draw,
+        benchmark=runs[wrong[0][0]][wrong[0][1]].item.benchmark,
+        noun=source_noun(one.item for own in runs.values() for one in own.values()),
+        runs={run: folders[run] for run in runs},
+        drawn=tuple(
+            _drawn(run, runs[run][i], rows_of.get((run, i), ()))
+            for run, chosen in questions.items()
+            for i in chosen
+        ),
+        left_out={run: sum(one.standing == "none" for one in own.values()) for run, own in runs.items()},
+    )
+    return Packet(key=key, rows=tuple(rows[row] for row in _ranked(rows, f"order/{seed}")))
+
+
+def is_wrong(candidate: Candidate) -> bool:
+    """Whether there is an error to label."""
+    return candidate.standing == "wrong"
+
+
+def _drawn(run: str, one: Candidate, rows: tuple[str, ...]) -> Drawn:
+    return Drawn(
+        run=run,
+        item_id=one.item.item_id,
+        source=one.item.source_id,
+        is_wrong=is_wrong(one),
+        n_conditions=len(conditions(one.item.question)),
+        rows=rows,
+    )
+
+
+def _shown(row: str, one: Candidate, *, picture: str) -> Shown:
+    item = one.item
+    return Shown(
+        row=row,
+        question=item.question,
+        choices=item.choices,
+        gold=item.answer,
+        answer=one.answer,
+        outcome=one.outcome,
+        reply=one.reply,
+        reasoning=one.reasoning,
+        rationale=item.rationale,
+        knowledge=item.knowledge,
+        evidence=item.evidence,
+        conditions=conditions(item.question),
+        times_s=one.times_s,
+        frames_note=one.frames_note,
+        picture=picture,
+    )
+
+
+def _ranked(names: Iterable[str], salt: str) -> list[str]:
+    """The names in an order that the salt decides; adding a name moves no other past another."""
+    return sorted(names, key=lambda name: hashlib.sha256(f"errors/{salt}/{name}".encode()).digest())
+
+
+def _row_id(seed: int, name: str, time: int) -> str:
+    """Letters alone: a spreadsheet takes some hexadecimal digits for numbers."""
+    return (
+        hashlib.sha256(f"errors/row/{seed}/{name}/{time}".encode())
+        .hexdigest()[:_ID_LETTERS]
+        .translate(_LETTERS)
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+
+def rows_as_jsonl(rows: Sequence[Record]) -> bytes:
+    """Records as JSON lines."""
+    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+
+
+def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
+    """The records of a file of JSON lines.
+
+    Raises:
+        DataError: the file cannot be read, or a line of it is no such record.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(msgspec.json.decode(line, type=kind))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}, line {number}: {error}") from error
+    return tuple(found)
+
+
+def read_packet(folder: Path) -> Packet:
+    """The packet in a folder.
+
+    Raises:
+        DataError: there is none, it cannot be read, its rows are not those of its key, or a row names a
+            picture that is no file of the packet.
+    """
+    path = folder / KEY_FILE
+    if not path.exists():
+        raise DataError(
+            f"{folder} is no packet of errors: it has no {KEY_FILE}; vidence errors draw makes one"
+        )
+    try:
+        key = msgspec.json.decode(path.read_bytes(), type=Key)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    rows = read_jsonl(folder / PACKET_FILE, Shown)
+    if {row.row for row in rows} != set(key.reply_of()) or len(rows) != len(key.reply_of()):
+        raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw the packet anew")
+    for row in rows:
+        if row.picture and not _PICTURE.fullmatch(row.picture):
+            raise DataError(f"{folder / PACKET_FILE}: {row.picture!r} is no picture in {folder / PICTURES}")
+    return Packet(key=key, rows=rows)

@@ -1,0 +1,279 @@
+"""Packets of wrong replies: drawn from runs, put before people and models, and reported."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from vidence.contracts import Flow
+from vidence.engine.store import RunStore
+from vidence.errors import DataError, UsageError
+from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
+from vidence.explain.errors.labelling import Labelled, label_row
+from vidence.explain.errors.labels import By, Given, Label, keep_labels, label_of, sheet
+from vidence.explain.errors.packet import (
+    KEY_FILE,
+    PACKET_FILE,
+    PAGE_FILE,
+    PICTURES,
+    SHEET_FILE,
+    Candidate,
+    Draw,
+    Packet,
+    Standing,
+    make_packet,
+    rows_as_jsonl,
+)
+from vidence.explain.errors.sheets import Found
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.media.accepted import open_image
+from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
+from vidence.report.export import make_folder, write_file
+from vidence.report.questions import MOST_TIMES, ContactSheets, Sheet
+from vidence.report.results import Row, Run
+from vidence.tables.export import said_as_json
+from vidence.tables.rendering import render
+from vidence.tables.table import several
+
+SELECTOR_GAP = "selector-gap"
+_BUDGET_BYTES = 60_000_000
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def candidate(row: Row) -> Candidate:
+    """A reply as it can be drawn: not at all where it has no mark, as wrong where it is not wholly right."""
+    trial, outcome = row.trial, row.score.outcome
+    standing: Standing = "wrong"
+    if row.correct is None or isinstance(outcome, Failed) or row.is_judge_error or row.is_undecided:
+        standing = "none"
+    elif row.correct >= 1:
+        standing = "right"
+    why = ""
+    if isinstance(outcome, Refused | Unreadable):
+        why = f"{row.outcome}: {outcome.reason}"
+    reply = trial.reply
+    return Candidate(
+        item=row.item,
+        standing=standing,
+        answer=row.read,
+        outcome=why,
+        reply=reply.text if reply is not None else "",
+        reasoning=reply.reasoning if reply is not None else "",
+        times_s=tuple(frame.time_s for frame in trial.selection.frames) if trial.selection else (),
+        frames_note=_frames_note(trial),
+    )
+
+
+def _frames_note(trial: Trial) -> str:
+    """Which frames were shown; by which selector would say something of the run."""
+    if trial.prompt is None:
+        return "Which frames were shown is not recorded."
+    if any(isinstance(part, VideoPart) for part in trial.prompt.parts):
+        return "The whole video was sent."
+    frames = trial.selection.frames if trial.selection else ()
+    if not frames:
+        return "No frames were shown."
+    times = ", ".join(f"{frame.time_s:.2f}" for frame in frames[:MOST_TIMES])
+    more = f" and {len(frames) - MOST_TIMES:,} more" if len(frames) > MOST_TIMES else ""
+    return f"{several(len(frames), 'frame')}, at {times}{more} s."
+
+
+def draw(
+    runs: Sequence[Run], wanted: Draw, *, cache_root: Path | None, with_frames: bool = True
+) -> tuple[Packet, Mapping[str, Sheet]]:
+    """A packet of these runs, and the pictures that belong to it, by their file beside it.
+
+    Of runs with repeats the first counts. A reply that is not wholly right counts as wrong.
+
+    Raises:
+        UsageError: two runs of one name, or too few replies for what is wanted.
+    """
+    names = [run.name for run in runs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two runs are called {twice!r}; labels are told apart by the names of the folders")
+    rows = {run.name: {row.item.item_id: row for row in run.rows if row.trial.repeat == 0} for run in runs}
+    candidates = {name: {i: candidate(row) for i, row in own.items()} for name, own in rows.items()}
+    folders = {run.name: str(run.folder.resolve()) for run in runs}
+    packet = make_packet(candidates, wanted, folders=folders, pictures={})
+    if not with_frames:
+        return packet, {}
+    by_name = {run.name: run for run in runs}
+    sheets = ContactSheets(cache_root=cache_root, media_root=None, budget_bytes=_BUDGET_BYTES)
+    sheets.make_room(len(packet.rows))
+    pictures: dict[tuple[str, str], str] = {}
+    kept: dict[str, Sheet] = {}
+    for one in packet.key.drawn:
+        if one.is_wrong:
+            found = sheets.of(by_name[one.run], rows[one.run][one.item_id])
+            if found.sheet_id:
+                jpeg = sheets.sheets[found.sheet_id]
+                name = f"{PICTURES}/{hashlib.sha256(jpeg.jpeg).hexdigest()[:16]}.jpg"
+                pictures[one.run, one.item_id], kept[name] = name, jpeg
+    return make_packet(candidates, wanted, folders=folders, pictures=pictures), kept
+
+
+def write_packet(
+    folder: Path, packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, Sheet]
+) -> tuple[Path, ...]:
+    """Write packet, key, page, sheet and pictures into a folder that has no packet yet.
+
+    Raises:
+        UsageError: there is one, whose labels would belong to other rows.
+        StoreError: a file cannot be written.
+    """
+    if (folder / KEY_FILE).exists():
+        raise UsageError(f"{folder} holds a packet already; choose another folder with --out")
+    make_folder(folder)
+    for name, picture in pictures.items():
+        make_folder(folder / PICTURES)
+        write_file(folder / name, picture.jpeg)
+    contents: dict[str, str | bytes] = {
+        PACKET_FILE: rows_as_jsonl(packet.rows),
+        SHEET_FILE: sheet(packet.rows),
+        PAGE_FILE: page(packet, taxonomy, pictures=pictures),
+        KEY_FILE: rows_as_jsonl([packet.key]),
+    }
+    for name, content in contents.items():
+        write_file(folder / name, content)
+    return tuple(folder / name for name in contents)
+
+
+def page(packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, Sheet]) -> str:
+    """The page that labellers read; it loads nothing from elsewhere and says nothing of the runs."""
+    return render(
+        "error_packet.html.j2",
+        title=taxonomy.title,
+        taxonomy=taxonomy,
+        labels={kind.name for kind in taxonomy.labels},
+        rows=packet.rows,
+        pictures=pictures,
+        sheet=SHEET_FILE,
+        letters="ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    )
+
+
+# --------------------------------------------------------------------------- labels of models and diagnostics
+
+
+def flows(
+    folder: Path, packet: Packet, taxonomy: Taxonomy, *, labeller: str, rows: Sequence[str]
+) -> tuple[dict[str, Flow[Labelled]], Callable[[str], bytes]]:
+    """A flow for each row that a model is to label, and what gives the pictures by their digest.
+
+    Raises:
+        DataError: a picture of the packet cannot be read.
+    """
+    images: dict[str, bytes] = {}
+    shown, drawn = packet.shown(), packet.key.reply_of()
+    made: dict[str, Flow[Labelled]] = {}
+    for row in rows:
+        parts = []
+        if name := shown[row].picture:
+            try:
+                data = (folder / name).read_bytes()
+            except OSError as error:
+                raise DataError(f"{folder / name} cannot be read: {error}") from error
+            digest = hashlib.sha256(data).hexdigest()
+            with open_image(data) as image:
+                parts.append(ImagePart(digest=digest, width_px=image.width, height_px=image.height))
+            images[digest] = data
+        made[row] = label_row(shown[row], drawn[row], labeller=labeller, taxonomy=taxonomy, pictures=parts)
+    return made, images.__getitem__
+
+
+def labels_of_gap(packet: Packet, taxonomy: Taxonomy) -> tuple[Label, ...]:
+    """What ``selector-gap`` found in each run, as labels: retrieval, fusion, or other.
+
+    Wrong with the frames of the plan and right with those of the evidence is a loss of retrieval, wrong with
+    both one of fusion. A reply that could not be read, a question that was not examined for want of evidence,
+    and one that the diagnostic saw answered rightly, are other.
+
+    Raises:
+        UsageError: the taxonomy has other kinds, or a run was not diagnosed.
+        StoreError: a run folder cannot be read.
+
+    Source: HERBench, section 5.1.
+    """
+    if {"retrieval", "fusion", "other"} != {kind.name for kind in taxonomy.labels}:
+        raise UsageError(f"{SELECTOR_GAP} tells retrieval, fusion and other apart; use the taxonomy herbench")
+    findings: dict[str, dict[str, GapFinding]] = {}
+    for run, folder in packet.key.runs.items():
+        with RunStore(Path(folder)) as store:
+            names = [name for name in store.diagnoses() if name.startswith(SELECTOR_GAP)]
+            if len(names) != 1:
+                raise UsageError(
+                    f"{folder} has {len(names)} findings of {SELECTOR_GAP}; expected one: "
+                    f"vidence diagnose {SELECTOR_GAP} {folder}"
+                )
+            found = store.findings(names[0], GapFinding)
+        findings[run] = {
+            item_id: one.finding for item_id, one in found.items() if isinstance(one.finding, GapFinding)
+        }
+    shown = packet.shown()
+    made = []
+    for one in packet.key.drawn:
+        finding = findings[one.run].get(one.item_id)
+        if not one.is_wrong or finding is None:
+            continue
+        label = label_of(
+            Given(kind=gap_kind(finding)),
+            shown[one.rows[0]],
+            one,
+            labeller=SELECTOR_GAP,
+            by="diagnostic",
+            taxonomy=taxonomy,
+        )
+        if isinstance(label, Label):
+            made.append(label)
+    return tuple(made)
+
+
+def gap_kind(finding: GapFinding) -> str:
+    """What one finding says of a reply that is wrong: see `labels_of_gap`."""
+    values = {name: [mark.value for mark in marks] for name, marks in finding.marks.items()}
+    plan, oracle = values.get(PLAN, []), values.get(ORACLE, [])
+    if not plan or not oracle or None in (*plan, *oracle) or all(plan):
+        return "other"
+    return "retrieval" if all(oracle) else "fusion"
+
+
+def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> Path:
+    """Write all labels of one labeller beside a packet, in place of what was there of them; the path.
+
+    Raises:
+        UsageError: the labeller has no name, or another one has the same file.
+        StoreError: the file cannot be written.
+    """
+    path, content = keep_labels(folder, labels, labeller=labeller, by=by)
+    make_folder(path.parent)
+    write_file(path, content)
+    return path
+
+
+# --------------------------------------------------------------------------- the report
+
+
+def write_report_page(found: Found, path: Path, *, level: float) -> None:
+    """Write one page that loads nothing from elsewhere.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    key = found.packet.key
+    facts = {**key.runs, "level": level, **{name: getattr(key.draw, name) for name in ("taxonomy", "seed")}}
+    content = render(
+        "diagnosis.html.j2",
+        eyebrow="vidence errors",
+        title=f"Kinds of errors: {found.taxonomy.title}",
+        sentences=found.sentences,
+        statements=found.tables,
+        facts=(("Packet", facts),),
+    )
+    write_file(path, content)
+
+
+def report_json(found: Found) -> bytes:
+    """Sentences and tables as one JSON object."""
+    values = {"runs": found.packet.key.runs, "taxonomy": found.taxonomy}
+    return said_as_json("errors report", sentences=found.sentences, tables=found.tables, values=values)

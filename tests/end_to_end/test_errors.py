@@ -1,0 +1,176 @@
+"""``vidence errors`` on planted truth: draw, label, import, report, and what each refuses."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from servers.openai_stub import OpenAIStub
+from vidence.ask.phantom.plan import WorldSpec
+from vidence.ask.phantom.world import render
+from vidence.explain.errors.packet import KEY_FILE, Key, read_packet
+from vidence.report.error_kinds import SELECTOR_GAP
+
+SPEC = WorldSpec(n_videos=2, n_variable=0, min_s=24, max_s=24, sizes=((320, 180),), rates=(10,))
+# A reader of codes that sees all cards it is shown, and one that keeps two of them in mind.
+RUNS = {
+    "misses": ("phantom:fuser", "midpoints"),
+    "forgets": ("phantom:forgetful?memory=2", "evidence"),
+}
+PLANTED = {"misses": "retrieval", "forgets": "fusion"}
+
+
+@pytest.fixture
+def runs(vidence):
+    """Two runs whose errors are known: all of one are losses of retrieval, all of the other of fusion."""
+    render(vidence.folder / "world", SPEC, seed=3)
+    for name, (model, selector) in RUNS.items():
+        done = vidence(
+            *("run", "phantom", "--data", "world", "--model", model, "--selector", selector),
+            *("--frames", "16", "--out", name, "--no-page"),
+        )
+        assert done.code == 0, done.err
+    return vidence
+
+
+@pytest.fixture
+def packet(runs):
+    done = runs("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
+    assert done.code == 0, done.err
+    return runs
+
+
+def fill(vidence, says, *, n=None, name="filled.csv"):
+    """The sheet with what `says` makes of the run of each row, in the first `n` rows."""
+    lines = list(csv.reader((vidence.folder / "packet/labels.csv").read_text().splitlines(keepends=True)))
+    reply_of = read_packet(vidence.folder / "packet").key.reply_of()
+    kind = lines[0].index("kind")
+    for line in lines[1:][:n]:
+        line[kind] = says(reply_of[line[0]].run)
+    with (vidence.folder / name).open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    return name
+
+
+def labels(vidence, path):
+    return [json.loads(line) for line in (vidence.folder / "packet/labels" / path).read_text().splitlines()]
+
+
+def test_planted_losses_are_recovered_out_of_findings(packet):
+    for name in RUNS:
+        assert packet("diagnose", "selector-gap", name, "--no-page").code == 0
+    done = packet("errors", "import", "packet", "--findings", SELECTOR_GAP)
+    assert done.code == 0, done.err
+    found = labels(packet, "diagnostics/selector-gap.jsonl")
+    assert {(one["run"], one["kind"]) for one in found} == set(PLANTED.items())
+    key = read_packet(packet.folder / "packet").key
+    assert len(found) == sum(one.is_wrong for one in key.drawn) > 10
+    done = packet("errors", "report", "packet", "--contrast", "misses,forgets", "--json", "r.json")
+    assert "No person has labelled anything" in " ".join(done.out.split())
+    tables = {table["name"]: table for table in json.loads((packet.folder / "r.json").read_text())["tables"]}
+    lines = {line["key"]: line for line in tables["contrast:selector-gap"]["lines"]}
+    n_missed = sum(one["run"] == "misses" for one in found)
+    assert lines["retrieval"]["difference"]["value"] == pytest.approx(-n_missed / 20)
+
+
+def test_a_packet_says_nothing_of_the_runs(packet):
+    folder = packet.folder / "packet"
+    for name in ("packet.html", "packet.jsonl", "labels.csv"):
+        text = (folder / name).read_text()
+        assert not [word for word in ("misses", "forgets", "midpoints", "phantom:") if word in text], name
+    page = (folder / "packet.html").read_text()
+    assert page.count('<img class="picture"') == page.count('<section class="question"')
+    assert "http" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL).replace("http-equiv", "")
+    again = packet("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
+    assert (again.code, "holds a packet already" in again.err) == (2, True)
+    assert packet("errors", "draw", *RUNS, "--same", "20", "--out", "other", "--no-frames").code == 0
+    rows = [(packet.folder / where / "labels.csv").read_bytes() for where in ("packet", "other")]
+    assert rows[0] == rows[1]
+    key = json.loads((folder / KEY_FILE).read_text())
+    assert set(key) == set(Key.__struct_fields__)
+    assert key["draw"] == {"taxonomy": "herbench", "rule": "same", "n": 20, "seed": 0}
+
+
+def test_people_are_imported_and_a_model_is_corrected_by_them(packet):
+    name = fill(packet, PLANTED.__getitem__, n=14)
+    done = packet("errors", "import", "packet", name, "--labeller", "ann")
+    assert done.code == 0, done.err
+    # The model calls every error one of retrieval: forgotten cards are said to be not seen, too.
+
+    def answer(body):
+        text = json.dumps(body["messages"])
+        marked = re.search(r'<reply id=\\\\?\\?"([0-9a-f]{16})', text) or re.search(
+            r"id ([0-9a-f]{16})", text
+        )
+        return json.dumps(
+            {"id": marked[1], "quote": "is not seen", "reason": "it says so", "kind": "retrieval"}
+        )
+
+    with OpenAIStub(answer="It is retrieval.") as server:
+        spec = f"openai:gpt-x?base_url={server.base_url}"
+        done = packet("errors", "label", "packet", "--model", spec, "--limit", "2")
+        assert server.n_requests == 4  # each is asked once more
+    assert (done.code, "0 rows labelled, 2 without a label" in done.err) == (3, True)
+    assert "it holds no JSON object" in done.err
+    with OpenAIStub(answer=answer) as server:
+        model = f"openai:gpt-x?base_url={server.base_url}"
+        done = packet("errors", "label", "packet", "--model", model)
+        assert done.code == 0, done.err
+        n_rows = len(read_packet(packet.folder / "packet").rows)
+        assert server.n_requests == n_rows
+        again = packet("errors", "label", "packet", "--model", model)
+        assert server.n_requests == n_rows
+        assert f"{n_rows} remembered" in again.err
+    done = packet("errors", "report", "packet", "--html", "r.html", "--json", "r.json")
+    assert done.code == 0, done.err
+    said = json.loads((packet.folder / "r.json").read_text())
+    tables = {table["name"]: table for table in said["tables"]}
+    (corrected,) = (table for name, table in tables.items() if name.startswith("corrected:"))
+    lines = {line["key"]: line for line in corrected["lines"]}
+    assert lines["retrieval"]["model"]["value"] == 1
+    assert lines["fusion"]["corrected"]["value"] == pytest.approx(lines["fusion"]["people"]["value"])
+    assert lines["fusion"]["people"]["value"] > 0.2
+    assert "by people (ann)" in (packet.folder / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("draw", "even", "--out", "p"),
+            "say either --same N, the same questions for all runs, or --wrong N",
+        ),
+        (("draw", "even", "--same", "1", "--wrong", "1", "--out", "p"), "say either --same N"),
+        (("draw", "even", "--same", "3", "--out", "p"), "no taxonomy belongs to table; say --taxonomy"),
+        (("draw", "even", "--wrong", "99", "--taxonomy", "mmvu", "--out", "p"), "say --wrong 12 at most"),
+        (
+            ("draw", "even", "even", "--same", "3", "--taxonomy", "mmvu", "--out", "p"),
+            "two runs are called 'even'",
+        ),
+        (("draw", "even", "--same", "3", "--taxonomy", "mmv", "--out", "p"), "no taxonomy named 'mmv'"),
+        (("report", "even"), "is no packet of errors"),
+        (("report", "packet", "--contrast", "even"), "expected two runs"),
+        (("report", "packet", "--taxonomy", "humanpcr", "--contrast", "a,b"), "nobody has labelled"),
+        (("import", "packet"), "say either the SHEET"),
+        (("import", "packet", "s.csv"), "say --labeller NAME"),
+        (
+            ("import", "packet", "packet/labels.csv", "--labeller", "ann"),
+            "has no label of 'ann': no line has a kind",
+        ),
+        (("import", "packet", "none.csv", "--labeller", "ann"), "none.csv cannot be read"),
+        (("import", "packet", "--findings", "selector-gap"), "use the taxonomy herbench"),
+        (
+            ("import", "packet", "--findings", "selector-gap", "--taxonomy", "herbench"),
+            "has 0 findings of selector-gap; expected one",
+        ),
+        (("label", "packet", "--model", "openai"), "openai"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(vidence, leveled_runs, words, says):
+    leveled_runs(even="10" * 12)
+    done = vidence("errors", "draw", "even", "--wrong", "5", "--taxonomy", "mmvu", "--out", "packet")
+    assert done.code == 0, done.err
+    done = vidence("errors", *words)
+    assert (done.code, says in done.err) == (2, True), done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,11 @@
+"""Packets with planted errors."""
+
+import pytest
+
+from subjects import planted_errors
+
+
+@pytest.fixture
+def plant():
+    """Make a packet whose kinds of errors are known."""
+    return planted_errors.plant

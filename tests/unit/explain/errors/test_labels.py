@@ -1,0 +1,189 @@
+"""Labels: what a sheet can say, and each thing that is refused with its line."""
+
+import csv
+
+import pytest
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.errors.labels import Given, Label, keep_labels, label_of, read_labels, read_sheet, sheet
+from vidence.explain.errors.taxonomies import load_taxonomy
+
+HUMANPCR, CHAINS = load_taxonomy("humanpcr"), load_taxonomy("perceptioncomp")
+THREE = "\u2460 A man waves. \u2461 He sits. \u2462 He leaves. Where?"
+
+
+@pytest.fixture
+def planted(plant):
+    return plant({"a": {"knowledge": 0.5}}, n=40)
+
+
+def written(path, lines):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    return path
+
+
+def said(planted, taxonomy=HUMANPCR, by="person", **given):
+    shown = planted.packet.rows[0]
+    drawn = planted.packet.key.reply_of()[shown.row]
+    return label_of(Given(**given), shown, drawn, labeller="ann", by=by, taxonomy=taxonomy)
+
+
+def test_a_filled_sheet_is_read(planted, tmp_path):
+    lines = list(csv.reader(sheet(planted.packet.rows).splitlines()))
+    assert lines[0][:3] == ["row", "question", "kind"]
+    lines[1][2:6] = ["knowledge", "perception; refusal", "opens the door", "e1"]
+    labels = read_sheet(written(tmp_path / "s.csv", lines), planted.packet, labeller="ann", taxonomy=HUMANPCR)
+    first = planted.packet.rows[0].row
+    drawn = planted.packet.key.reply_of()[first]
+    assert labels == (
+        Label(
+            row=first,
+            item_id=drawn.item_id,
+            run="a",
+            labeller="ann",
+            by="person",
+            kind="knowledge",
+            also=("perception", "refusal"),
+            quote="opens the door",
+            evidence_id="e1",
+        ),
+    )
+
+
+def test_labels_from_elsewhere_name_run_and_question(planted, tmp_path):
+    wrong = next(one for one in planted.packet.key.drawn if one.is_wrong)
+    lines = [["run", "item_id", "labeller", "kind"], ["a", wrong.item_id, "bo", "knowledge"]]
+    lines.append(["a", wrong.item_id, "cy", "refusal"])
+    path = written(tmp_path / "s.csv", lines)
+    (label,) = read_sheet(path, planted.packet, labeller="bo", taxonomy=HUMANPCR)
+    assert (label.row, label.kind) == (wrong.rows[0], "knowledge")
+
+
+def test_every_line_that_cannot_be_used_is_named(planted, tmp_path):
+    key = planted.packet.key
+    right = next(one.item_id for one in key.drawn if not one.is_wrong)
+    row = planted.packet.rows[0].row
+    lines = [
+        ["row", "run", "item_id", "kind", "quote", "evidence_id", "step", "verdicts"],
+        [row, "", "", "clumsiness", "", "", "", ""],
+        ["zzz", "", "", "knowledge", "", "", "", ""],
+        ["", "a", right, "knowledge", "", "", "", ""],
+        ["", "a", "q9999", "knowledge", "", "", "", ""],
+        ["", "b", right, "knowledge", "", "", "", ""],
+        ["", "", "", "knowledge", "", "", "", ""],
+        [row, "", "", "knowledge", "it is raining", "", "", ""],
+        [row, "", "", "knowledge", "", "e7", "", ""],
+        [row, "", "", "knowledge", "", "", "soon", ""],
+        [row, "", "", "knowledge", "", "", "", "right"],
+        [row, "", "", "visual-extraction", "", "", "", ""],
+        [row, "", "", "knowledge", "", "", "", ""],
+        [row, "", "", "perception", "", "", "", ""],
+    ]
+    path = written(tmp_path / "s.csv", lines)
+    with pytest.raises(DataError) as refused:
+        read_sheet(path, planted.packet, labeller="ann", taxonomy=HUMANPCR)
+    found = str(refused.value).splitlines()
+    assert found[0].endswith("12 lines cannot be used, and nothing was taken over")
+    expected = [
+        "line 2: kind 'clumsiness' is none of missing-proactive, missing-referred",
+        "line 3: there is no row 'zzz' in the packet",
+        f"line 4: the reply of a to '{right}' is right; only errors have a kind",
+        "line 5: the question 'q9999' was not drawn for a",
+        "line 6: there is no run 'b' in the packet; its runs are a",
+        "line 7: neither a row, nor a run with an item_id",
+        "line 8: the quote 'it is raining' is not in the reply; copy words of the reply as they stand",
+        "line 9: evidence 'e7' is not there: e1",
+        "line 10: step 'soon' is no number from 1",
+        "line 11: verdicts, but the taxonomy has none; leave the column empty",
+        "line 12: kind 'visual-extraction' is none of",
+        f"line 14: a second label of {row}, after line 13; keep one",
+    ]
+    assert all(line.startswith(start) for line, start in zip(found[1:], expected, strict=True)), found
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "line 1: no columns 'row' and 'kind'"),
+        (b"row,quote\nx,y\n", "line 1: no columns 'row' and 'kind'"),
+        (b"row,kind\nx,y,z\n", "line 2: 3 cells, the heading has 2"),
+        (b'row,kind\n"x,y\n', "line 2: unexpected end of data"),
+        (b"row,kind\n\xff\xfe,y\n", "is no CSV in UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_sheet_is_refused(planted, tmp_path, content, says):
+    (tmp_path / "s.csv").write_bytes(content)
+    with pytest.raises(DataError) as refused:
+        read_sheet(tmp_path / "s.csv", planted.packet, labeller="ann", taxonomy=HUMANPCR)
+    assert says in str(refused.value)
+
+
+def test_verdicts_decide_the_first_wrong_condition(plant):
+    planted = plant({"a": {"perceptual": 0.5}}, n=40, taxonomy="perceptioncomp", question=THREE)
+    found = said(planted, CHAINS, kind="perceptual", verdicts="Right; partial; not reached")
+    assert isinstance(found, Label)
+    assert found.first_wrong == 2
+    linked = said(planted, CHAINS, kind="reasoning-chain", verdicts="right;right;right")
+    assert isinstance(linked, Label)
+    assert linked.first_wrong is None
+    stepped = said(planted, CHAINS, kind="perceptual", step="3")
+    assert isinstance(stepped, Label)
+    assert stepped.first_wrong == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"verdicts": "right;wrong"}, "2 verdicts for 3 conditions"),
+        ({"verdicts": "right;false;wrong"}, "verdict 'false' is none of right, wrong, partial, not reached"),
+        ({"verdicts": "right;not reached;right"}, "verdict 'right' behind a condition that was not reached"),
+        ({"verdicts": "right;right;right"}, "kind 'perceptual' needs a condition that is wrong or partial"),
+        (
+            {"verdicts": "right;wrong;right", "step": "3"},
+            "step 3, but the first condition that is not right is 2",
+        ),
+        ({"step": "4"}, "step 4, but the question has 3 conditions"),
+    ],
+)
+def test_verdicts_that_do_not_fit_are_refused(plant, given, says):
+    planted = plant({"a": {"perceptual": 0.5}}, n=40, taxonomy="perceptioncomp", question=THREE)
+    found = said(planted, CHAINS, kind="perceptual", **given)
+    assert isinstance(found, str)
+    assert says in found
+
+
+def test_only_a_model_has_to_quote(planted):
+    assert isinstance(said(planted, kind="knowledge"), Label)
+    assert said(planted, kind="knowledge", by="model").startswith("no quote; a model's label needs words")
+    # Blanks and line ends of a quote are not looked at.
+    assert isinstance(said(planted, kind="knowledge", by="model", quote="the door. so it"), Label)
+    assert said(planted, kind="knowledge", also="knowledge").startswith("kind 'knowledge' stands in also")
+
+
+def test_labels_of_people_and_models_lie_apart(planted, tmp_path):
+    for by, labeller in (("person", "ann"), ("model", "openai:gpt-4.1")):
+        labels = planted.labels(labeller=labeller, by=by, n=3)
+        path, content = keep_labels(tmp_path, labels, labeller=labeller, by=by)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    assert [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*.jsonl"))] == [
+        "labels/models/openai-gpt-4.1.jsonl",
+        "labels/people/ann.jsonl",
+    ]
+    assert len(read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)) == 6
+    with pytest.raises(DataError, match="line 1: kind 'knowledge' is none of visual-perception"):
+        read_labels(tmp_path, planted.packet, taxonomy=load_taxonomy("mmvu"))
+    with pytest.raises(UsageError, match=r"holds the labels of 'openai:gpt-4\.1', not of 'openai/gpt-4\.1'"):
+        keep_labels(tmp_path, (), labeller="openai/gpt-4.1", by="model")
+    with pytest.raises(UsageError, match="has no name"):
+        keep_labels(tmp_path, (), labeller="::", by="person")
+
+
+def test_labels_of_another_packet_are_refused(plant, tmp_path):
+    one, other = (plant({"a": {"knowledge": 0.5}}, n=20, seed=seed) for seed in (0, 1))
+    path, content = keep_labels(tmp_path, one.labels(), labeller="ann", by="person")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="line 1: there is no row"):
+        read_labels(tmp_path, other.packet, taxonomy=HUMANPCR)
