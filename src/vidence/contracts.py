@@ -501,6 +501,14 @@ class RunDiagnostic(Diagnostic, Protocol):
 
 
 @runtime_checkable
+class SetDiagnostic(Diagnostic, Protocol):
+    """A diagnostic that puts to a question what belongs to another one."""
+
+    def of_items(self, items: Sequence[Item]) -> Diagnostic:
+        """The same diagnostic, which knows all questions of the plan, asked already or not."""
+
+
+@runtime_checkable
 class OwnFramesDiagnostic(Diagnostic, Protocol):
     """A diagnostic that shows a number of frames of its own, whatever the plan shows."""
 

@@ -18,7 +18,7 @@ from vidence.tables.charts import Statement
 from vidence.tables.table import Table
 
 NAMES = catalog.names("diagnostic")
-DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets")
+DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets", "hints")
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
     item_id="q1",
@@ -28,6 +28,7 @@ CHOICE = Item(
     answer="B",
     tags={"kind": "k"},
     evidence=(Evidence(start_s=1, end_s=2), Evidence(start_s=5, end_s=6)),
+    hints=("Look up.", "Mind the hat.", "Somebody comes in."),
 )
 OPEN = Item(item_id="q2", media=(Media(path="b.mp4"),), question="What?", answer="B", answer_kind="text")
 

@@ -135,7 +135,8 @@ def test_every_set_and_style_makes_prompts(set_name: str, style: str) -> None:
 @pytest.mark.parametrize("name", ASIDES)
 def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
     """Scores and objects that models named before are remembered by these words."""
-    values = {"question": CHOICE.question, "n_frames": 8}
+    hints = "Look for what happens just before.\nSomebody else has a part in it."
+    values = {"question": CHOICE.question, "n_frames": 8, "hints": hints}
     expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
     assert Templates.load("plain").say(name, values) + "\n" == expected
 

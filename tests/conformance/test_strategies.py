@@ -12,7 +12,7 @@ from vidence.records import Answered, Item, Prompt, Reply, TextPart, Unreadable
 
 NAMES = catalog.names("strategy")
 FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
-ARGUMENTS = {"python": f"python:{FUNCTIONS}:twice"}
+ARGUMENTS = {"python": f"python:{FUNCTIONS}:twice", "hints": "hints:0"}
 PLAN = View(selector="midpoints", n_frames=4, size="short:100")
 
 

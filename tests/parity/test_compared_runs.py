@@ -1,21 +1,26 @@
 """Real predictions through `table` and `replay`: what a comparison says of them, counted again plainly."""
 
+import dataclasses
 import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import msgspec
 import numpy as np
 import pytest
 
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
+from vidence.records import Answered, Item, Media
 from vidence.report.compared_words import ranked_sentences, sentences, verdict
 from vidence.report.comparing import compare_two, rank_runs
 from vidence.report.pairing import pair
-from vidence.report.results import Run, load_run
+from vidence.report.reasoning import ReasoningPair, reasoning_effect
+from vidence.report.results import Row, Run, load_run
+from vidence.report.scores import Draws
 from vidence.statistics.resampling import Resampling
 
 pytestmark = pytest.mark.parity
@@ -144,3 +149,75 @@ def test_all_direct_models_are_ranked(vlm4d):
         f"{len(clear)} of {len(runs) * (len(runs) - 1) // 2} pairs can be told apart"
         in ranked_sentences(ranked)[0]
     )
+
+
+# ------------------------------------------------------------------ step by step, all models together
+
+# Difference, its ends: counted once from the verdicts in the files, on all 1,371 questions of 600 videos.
+EFFECTS = {
+    "Qwen2.5-VL-72B-Instruct_1fps": (3.1, 0.4, 6.0),
+    "VideoLLaMA3-7B_1fps": (-6.7, -9.4, -4.1),
+    "InternVL2_5-8B_4frame": (-0.9, -4.4, 2.8),
+    "gemini-2.5-pro-preview-06-05_1fps": (-0.4, -2.5, 1.6),
+    "llava-onevision-qwen2-7b-ov-chat-hf_1fps": (-1.8, -5.0, 1.6),
+}
+
+
+def with_verdicts(one: Run, questions: list[dict], predictions: list[dict]) -> Run:
+    """A run with the authors' verdicts in place of ours, on every question."""
+    said = {row["id"]: row for row in predictions}
+    some = one.rows[0]
+    rows = []
+    for asked in questions:
+        texts = [str(text) for text in asked["choices"].values()]
+        item = Item(
+            item_id=asked["id"],
+            media=(Media(path=asked["video"]),),
+            question=asked["question"],
+            choices=tuple(texts),
+            answer=LETTERS[texts.index(str(asked["answer"]))],
+        )
+        is_right = bool(said[asked["id"]]["correct"])
+        score = msgspec.structs.replace(
+            some.score, outcome=Answered(answer="A"), value=float(is_right), scorer="authors"
+        )
+        trial = msgspec.structs.replace(some.trial, item_id=item.item_id)
+        rows.append(Row(item=item, trial=trial, score=score))
+    return dataclasses.replace(one, rows=tuple(rows))
+
+
+def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(vlm4d, data_dir):
+    folder = data_dir / "predictions" / "vlm4d"
+    questions = load(folder / "real_mc.json.gz")
+    if len(questions) < 1371 or not set(EFFECTS) <= {m for s, m in vlm4d if s == "cot"}:
+        pytest.skip(f"{folder} holds other predictions; set VIDENCE_DATA to a folder with all of VLM4D's")
+
+    def one(style: str, model: str) -> Run:
+        return with_verdicts(vlm4d[style, model], questions, load(folder / style / f"{model}.json.gz"))
+
+    pairs = [ReasoningPair(model=m, direct=one("direct", m), cot=one("cot", m)) for m in EFFECTS]
+    draws = Draws(rng=np.random.default_rng(0))
+    table, chart, *_ = reasoning_effect(pairs, draws=draws)
+    assert [series.label for series in chart.series] == list(EFFECTS)
+    for model, expected in EFFECTS.items():
+        found = table.estimate(model, "difference")
+        assert (found.n, found.n_clusters) == (1371, 600)
+        # The ends were counted by drawing videos; ours are of the t law.
+        assert round(100 * found.value, 1) == expected[0], model
+        assert (100 * found.low, 100 * found.high) == pytest.approx(expected[1:], abs=0.3), model
+
+
+def test_the_effects_of_reasoning_as_we_read_the_replies(vlm4d):
+    both = sorted({m for s, m in vlm4d if s == "cot"} & {m for s, m in vlm4d if s == "direct"})
+    pairs = [ReasoningPair(model=m, direct=vlm4d["direct", m], cot=vlm4d["cot", m]) for m in both]
+    table, *_ = reasoning_effect(pairs, draws=Draws(rng=np.random.default_rng(0)))
+    for model in both:
+        before, after = marks(vlm4d["direct", model]), marks(vlm4d["cot", model])
+        found = table.estimate(model, "difference")
+        assert found.value == pytest.approx(sum(after[i] - before[i] for i in before) / len(before))
+        assert table.value(model, "unread:cot") == sum(
+            row.outcome != "answered" for row in vlm4d["cot", model].rows
+        )
+        assert table.value(model, "relative").value == pytest.approx(
+            found.value * len(before) / sum(before.values())
+        )

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import Spec, create
-from vidence.contracts import Diagnostic, Examined, OwnFramesDiagnostic
+from vidence.contracts import Diagnostic, Examined, OwnFramesDiagnostic, SetDiagnostic
 from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
@@ -102,6 +102,8 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         views=diagnostic.views(selector=plan.selector, n_frames=plan.n_frames),
         others=diagnostic.models(),
     ) as session:
+        if isinstance(diagnostic, SetDiagnostic):
+            diagnostic = diagnostic.of_items(session.prepared.items)
         facts = session.prepared.facts
         header = Header(
             diagnostic=diagnostic.name,

@@ -170,6 +170,24 @@ def make_forwards(folder, fake_model, examine):
     return [p.digest for p in prompt.parts if not isinstance(p, TextPart)]
 
 
+def test_a_diagnostic_of_a_set_is_told_all_questions_before_it_asks(folder, examine, fake_model):
+    class Neighbours(Probe):
+        name = "neighbours"
+        ids: tuple[str, ...] = ()
+
+        def of_items(self, items):
+            told = Neighbours()
+            told.ids = tuple(item.item_id for item in items)
+            return told
+
+        def examine(self, subject):
+            (reply,) = yield [subject.prompt("one")]
+            return Found(n_frames=1, said=(*self.ids, reply.text), values=())
+
+    examine(Neighbours(), {"scripted:A": fake_model(looks=True)}, limit=2)
+    assert [one.said[:-1] for one in findings(folder, Neighbours()).values()] == [("q0", "q1")] * 2
+
+
 def test_the_same_again_asks_nothing(folder, examine, fake_model):
     examine(Probe(), {"scripted:A": fake_model(looks=True)})
     model = fake_model(looks=True)

@@ -151,6 +151,11 @@ def test_runs_that_do_not_differ_have_p_one_and_no_effect() -> None:
     assert found.difference.low == -found.difference.high < 0
 
 
+def test_differences_without_bounds_that_are_all_0_have_p_one() -> None:
+    found = compare([0.5, 2.0, 7.0], [0.5, 2.0, 7.0], clusters=["a", "b", "c"], bounds=UNBOUNDED)
+    assert (found.difference.value, found.p_value) == (0.0, 1.0)
+
+
 @pytest.mark.parametrize(("n_videos", "said"), [(2, "not clear"), (5, "not clear"), (6, "clear")])
 def test_videos_that_all_differ_alike_need_to_be_six(n_videos: int, said: str) -> None:
     found = compare([1] * n_videos, [0] * n_videos, clusters=list("abcdef")[:n_videos])

@@ -111,6 +111,9 @@ def _check(item: Item) -> None:
             raise FieldError(name, "empty; expected a text")
     if item.source and not item.source.strip():
         raise FieldError("source_id", "blank; expected the name of the film or recording, or nothing")
+    for i, hint in enumerate(item.hints):
+        if not hint.strip():
+            raise FieldError(f"hints[{i}]", "empty; expected a text, or no hint of that level and above")
     _check_choices(item)
     for i, media in enumerate(item.media):
         _check_media(f"media[{i}]", media)

@@ -51,6 +51,7 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         ),
         "forced": MappingProxyType({}),
         "forced-frame": MappingProxyType({}),
+        "hints": MappingProxyType({"hints": "help on where to look, one line for each level"}),
     }
 )
 # Every template that a set can hold, with the variables that it can use.

@@ -1,0 +1,543 @@
+"""How much of what is wrong is evidence that was not looked for: each question with hints about it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from vidence.ask.selection.evidence import located
+from vidence.ask.strategies.hints import MOST_LEVELS, hint_words, said
+from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together, rng_of
+from vidence.explain.diagnostics.tables import (
+    NO_ADJUSTMENT,
+    Difference,
+    Figures,
+    SideBySide,
+    difference,
+    holm,
+    kinds,
+    side_by_side,
+    tag_tables,
+)
+from vidence.records import Clusters, Estimate, Item, Record
+from vidence.statistics import paired
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Line, Measure, Table, by_name, lines, number, several, share, tabulate
+
+Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
+CONTROLS: Final[tuple[Control, ...]] = ("words", "foreign", "filler", "frames")
+PLAN: Final = "plan"
+EVIDENCE: Final = "evidence"
+FRAMES: Final = "frames"
+PIECES: Final = ("referred", "proactive", "oracle")
+# Says nothing of any question. A hint of n words is stood in for by the first n of them, over and over.
+FILLER: Final = (
+    "The video is made of pictures that were taken one after the other, and each of them has a width and a "
+    "height. They are shown here in the order in which they were chosen, and all of them belong to the same "
+    "question. Pictures have colours, which differ from place to place, and they were stored in a file. "
+)
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    levels: Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=MOST_LEVELS)], ...],
+        Meta(description="how many hints are given; 0 is asked in any case"),
+    ] = (0, 1, 2, 3)
+    controls: Annotated[
+        tuple[Control, ...],
+        Meta(
+            description="words: without frames; foreign: the hint of another question; filler: as many words "
+            "that say nothing; frames: the annotated evidence in place of the hint"
+        ),
+    ] = CONTROLS
+    oracle: Annotated[str, Meta(description="selector of the evidence, with the budget of the plan")] = (
+        "evidence"
+    )
+    alike: Annotated[
+        str, Meta(description="a tag in which a question and that of its foreign hint agree, if both have it")
+    ] = "domain"
+    seed: Annotated[int, Meta(ge=0, description="of the draw of foreign hints")] = 0
+
+    def __post_init__(self) -> None:
+        if not self.top:
+            raise UsageError(
+                f"hints: levels={'|'.join(map(str, self.levels))} gives no hint; expected levels such as "
+                f"0|1|2|{MOST_LEVELS}"
+            )
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The levels in order, 0 among them."""
+        return tuple(sorted({0, *self.levels}))
+
+    @property
+    def top(self) -> int:
+        """The highest level, of which the controls are."""
+        return max(self.levels, default=0)
+
+
+class HintsFinding(Record, omit_defaults=True):
+    """What one question got with hints of each level, and under each control.
+
+    The names are ``L0`` to ``L3`` (level 0: no hint), ``words-L0`` and ``words-L3`` (no frames),
+    ``foreign-L3``, ``filler-L3``, ``frames``. What a question cannot be asked is not there.
+
+    Source: HumanPCR, section 4.3 and table 6.
+    Departs: see `Hints`.
+    """
+
+    marks: dict[str, tuple[ReplyScore, ...]]
+    n_hints: int
+    pieces: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """How many pieces of evidence are annotated, by kind."""
+    foreign: str = ""
+    """The question whose hints stood in for its own; empty where there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignHint:
+    """The hints of another question, as one text, and whose they are."""
+
+    item_id: str
+    words: str
+
+
+def foreign_hints(items: Sequence[Item], settings: Settings) -> dict[str, ForeignHint]:
+    """For each question the hints of one about another source, drawn from the seed and its id.
+
+    Among the others those count that agree with it in the tag `alike`; all of them where none does.
+    """
+    full = [item for item in items if len(item.hints) >= settings.top]
+    found: dict[str, ForeignHint] = {}
+    for item in full:
+        own = hint_words(item, settings.top)
+        others = [
+            one for one in full if one.source_id != item.source_id and hint_words(one, settings.top) != own
+        ]
+        value = item.tags.get(settings.alike)
+        near = [one for one in others if value is not None and one.tags.get(settings.alike) == value]
+        if pool := near or others:
+            chosen = pool[int(rng_of(settings.seed, item.item_id).integers(len(pool)))]
+            found[item.item_id] = ForeignHint(item_id=chosen.item_id, words=hint_words(chosen, settings.top))
+    return found
+
+
+def filler(words: str) -> str:
+    """As many words as these have, which say nothing; line by line.
+
+    >>> filler("Mind the hat.")
+    'The video is'
+    """
+    bank = FILLER.split()
+    return "\n".join(
+        " ".join(bank[i % len(bank)] for i in range(len(line.split()))) for line in words.splitlines()
+    )
+
+
+class Hints:
+    """Each question with no hint, with hints of each level, and with what hints must be told apart from.
+
+    Levels are cumulative: level 2 gives the first two hints of a question. All is asked together. With V(h)
+    the score with the frames of the plan and hints h, W(h) that of the words alone, 3 the highest level::
+
+        gain of a level     V(level) - V(0)
+        less the placebo    V(3) - V(foreign)     another question's hints: a longer prompt, "look again"
+                            V(3) - V(filler)      as many words that say nothing
+        owed to the video   [V(3) - V(0)] - [W(3) - W(0)]
+        ceiling             V(frames) - V(0)      the evidence is shown, nothing is said
+
+    W(3) - W(0) above 0 is a hint that gives the answer away: it helps whoever sees nothing.
+
+    Source: HumanPCR, section 4.3 and table 6 (three cumulative levels against no hint, Human-R).
+    Departs: the paper has no control; all of them, intervals and tests are ours, and so are the words
+        around the hints. It asks with reasoning: take a plan with --style cot. Frames of the evidence stand
+        in place of the plan's, with the same budget, so that their number explains nothing.
+    """
+
+    name = "hints"
+    version = 1
+    finding: type[Record] = HintsFinding
+
+    def __init__(self, settings: Settings, foreign: Mapping[str, ForeignHint] | None = None) -> None:
+        self.settings = settings
+        self._foreign = foreign or {}
+
+    def of_items(self, items: Sequence[Item]) -> Diagnostic:
+        """The same diagnostic, which knows whose hints stand in for whose."""
+        return Hints(self.settings, foreign_hints(items, self.settings))
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The frames of the plan, and those of the evidence with the same budget."""
+        views = {PLAN: View(selector=selector, n_frames=n_frames)}
+        if "frames" in self.settings.controls:
+            views[EVIDENCE] = View(selector=self.settings.oracle, n_frames=n_frames)
+        return views
+
+    def models(self) -> Mapping[str, str]:
+        """No others."""
+        return {}
+
+    def examine(self, subject: Subject) -> Flow[HintsFinding]:
+        """Ask under all conditions at once; nothing of a question without a hint.
+
+        Raises:
+            UsageError: a hint is empty.
+        """
+        item = subject.item
+        foreign = self._foreign.get(item.item_id) if "foreign" in self.settings.controls else None
+        conditions = self._conditions(item, foreign)
+        scores = yield from ask_together(subject, list(conditions.values()))
+        counted = {kind: sum(one.kind == kind for one in item.evidence) for kind in PIECES}
+        return HintsFinding(
+            marks={name: (score,) for name, score in zip(conditions, scores, strict=True)},
+            n_hints=len(item.hints),
+            pieces={kind: n for kind, n in counted.items() if n},
+            foreign=foreign.item_id if foreign and f"foreign-L{self.settings.top}" in conditions else "",
+        )
+
+    def _conditions(self, item: Item, foreign: ForeignHint | None) -> dict[str, Condition]:
+        settings, top = self.settings, self.settings.top
+        if not item.hints:
+            return {}
+        made = {
+            f"L{level}": Condition(view=PLAN, more=said(hint_words(item, level)))
+            for level in settings.shown
+            if level <= len(item.hints)
+        }
+        if len(item.hints) < top:
+            return made
+        words = hint_words(item, top)
+        if "words" in settings.controls:
+            made["words-L0"] = Condition(view=PLAN, positions=())
+            made[f"words-L{top}"] = Condition(view=PLAN, positions=(), more=said(words))
+        if foreign is not None:
+            made[f"foreign-L{top}"] = Condition(view=PLAN, more=said(foreign.words))
+        if "filler" in settings.controls:
+            made[f"filler-L{top}"] = Condition(view=PLAN, more=said(filler(words)))
+        if "frames" in settings.controls and located(item):
+            made[FRAMES] = Condition(view=EVIDENCE)
+        return made
+
+    def summarise(
+        self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
+    ) -> tuple[Statement, ...]:
+        """What hints are worth beyond the controls; each level; the controls; by evidence; by tag."""
+        figures = Figures(rng=rng, level=level)
+        return tuple(_Hinted(examined=tuple(examined), figures=figures, settings=self.settings).statements())
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return Hints(settings)
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[HintsFinding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Contrast:
+    """A line of the headline: what it is called, and the sum of conditions that it is."""
+
+    key: str
+    label: str
+    detail: str
+    signs: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A contrast over the questions that were asked under all its conditions."""
+
+    found: Found
+    difference: Difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Hinted:
+    """The tables."""
+
+    examined: tuple[Examined, ...]
+    figures: Figures
+    settings: Settings
+
+    def statements(self) -> list[Statement]:
+        top = f"L{self.settings.top}"
+        asked = self._found(["L0"])
+        made: list[Statement] = [self._headline(), self._levels(asked)]
+        if asked.items:
+            made += [self._controls(), self._curve()]
+        both = self._found(["L0", top])
+        if both.items:
+            made += [*self._evidence(both, top), *self._tags(both, top)]
+        return made
+
+    def _found(self, conditions: Sequence[str]) -> Found:
+        """The questions that have a score under all of these conditions."""
+        return side_by_side(
+            self.examined, HintsFinding, lambda one: one.marks, conditions=conditions, figures=self.figures
+        )
+
+    # ------------------------------------------------------------------ the headline
+
+    def _contrasts(self) -> list[_Contrast]:
+        top, controls = self.settings.top, self.settings.controls
+        own = f"L{top}"
+        gain = {own: 1, "L0": -1}
+        made = [_Contrast(key="gain", label=f"gain of level {top}", detail="less no hint", signs=gain)]
+        for name, what in (
+            ("foreign", "another question's hints"),
+            ("filler", "as many words that say nothing"),
+        ):
+            if name in controls:
+                made += [
+                    _Contrast(
+                        key=f"less-{name}",
+                        label=f"level {top} less {name}",
+                        detail=what,
+                        signs={own: 1, f"{name}-L{top}": -1},
+                    ),
+                    _Contrast(
+                        key=name,
+                        label=f"{name} alone",
+                        detail="less no hint: the placebo",
+                        signs={f"{name}-L{top}": 1, "L0": -1},
+                    ),
+                ]
+        if "words" in controls:
+            words = f"words-L{top}"
+            made += [
+                _Contrast(
+                    key="video",
+                    label="owed to the video",
+                    detail="gain with frames less gain without",
+                    signs={own: 1, "L0": -1, words: -1, "words-L0": 1},
+                ),
+                _Contrast(
+                    key="words",
+                    label="gain without frames",
+                    detail="hints that give the answer away",
+                    signs={words: 1, "words-L0": -1},
+                ),
+            ]
+        if "frames" in controls:
+            made.append(
+                _Contrast(
+                    key="frames",
+                    label="frames of the evidence",
+                    detail="in place of hints, less no hint",
+                    signs={FRAMES: 1, "L0": -1},
+                )
+            )
+        return sorted(made, key=lambda one: not one.key.startswith("less-"))
+
+    def _headline(self) -> Table:
+        contrasts = {one.key: one for one in self._contrasts()}
+        found = {key: self._found(list(one.signs)) for key, one in contrasts.items()}
+        known = {key: some for key, some in found.items() if some.items}
+        effects = {
+            key: _effect(some, contrasts[key].signs, level=self.figures.level) for key, some in known.items()
+        }
+        adjusted = paired.holm([p for _, p in effects.values()]) if effects else ()
+        rows = {
+            key: Difference(estimate=estimate, p_holm=p)
+            for (key, (estimate, _)), p in zip(effects.items(), adjusted, strict=True)
+        }
+        return tabulate(
+            "hints",
+            "What hints are worth",
+            label="difference",
+            rows=(
+                Line(key, contrasts[key].label, _Row(some, rows[key]), detail=contrasts[key].detail)
+                for key, some in known.items()
+            ),
+            measures=(
+                number("questions", lambda row: len(row.found.items)),
+                share("difference", lambda row: row.difference.estimate, note="paired"),
+                number("p_holm", lambda row: row.difference.p_holm, "p (Holm)", kind="p"),
+            ),
+            notes=(self._missing(), self._unlike(), self._leaking(rows)),
+        )
+
+    def _missing(self) -> str:
+        """How many questions have no hint, or fewer than the highest level."""
+        findings = [one.finding for one in self.examined if isinstance(one.finding, HintsFinding)]
+        none = sum(not one.n_hints for one in findings)
+        fewer = sum(0 < one.n_hints < self.settings.top for one in findings)
+        parts = [f"{several(none, 'question')} without a hint left out"] if none else []
+        if fewer:
+            least = f"fewer than {self.settings.top}"
+            parts.append(f"{several(fewer, 'question')} with {least} stand in the levels that they have")
+        return f"{'; '.join(parts)}." if parts else ""
+
+    def _unlike(self) -> str:
+        """That foreign hints are of another domain, where they are."""
+        if "foreign" not in self.settings.controls:
+            return ""
+        tags = {one.item.item_id: one.item.tags.get(self.settings.alike) for one in self.examined}
+        pairs = [
+            (one.item.item_id, one.finding.foreign)
+            for one in self.examined
+            if isinstance(one.finding, HintsFinding) and one.finding.foreign
+        ]
+        if not pairs:
+            return "No foreign hints: they take hints about two sources."
+        n_unlike = sum(tags[own] is None or tags[own] != tags.get(other) for own, other in pairs)
+        if not n_unlike:
+            return ""
+        return f"{several(n_unlike, 'foreign hint')} not known to be of the same {self.settings.alike}."
+
+    def _leaking(self, rows: Mapping[str, Difference]) -> str:
+        words = rows.get("words")
+        if words is None or words.estimate.value <= 0 or not words.p_holm < 1 - self.figures.level:
+            return ""
+        return (
+            "The hints help without the video: they give answers away. Read the gain owed to the video, "
+            "not the gain."
+        )
+
+    # ------------------------------------------------------------------ levels and controls
+
+    def _levels(self, asked: Found) -> Table:
+        names = [f"L{level}" for level in self.settings.shown]
+        parts = {name: part for name in names if (part := self._found(["L0", name])).items}
+        effects = {
+            name: self.figures.difference(part.values[name], part.values["L0"], part.items)
+            for name, part in parts.items()
+            if name != "L0"
+        }
+        adjusted = paired.holm([p for _, p in effects.values()]) if effects else ()
+        gains = {
+            name: Difference(estimate=estimate, p_holm=p)
+            for (name, (estimate, _)), p in zip(effects.items(), adjusted, strict=True)
+        }
+        labels = {f"L{level}": f"level {level}" if level else "no hint" for level in self.settings.shown}
+        return tabulate(
+            "levels",
+            "Score by level of the hints",
+            label="hints",
+            rows=by_name(parts, labels),
+            measures=(
+                number("questions", lambda name: len(parts[name].items)),
+                share("accuracy", lambda name: parts[name].accuracy(name)),
+                share("base", lambda name: parts[name].accuracy("L0"), "no hint", note="same questions"),
+                difference("gain", gains, "gain"),
+                holm(gains),
+                *kinds({name: part.marks[name] for name, part in parts.items()}),
+            ),
+            notes=("Levels are cumulative.", asked.guessing_note(), asked.left_out),
+        )
+
+    def _controls(self) -> Table:
+        top = self.settings.top
+        labels = {
+            f"L{top}": f"level {top}",
+            "words-L0": "no hint, no frames",
+            f"words-L{top}": f"level {top}, no frames",
+            f"foreign-L{top}": "hints of another question",
+            f"filler-L{top}": "as many words that say nothing",
+            FRAMES: "frames of the evidence, no hint",
+        }
+        parts = {name: part for name in labels if (part := self._found([name])).items}
+        return tabulate(
+            "controls",
+            "Score under the controls",
+            label="asked with",
+            rows=by_name(parts, labels),
+            measures=(
+                number("questions", lambda name: len(parts[name].items)),
+                share("accuracy", lambda name: parts[name].accuracy(name)),
+                *kinds({name: part.marks[name] for name, part in parts.items()}),
+            ),
+        )
+
+    def _curve(self) -> Chart:
+        def points(names: Mapping[int, str]) -> tuple[Point, ...]:
+            found = {level: self._found([name]) for level, name in names.items()}
+            return tuple(
+                Point(x=float(level), y=part.accuracy(names[level]))
+                for level, part in found.items()
+                if part.items
+            )
+
+        top, series = self.settings.top, {"with the video": {n: f"L{n}" for n in self.settings.shown}}
+        if "words" in self.settings.controls:
+            series["words alone"] = {0: "words-L0", top: f"words-L{top}"}
+        for name, label in (("foreign", "hints of another question"), ("filler", "words that say nothing")):
+            if name in self.settings.controls:
+                series[label] = {0: "L0", top: f"{name}-L{top}"}
+        drawn = {label: points(names) for label, names in series.items()}
+        return Chart(
+            name="hints:curve",
+            title="Score by level of the hints: the curve",
+            x_title="level of the hints",
+            y_title="accuracy",
+            series=tuple(Series(label=label, points=some) for label, some in drawn.items() if some),
+            x_labels=tuple((float(n), f"level {n}" if n else "no hint") for n in self.settings.shown),
+            note="Differences are paired: their intervals stand in the tables.",
+        )
+
+    # ------------------------------------------------------------------ by evidence and tag
+
+    def _evidence(self, both: Found, top: str) -> list[Table]:
+        """By the number and by the kinds of annotated evidence, where there are two groups."""
+        by_number = _grouped(
+            both, lambda one: str(sum(one.pieces.values())) if one.pieces else "none annotated"
+        )
+        by_kind = _grouped(both, lambda one: " and ".join(one.pieces) or "none annotated")
+        return [
+            tabulate(
+                f"hints:{key}",
+                f"Gain of level {self.settings.top}, by the {words} of evidence",
+                label=words,
+                rows=lines(sorted(groups.items())),
+                measures=self._measures(top),
+                notes=(NO_ADJUSTMENT,),
+            )
+            for key, words, groups in (("pieces", "number", by_number), ("kind", "kind", by_kind))
+            if len(groups) > 1
+        ]
+
+    def _tags(self, both: Found, top: str) -> list[Table]:
+        return tag_tables(
+            "hints:tag:",
+            f"Gain of level {self.settings.top}",
+            both.items,
+            about=both.of,
+            measures=self._measures(top),
+        )
+
+    def _measures(self, top: str) -> tuple[Measure[Found], ...]:
+        return (
+            number("questions", lambda some: len(some.items)),
+            share("base", lambda some: some.accuracy("L0"), "no hint"),
+            share("accuracy", lambda some: some.accuracy(top), f"level {self.settings.top}"),
+            share("gain", lambda some: some.difference(top, "L0"), "gain", note="paired"),
+        )
+
+
+def _effect(found: Found, signs: Mapping[str, int], *, level: float) -> tuple[Estimate, float]:
+    """The conditions with the sign 1 less those with -1, and the p-value of its being 0."""
+    sums = {1: np.zeros(len(found.items)), -1: np.zeros(len(found.items))}
+    for name, sign in signs.items():
+        sums[sign] = sums[sign] + found.values[name]
+    most = float(len(signs) // 2)
+    done = paired.compare(
+        sums[1], sums[-1], clusters=Clusters.of(found.items), bounds=(0.0, most), level=level
+    )
+    return done.difference, done.p_value
+
+
+def _grouped(found: Found, of: Callable[[HintsFinding], str]) -> dict[str, Found]:
+    places: dict[str, list[int]] = {}
+    for i, one in enumerate(found.findings):
+        places.setdefault(of(one), []).append(i)
+    return {name: found.of(some) for name, some in places.items()}

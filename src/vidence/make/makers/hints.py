@@ -1,0 +1,389 @@
+"""Questions with rationale and evidence -> the same with hints of three levels, for people to edit."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.ask.prompting.templates import Template, Templates
+from vidence.ask.scoring.letters import plain
+from vidence.ask.strategies.hints import said as behind
+from vidence.catalog import create as make_one
+from vidence.contracts import Benchmark, Flow, Loaded
+from vidence.errors import DataError, UsageError
+from vidence.explain.diagnostics.conditions import Condition, n_right
+from vidence.explain.diagnostics.conditions import ask_together as sit
+from vidence.make.gates.asking import DraftSubject
+from vidence.make.gates.leaks import leak_in
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
+from vidence.make.pipeline.config_file import Count, read_config
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.models import AskLimits, Models, NamedModel
+from vidence.make.pipeline.output import json_lines
+from vidence.make.pipeline.session import (
+    BuildContext,
+    Built,
+    MakeOverrides,
+    Maker,
+    Outlook,
+    Session,
+    check_until,
+)
+from vidence.make.pipeline.wording import CardWording, load_template
+from vidence.make.writing.writer import Objection, Piece, in_words, tidy, write_all
+from vidence.records import Evidence, Item, Prompt, Record, TextPart
+
+NAME, VERSION = "hints", 1
+STAGES = ("questions", "written", "words", "readers", "table")
+HINTED_FILE: Final = "hinted.jsonl"
+N_LEVELS: Final = 3
+TEMPLATE: Final = "write_hints"
+VARIABLES: Final = {
+    "question": "the question",
+    "answer": "the right answer, which no hint may hold",
+    "rationale": "why it is right",
+    "evidence": "the annotated evidence, one line for each piece",
+}
+_LINE: Final = re.compile(r"^\W*([1-9])\s*[.):]\s*(\S.*)$")
+
+
+class HintRules(Record, omit_defaults=True):
+    """Who writes hints (`writer`) and who is asked with the words alone (`reader`): names in ``[models]``.
+
+    A question is refused where `reader` is right with its hints in `at_least` of `tries`, and is not
+    without them. Without a reader the words alone are looked at. `templates` is a folder with a
+    ``write_hints.txt`` of your own.
+    """
+
+    writer: str = "writer"
+    reader: str = ""
+    tries: Count = 3
+    at_least: Count = 2
+    templates: str = ""
+
+    def __post_init__(self) -> None:
+        if self.at_least > self.tries:
+            raise UsageError(
+                f"at_least is {self.at_least} of {self.tries} tries; expected no more than there are"
+            )
+
+
+class HintsConfig(Record, omit_defaults=True):
+    """The configuration; paths start from its folder. `data` holds questions that `benchmark` reads."""
+
+    name: str
+    data: str
+    models: Mapping[str, NamedModel | str]
+    benchmark: str = "table"
+    split: str = ""
+    out: str = ""
+    hints: HintRules = HintRules()
+    asking: AskLimits = AskLimits()
+
+
+class HintsMaker:
+    """Questions -> hints -> no hint that gives its question away -> a table for people to edit.
+
+    Source: HumanPCR, section 4.3 (three levels: a kind of relation, which cues belong together, a vague
+        description of the proactive evidence; neither reasoning steps nor the answer).
+    Departs: the paper's hints were written by people and were not released. The checks are ours.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = STAGES
+
+    def check(self, config: Path) -> None:
+        """Read the configuration, the template and the questions."""
+        read = _read(config)
+        _template(read, config.parent)
+        _load(read, config.parent)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many questions can have hints written."""
+        read = _read(config)
+        loaded = _load(read, config.parent)
+        n = sum(not _lacks(item) for item in loaded.items[: overrides.limit])
+        said = f"{n:,} of {len(loaded.items):,} questions have a rationale and noted evidence, and no hints"
+        return Outlook(sentences=(said,), can_make=n > 0)
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
+        check_until(overrides, self)
+        if overrides.count_sheet:
+            raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
+        read = _read(config)
+        loaded = _load(read, config.parent)
+        folder = out or config.parent / (read.out or f"made/{read.name}")
+        with context.models(read.models, source=config, limits=read.asking) as models:
+            return _Build(
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                stages=STAGES,
+                config=read,
+                loaded=loaded,
+                models=models,
+                template=_template(read, config.parent),
+            ).run()
+
+
+def create() -> Maker:
+    """The maker."""
+    return HintsMaker()
+
+
+def _read(path: Path) -> HintsConfig:
+    """The configuration.
+
+    Raises:
+        UsageError: as for `read_config`, or it names a model that ``[models]`` has not.
+    """
+    read = read_config(path, HintsConfig)
+    for role in ("writer", "reader"):
+        name = getattr(read.hints, role)
+        if name and name not in read.models:
+            known = ", ".join(read.models) or "none"
+            raise UsageError(f"{path}: hints.{role} is {name!r}; [models] has {known}. Name one of these")
+    return read
+
+
+def _template(read: HintsConfig, root: Path) -> Template:
+    folder = root / read.hints.templates if read.hints.templates else None
+    return load_template(TEMPLATE, variables=VARIABLES, folder=folder)
+
+
+def _load(read: HintsConfig, root: Path) -> Loaded:
+    benchmark: Benchmark = make_one("benchmark", read.benchmark)
+    return benchmark.load(root / read.data, split=read.split or benchmark.splits[0])
+
+
+def _lacks(item: Item) -> str:
+    """Why no hints can be written for a question; empty where they can."""
+    if item.hints:
+        return "has-hints"
+    if not item.rationale.strip():
+        return "no-rationale"
+    return "" if any(one.note.strip() for one in item.evidence) else "no-noted-evidence"
+
+
+class _Written(Record, omit_defaults=True):
+    """Hints of a question, or why there are none."""
+
+    hints: tuple[str, ...] = ()
+    reason: str = ""
+    detail: str = ""
+
+
+class _Tried(Record):
+    """In how many of the tries the reader was right with the hints, and without."""
+
+    n_with: int
+    n_without: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Build(Session):
+    """One session."""
+
+    config: HintsConfig
+    loaded: Loaded
+    models: Models
+    template: Template
+
+    def run(self) -> Built:
+        """All stages up to the one that is wanted."""
+        self.ledger.notes.extend(self.loaded.problems)
+        items = self._questions()
+        hinted = self._written(items) if self.reaches("written") else {}
+        hinted = self._words(hinted) if self.reaches("words") else hinted
+        unread = 0
+        if self.reaches("readers"):
+            hinted, unread = self._readers(hinted)
+        files: tuple[Path, ...] = ()
+        if self.reaches("table"):
+            files = (self.out / HINTED_FILE,)
+            write_file(files[0], json_lines(list(hinted.values())))
+            self.began("table", len(hinted))
+            self.close("table", unit="questions", taken=list(hinted), kept=list(hinted))
+        account = self.ledger.write(self.out, ["hints"] * len(hinted))
+        refused = [one for one in self.ledger.dropped if one.stage in ("words", "readers")]
+        sentences = [
+            f"{len(hinted):,} questions have hints of {N_LEVELS} levels; have a person read each of them.",
+            f"{len(refused):,} were refused, since their hints give something away; {DROPPED_FILE} has them.",
+        ]
+        if unread:
+            sentences.append(
+                f"{unread:,} open questions were checked by words alone: nobody marks free answers here."
+            )
+        if not self.config.hints.reader:
+            sentences.append("No reader is named: no model was asked whether the hints alone are enough.")
+        return Built(
+            folder=self.out,
+            account=account,
+            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
+            sentences=tuple(sentences),
+            is_empty=self.reaches("table") and not hinted,
+        )
+
+    def _questions(self) -> dict[str, Item]:
+        taken = self.loaded.items[: self.overrides.limit]
+        self.began("questions", len(taken))
+        dropped = [
+            Dropped(what=item.item_id, stage="questions", reason=reason)
+            for item in taken
+            if (reason := _lacks(item))
+        ]
+        kept = {item.item_id: item for item in taken if not _lacks(item)}
+        ids = [item.item_id for item in taken]
+        self.close("questions", unit="questions", taken=ids, kept=list(kept), dropped=dropped)
+        if not kept:
+            raise DataError(
+                f"{self.config.data}: no question has a rationale and evidence with notes, and no hints yet; "
+                "hints are written from these"
+            )
+        return kept
+
+    # ------------------------------------------------------------------ written
+
+    def _written(self, items: Mapping[str, Item]) -> dict[str, Item]:
+        rules = self.config.hints
+        settings = [self.template.label, self.models.spec(rules.writer), N_LEVELS]
+        stage = Stage(name="hints-written", kind=_Written, version=VERSION, settings=settings)
+        units = [
+            FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._writing(item))
+            for name, item in items.items()
+        ]
+        found = self.ask("written", units, models=self.models, model=rules.writer)
+        dropped = [found.dropped(name, stage="written") for name in found.failed]
+        hinted: dict[str, Item] = {}
+        for name, artifact in found.made.items():
+            one = artifact.value
+            if one.hints:
+                hinted[name] = msgspec.structs.replace(items[name], hints=one.hints)
+            else:
+                dropped.append(Dropped(what=name, stage="written", reason=one.reason, detail=one.detail))
+        self.close(
+            "written",
+            unit="questions",
+            taken=list(items),
+            kept=list(hinted),
+            dropped=dropped,
+            n_cached=found.n_cached,
+        )
+        return hinted
+
+    def _writing(self, item: Item) -> Callable[[], Flow[_Written]]:
+        def start() -> Flow[_Written]:
+            words = self.template.fill(
+                {
+                    "question": item.question,
+                    "answer": _answer(item),
+                    "rationale": item.rationale,
+                    "evidence": "\n".join(_piece(one) for one in item.evidence if one.note.strip()),
+                }
+            )
+            prompt = Prompt(parts=(TextPart(text=words),), template=self.template.label)
+            pieces = [Piece(prompt=prompt, read=in_words(_read_hints))]
+            (one,) = yield from write_all(pieces, CardWording.load())
+            if one.made is not None:
+                return _Written(hints=one.made)
+            why = one.objection or Objection(reason="empty", detail="nothing was written")
+            return _Written(reason=why.reason, detail=why.detail)
+
+        return start
+
+    # ------------------------------------------------------------------ what gives a question away
+
+    def _words(self, hinted: Mapping[str, Item]) -> dict[str, Item]:
+        self.began("words", len(hinted))
+        found = {name: leak_in(item.hints, item) for name, item in hinted.items()}
+        dropped = [
+            Dropped(what=name, stage="words", reason=one.reason, detail=one.detail)
+            for name, one in found.items()
+            if one is not None
+        ]
+        kept = {name: item for name, item in hinted.items() if found[name] is None}
+        self.close("words", unit="questions", taken=list(hinted), kept=list(kept), dropped=dropped)
+        return kept
+
+    def _readers(self, hinted: Mapping[str, Item]) -> tuple[dict[str, Item], int]:
+        """Those whose hints alone are not enough, and how many open questions could not be tried."""
+        rules = self.config.hints
+        if not rules.reader:
+            self.began("readers", len(hinted))
+            self.close("readers", unit="questions", taken=list(hinted), kept=list(hinted))
+            return dict(hinted), 0
+        tried = {name: item for name, item in hinted.items() if item.answer_kind == "choice"}
+        settings = [self.models.spec(rules.reader), rules.tries]
+        stage = Stage(name="hints-read", kind=_Tried, version=VERSION, settings=settings)
+        units = [
+            FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._reading(item))
+            for name, item in tried.items()
+        ]
+        found = self.ask("readers", units, models=self.models, model=rules.reader)
+        dropped = [found.dropped(name, stage="readers") for name in found.failed]
+        for name, artifact in found.made.items():
+            one = artifact.value
+            if one.n_with >= rules.at_least > one.n_without:
+                detail = (
+                    f"{rules.reader} is right without the video in {one.n_with} of {rules.tries} tries with "
+                    f"the hints, in {one.n_without} without: {' | '.join(tried[name].hints)}"
+                )
+                dropped.append(Dropped(what=name, stage="readers", reason="read-off", detail=detail))
+        gone = {one.what for one in dropped}
+        kept = {name: item for name, item in hinted.items() if name not in gone}
+        self.close(
+            "readers",
+            unit="questions",
+            taken=list(hinted),
+            kept=list(kept),
+            dropped=dropped,
+            n_cached=found.n_cached,
+        )
+        return kept, len(hinted) - len(tried)
+
+    def _reading(self, item: Item) -> Callable[[], Flow[_Tried]]:
+        def start() -> Flow[_Tried]:
+            parser = make_one("parser", "robust")
+            subject = DraftSubject(item=item, templates=Templates.load("plain"), parser=parser)
+            tries = range(self.config.hints.tries)
+            help_ = behind("\n".join(item.hints))
+            conditions = [
+                Condition(view="", positions=(), sample=i, more=more) for more in (help_, "") for i in tries
+            ]
+            scores = yield from sit(subject, conditions)
+            n = len(tries)
+            return _Tried(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
+
+        return start
+
+
+def _answer(item: Item) -> str:
+    return item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
+
+
+def _piece(evidence: Evidence) -> str:
+    ends = [f"{one:g} s" for one in (evidence.start_s, evidence.end_s) if one is not None]
+    when = f" ({' to '.join(ends)})" if ends else ""
+    return f"{evidence.kind}{when}: {evidence.note.strip()}"
+
+
+def _read_hints(text: str) -> tuple[str, ...] | Objection:
+    """The hints of a reply: one numbered line for each level."""
+    found: dict[int, str] = {}
+    for line in text.splitlines():
+        if (match := _LINE.match(plain(line))) is not None:
+            found.setdefault(int(match[1]), tidy(match[2]))
+    if list(found) != list(range(1, N_LEVELS + 1)) or not all(found.values()):
+        numbers = ", ".join(map(str, found)) or "none"
+        detail = f"it has the numbered lines {numbers}; wanted are 1 to {N_LEVELS}, one sentence each"
+        return Objection(reason="misshapen", detail=detail)
+    return tuple(found.values())
