@@ -54,8 +54,8 @@ class ModelMeans:
         ]
         if not made:
             raise UsageError(
-                f"no question of the panel has the tags {self.settings.rows!r} and {self.settings.columns!r}; say "
-                " model-means?rows=TAG&columns=TAG"
+                f"no question of the panel has the tags {self.settings.rows!r} and "
+                f"{self.settings.columns!r}; say model-means?rows=TAG&columns=TAG"
             )
         return tuple(made)
 
