@@ -257,6 +257,7 @@ def humanpcr(runs, name, **plan):
         scorer="humanpcr",
         benchmark="humanpcr",
         split="human-r",
+        style="cot",
         **plan,
     )
     return [first, second]
@@ -272,7 +273,9 @@ def test_runs_of_one_model_on_different_parts_share_a_row(runs, draws):
     (row,) = rows_of(published_tables(found, draws=draws))
     alone = [[one.value for one in rows_of(published_tables([r], draws=draws))[0].cells] for r in found]
     together = [cell.value for cell in row.cells]
-    assert together[1:] == [a if a is not None else b for a, b in zip(*(one[1:] for one in alone), strict=True)]
+    assert together[1:] == [
+        a if a is not None else b for a, b in zip(*(one[1:] for one in alone), strict=True)
+    ]
     assert sum(v is not None for v in together) > max(sum(v is not None for v in one) for one in alone)
     assert row.cells[0].text == "scripted:m"
 

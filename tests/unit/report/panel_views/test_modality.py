@@ -13,7 +13,9 @@ from vidence.tables.table import shown
 
 def finding(**right):
     marks = {name: (ReplyScore(value=float(right.get(name, 0)), kind="answered"),) for name in CONDITIONS}
-    return ModalityFinding(marks=marks, n_frames=8, solved={name: bool(right.get(name)) for name in CONDITIONS})
+    return ModalityFinding(
+        marks=marks, n_frames=8, solved={name: bool(right.get(name)) for name in CONDITIONS}
+    )
 
 
 def test_the_ratio_beyond_guessing_takes_chance_from_both_sides(bare, grid, draws):

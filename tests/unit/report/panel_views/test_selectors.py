@@ -30,7 +30,9 @@ def test_findings_of_selector_gap(bare, grid, draws):
     def finding(i):
         right = {"plan": i < 30, "evidence-frames": i < 90, "text": i < 10}
         marks = {name: (ReplyScore(value=float(so), kind="answered"),) for name, so in right.items()}
-        return GapFinding(marks=marks, recall=dict.fromkeys(right), n_frames=dict.fromkeys(right, 4), n_pieces=1)
+        return GapFinding(
+            marks=marks, recall=dict.fromkeys(right), n_frames=dict.fromkeys(right, 4), n_pieces=1
+        )
 
     order = np.random.default_rng(0).permutation(120)
     whole = grid(bare([finding(i) for i in order], diagnostic="selector-gap", version=1))
