@@ -43,6 +43,8 @@ class Viewed:
     name: str
     sentences: tuple[str, ...]
     statements: tuple[Statement, ...]
+    folders: tuple[tuple[str, str], ...] = ()
+    """The runs that it is about: what each is called, and where it lies."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -65,7 +67,7 @@ class Viewed:
             title=f"{self.name} · {title}",
             sentences=self.sentences,
             statements=self.statements,
-            facts=(),
+            facts=(("Runs", dict(self.folders)),),
         )
         write_file(path, page)
 
@@ -100,4 +102,11 @@ def viewed(grid: Grid, name: str, *, draws: Draws) -> Viewed:
     about = grid.of((ALL,) if paper is None else paper.benchmarks)
     said: Sequence[str] = () if paper is None else (f"{paper.source}: {paper.says}",)
     statements = open_view(name if paper is None else paper.view).show(about, draws)
-    return Viewed(name=name, sentences=(*said, *about.gaps()), statements=statements)
+    return Viewed(
+        name=name,
+        sentences=(*said, *about.gaps()),
+        statements=statements,
+        folders=tuple(
+            (f"{c.benchmark}, {c.run.plan.split}: {c.label}", str(c.run.folder)) for c in about.cells
+        ),
+    )

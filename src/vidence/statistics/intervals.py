@@ -282,7 +282,9 @@ class ClusteredMean:
         if self.reason:
             return self._by_t(bounds, level=level, name=name), 1.0
         is_finite = math.isfinite(high - low)
-        largest = max(abs(low), abs(high)) if is_finite else max(abs(self.value), 1e-300)
+        largest = (
+            max(abs(low), abs(high)) if is_finite else max(abs(self.value), 1e-150)
+        )  # its square is above 0
         p_value = float(
             p_values(
                 [self.value / largest],

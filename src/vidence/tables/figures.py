@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Shown, Table, has_interval, shown
+from vidence.tables.table import Row, Shown, Table, has_interval, percent, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
@@ -26,6 +26,7 @@ _CLEAR = '<path d="M-5-5H5V5H-5Z" class="point"/>'
 _UNCLEAR = '<circle r="4.5" class="point-open"/>'
 _INTERVAL = (svg.swatch('<path d="M2 8H14M2 4V12M14 4V12" class="whisker"/>'), "interval")
 
+FEW_COLUMNS, MOST_WRITTEN = 6, 13  # of a matrix: with one digit behind the point, with numbers at all
 SHADES = 5  # of a matrix, from 0 to 1
 _HEAD_PX = 18
 
@@ -198,14 +199,13 @@ def _matrix(table: Table) -> Drawing:
             style = f"shade-{int(min(share, 0.999) * SHADES)}" if share is not None else "shade-none"
             body.append(svg.rect(x=k * width, width=width - 0.3, y=top + 16, height=17, style=style))
             middle = f"{(k + 0.5) * width:.3f}%"
-            body.append(svg.text(cell.text, x=middle, y=top + 29, anchor="middle", style="number"))
+            if share is None or len(keys) <= MOST_WRITTEN:
+                words = cell.text if share is None or len(keys) <= FEW_COLUMNS else percent(share, digits=0)
+                body.append(svg.text(words, x=middle, y=top + 29, anchor="middle", style="number"))
     for k in range(len(keys)):
         body.append(svg.text(str(k + 1), x=f"{(k + 0.5) * width:.3f}%", y=12, anchor="middle", style="axis"))
     height = _HEAD_PX + len(table.rows) * _DIFFERENCE_PX
-    legend = tuple(
-        (svg.swatch(f'<text x="8" y="13" text-anchor="middle" class="axis">{k + 1}</text>'), column.title)
-        for k, column in enumerate(table.columns)
-    )
+    legend = tuple((svg.number_swatch(k), column.title) for k, column in enumerate(table.columns, start=1))
     return Drawing(svg=svg.whole(body, height=height, title=f"Matrix: {table.title}"), legend=legend)
 
 

@@ -23,6 +23,7 @@ _STYLES = 5
 _FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
 _MOST_STEPS = 5  # between the lines of an axis
 _STEPS = (1, 2, 5, 10)
+MOST_LABELS, MOST_LETTERS = 8, 24  # of points that have their names beside them; others have numbers
 LETTER, LABEL_GAP = 1.6, 12  # per cent of a narrow figure that a letter takes, pixels from label to label
 _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 
@@ -269,11 +270,14 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
         if has_interval(dot.y):
             body.append(line(x1=at, x2=at, y1=y(dot.y.low), y2=y(dot.y.high), style="grid"))
         taken.append(_Box(left=at - 1, right=at + 1, y=height))
-    for dot in known:
+    are_numbered = len(known) > MOST_LABELS or any(len(dot.label) > MOST_LETTERS for dot in known)
+    for i, dot in enumerate(known, start=1):
         at, height = x(dot.x.value), y(dot.y.value)
         body.append(svg.dot(_mark(dot.kind), x=at, y=height))
-        body.append(_named(dot.label, at=at, height=height, taken=taken))
+        body.append(_named(str(i) if are_numbered else dot.label, at=at, height=height, taken=taken))
     legend = tuple((svg.dot_swatch(_mark(i)), words) for i, words in enumerate(scatter.kinds))
+    if are_numbered:
+        legend += tuple((svg.number_swatch(i), dot.label) for i, dot in enumerate(known, start=1))
     return Drawing(svg=_whole(body, scatter.title), legend=legend)
 
 

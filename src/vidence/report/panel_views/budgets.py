@@ -68,10 +68,7 @@ class Budgets:
                 "no model of the panel was asked with several numbers of frames on the same questions; make "
                 "conditions that differ in n_frames"
             )
-        figures = [
-            _figure(name, [one for one in curves if one.benchmark == name], draws=draws)
-            for name in dict.fromkeys(one.benchmark for one in curves)
-        ]
+        figures = [_figure(some, draws=draws) for some in _together(curves)]
         return (*figures, _neighbours(curves, draws=draws), _trends(curves, draws=draws))
 
     def _parts(self, curve: _Curve) -> list[_Curve]:
@@ -117,10 +114,20 @@ def _curves(cells: tuple[GridCell, ...]) -> list[_Curve]:
     return found
 
 
-def _figure(benchmark: str, curves: list[_Curve], *, draws: Draws) -> Chart:
+def _together(curves: list[_Curve]) -> list[list[_Curve]]:
+    """The curves of one benchmark and group, which make a figure."""
+    found: dict[tuple[str, str], list[_Curve]] = {}
+    for curve in curves:
+        found.setdefault((curve.benchmark, curve.group), []).append(curve)
+    return list(found.values())
+
+
+def _figure(curves: list[_Curve], *, draws: Draws) -> Chart:
+    """The curves of all models on the questions of one group."""
+    title = ", ".join(filter(None, (curves[0].benchmark, curves[0].group)))
     series = tuple(
         Series(
-            label=curve.label,
+            label=curve.model,
             points=tuple(
                 Point(x=curve.amounts[name], y=curve.lineup.mean(values, level=draws.level))
                 for name, values in curve.lineup.values.items()
@@ -129,8 +136,8 @@ def _figure(benchmark: str, curves: list[_Curve], *, draws: Draws) -> Chart:
         for curve in curves
     )
     return Chart(
-        name=f"budgets:{benchmark}",
-        title=f"{benchmark}: score and number of frames",
+        name=f"budgets:{title}",
+        title=f"{title}: score and number of frames",
         x_title="frames",
         y_title="accuracy",
         series=series,

@@ -48,7 +48,10 @@ class Gain:
         for cell, base in pairs:
             lineup = Lineup.of({"own": cell, "base": base})
             found = None if lineup is None else lineup.versus("own", "base", level=draws.level)
-            some.append(Versus(label=f"{cell.label} less {base.label}", detail=cell.benchmark, found=found))
+            label = f"{cell.label} less {base.label}"
+            if cell.model == base.model:
+                label = f"{cell.model}: {cell.condition} less {base.condition}"
+            some.append(Versus(label=label, detail=cell.benchmark, found=found))
         return (differences("gain", "What is gained over the base", some, draws=draws, notes=grid.gaps()),)
 
     def _base(self, cell: GridCell, grid: Grid) -> GridCell | None:

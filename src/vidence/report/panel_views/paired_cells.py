@@ -10,7 +10,7 @@ from vidence.records import Clusters, Estimate, Item
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import GridCell
 from vidence.report.scores import Draws, macro_tag
-from vidence.statistics.intervals import UNBOUNDED, mean_interval
+from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import Comparison, compare, holm
 from vidence.tables.table import Cell, Column, Line, Measure, Table, count, number, share, tabulate
 
@@ -47,22 +47,23 @@ class Lineup:
         )
 
     def mean(self, values: Values, *, level: float) -> Estimate:
-        """The mean of something without bounds over the questions, such as a slope."""
+        """The mean of scores over the questions, as the runs are averaged."""
         clusters = Clusters.of(self.items)
-        return mean_interval(values, clusters=clusters, groups=self.groups, bounds=UNBOUNDED, level=level)
+        return mean_interval(values, clusters=clusters, groups=self.groups, level=level)
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
         """The least-squares slope of the score over these amounts, and the p-value of its being 0."""
         x = np.array(list(amounts.values()))
         weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum())
         slopes = np.column_stack([self.values[name] for name in amounts]) @ weights
+        most = float(weights[weights > 0].sum())  # of scores from 0 to 1
         nothing = np.zeros(len(slopes))
         found = compare(
             slopes,
             nothing,
             clusters=Clusters.of(self.items),
             groups=self.groups,
-            bounds=UNBOUNDED,
+            bounds=(0.0, most),
             level=level,
         )
         return found.difference, found.p_value

@@ -132,7 +132,7 @@ def _joined(
         name=name,
         title=f"{cells[0].run.plan.benchmark}: {title}",
         note=note.strip(),
-        label=Column(key="name", title="model", note="and how it was asked and scored"),
+        label=Column(key="name", title="model"),
         columns=tuple(
             Column(key=f"column:{i}", title=c.title, group=c.group, kind="share")
             for i, c in enumerate(columns)
@@ -141,10 +141,13 @@ def _joined(
             Row(
                 key=f"row:{i}",
                 label=some[0].label,
-                detail="; ".join(dict.fromkeys(how_asked(cell.run) for cell in some)),
                 values=tuple(values[place]),
             )
             for i, (place, some) in enumerate(places.items())
+        ),
+        footnotes=tuple(
+            f"{some[0].label}: {'; '.join(dict.fromkeys(how_asked(cell.run) for cell in some))}."
+            for some in places.values()
         ),
     )
 

@@ -35,8 +35,14 @@ def test_no_trend_where_all_budgets_are_alike(cell, grid, draws):
 def test_curves_by_pieces_of_evidence(cell, grid, draws):
     tags = lambda i: {"n_evidence": str(2 + i % 6)}  # noqa: E731
     runs = [cell("m", str(n), seed=n, n_frames=n, tags=tags) for n in (8, 16)]
-    curve = open_view("budgets?by=evidence").show(grid(*runs), draws)[0]
-    assert [one.label for one in curve.series] == ["m", "m, 2-3 pieces", "m, 4-5 pieces", "m, 6+ pieces"]
+    *figures, neighbours, _ = open_view("budgets?by=evidence").show(grid(*runs), draws)
+    assert [one.title.partition(":")[0] for one in figures] == [
+        "table",
+        "table, 2-3 pieces",
+        "table, 4-5 pieces",
+        "table, 6+ pieces",
+    ]
+    assert neighbours.rows[1].label == "m, 2-3 pieces: 16 less 8 frames"
 
 
 def test_one_budget_is_none(cell, grid, draws):

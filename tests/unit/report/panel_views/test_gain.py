@@ -16,7 +16,7 @@ def test_a_condition_is_set_against_another_question_by_question(cell, grid, dra
     (table,) = open_view("gain?against=direct").show(
         grid(cell("m", "direct", right=half), cell("m", "cot", right=more)), draws
     )
-    assert table.rows[0].label == "m, cot less m, direct"
+    assert table.rows[0].label == "m: cot less direct"
     assert shown(table, "pair:0", "difference").text == "+12.5"
     assert shown(table, "pair:0", "clear").text == "clear"
 
