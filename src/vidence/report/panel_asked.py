@@ -195,8 +195,10 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
     if not asked.runs:
         raise UsageError(f"no run of the panel has a score: {'; '.join(asked.missing)}")
     cells, tables, missing = list[PanelCell](), [], list(asked.missing)
+    loaded: dict[Path, Run] = {}
     for one in asked.runs:
         run = replace(open_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
+        loaded[one.folder] = run
         if not run.rows:
             missing.append(
                 f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
@@ -212,5 +214,5 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
         section=panel_section(title, cells, missing=missing, draws=draws),
         run_tables=tuple(tables),
         level=level,
-        grid=grid_of(asked.runs, missing=asked.missing),
+        grid=grid_of(asked.runs, missing=asked.missing, loaded=loaded),
     )

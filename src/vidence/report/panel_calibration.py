@@ -15,6 +15,7 @@ from vidence.tables.table import Table
 
 SOUND, USUAL = "fuser", 16  # the simulated model without a defect, and frames
 RULE = "midpoints"
+FINDINGS = "findings of"  # marks rows of diagnostics, which are set beside what was planted elsewhere
 Pairs = Sequence[tuple[Run, Compared]]
 
 
@@ -92,8 +93,9 @@ def _beside(
     (shown,) = (
         one for one in open_view(view).show(grid, draws) if isinstance(one, Table) and one.name == table
     )
+    rows = {row.label: row for row in shown.rows if FINDINGS not in row.detail}
     made = []
-    for row, (first, second) in zip(shown.rows, order, strict=True):
+    for row, (first, second) in zip(rows.values(), order, strict=True):
         ours, theirs = planted[first][1], planted[second][1]
         apart = np.array(ours.planted, float).mean() - np.array(theirs.planted, float).mean()
         made.append(

@@ -1,7 +1,9 @@
 """The runs of a panel as a grid of models, conditions and benchmarks, which views turn into tables."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from vidence.catalog import create
@@ -137,8 +139,18 @@ def open_view(spec: str) -> PanelView:
     return view
 
 
-def grid_of(runs: Sequence[PanelRun], *, missing: Sequence[str] = ()) -> Grid:
+def grid_of(
+    runs: Sequence[PanelRun],
+    *,
+    missing: Sequence[str] = (),
+    loaded: Mapping[Path, Run] = MappingProxyType({}),
+) -> Grid:
     """The grid of the runs of a panel, read from their folders.
+
+    Args:
+        runs: the runs.
+        missing: which others have no trial, and why.
+        loaded: those that were read already, by their folders.
 
     Raises:
         StoreError: one of them is no run folder, or a damaged one.
@@ -150,7 +162,7 @@ def grid_of(runs: Sequence[PanelRun], *, missing: Sequence[str] = ()) -> Grid:
                 benchmark=one.benchmark,
                 model=one.model,
                 condition=one.condition,
-                run=load_run(one.folder),
+                run=loaded[one.folder] if one.folder in loaded else load_run(one.folder),
                 about=one.about,
             )
             for one in runs
@@ -181,10 +193,11 @@ def _check_releases(cells: Sequence[GridCell]) -> None:
         if len(found) > 1:
             said = "; ".join(f"{cell.label}: {revision}" for revision, cell in found.items())
             raise _of_releases(next(iter(found.values())).benchmark, f"revision ({said})")
-    seen: dict[tuple[str, str], tuple[object, GridCell]] = {}
+    seen: dict[tuple[str, str, str], tuple[object, GridCell]] = {}
     for cell in cells:
         for item_id, item in _items(cell.run):
-            first, other = seen.setdefault((cell.run.plan.benchmark, item_id), (_content(item), cell))
+            place = (cell.benchmark, cell.run.plan.split, item_id)
+            first, other = seen.setdefault(place, (_content(item), cell))
             if first != _content(item):
                 what = f"question {item_id!r} ({other.label} against {cell.label})"
                 raise _of_releases(cell.benchmark, what)

@@ -62,7 +62,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
         UsageError: printed tables are wanted and none is about what these runs were asked.
     """
     sections = []
-    if any(map(_declared, {run.plan.benchmark for run in runs})):
+    if any(map(declared, {run.plan.benchmark for run in runs})):
         sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws), place="after"))
     if with_published:
         sections.append(
@@ -158,7 +158,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
     )
 
 
-def _declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
+def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The tables that a benchmark names; none where it is not installed here."""
     if benchmark not in names("benchmark"):
         return {}
@@ -168,7 +168,7 @@ def _declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
 
 def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The columns that the benchmark names, by the title of their table; else those of small tags."""
-    if found := _declared(runs[0].plan.benchmark):
+    if found := declared(runs[0].plan.benchmark):
         return found
     values: dict[str, set[str]] = {}
     for run in runs:

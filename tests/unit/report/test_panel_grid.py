@@ -1,9 +1,12 @@
 """What may stand in one grid: one run in one place, one release of a benchmark."""
 
+from dataclasses import replace
+
 import pytest
 
 from vidence.engine.panel import PanelRun
 from vidence.errors import UsageError
+from vidence.records import Answered
 from vidence.report.panel_grid import Grid, GridCell, grid_of
 
 
@@ -32,11 +35,15 @@ def test_another_question_under_one_id_is_refused(cell, runs):
     item = runs.question("q1", "v1", "B")
     other = cell("b", model="n", items=[item], trials=[])
     assert Grid(cells=(cell("a"), other))  # it was never put
-    from vidence.records import Answered
-
     asked = cell("c", model="o", items=[item], trials=[runs.marked(item, Answered(answer="B"))])
     with pytest.raises(UsageError, match="question 'q1' \\(m against o\\)"):
         Grid(cells=(cell("d"), asked))
+
+
+def test_two_files_of_questions_may_have_the_same_ids(cell, runs):
+    item = runs.question("q1", "v1", "B")
+    other = cell("b", items=[item], trials=[runs.marked(item, Answered(answer="B"))])
+    assert Grid(cells=(cell("a"), replace(other, benchmark="Kitchen"))).benchmarks == ("table", "Kitchen")
 
 
 def test_a_run_without_trials_is_there_and_has_no_score(cell, runs):

@@ -14,7 +14,7 @@ from vidence.records import Clusters, Record
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup
-from vidence.report.papers import best_of, column_cell, column_rows, columns_of
+from vidence.report.papers import best_of, column_cell, column_rows, columns_of, declared
 from vidence.report.provenance import how_asked
 from vidence.report.results import Row as ResultRow
 from vidence.report.results import Run
@@ -75,7 +75,7 @@ class Scores:
         if self.settings.by:
             return matrices(grid, self.settings, draws=draws)
         made: list[Statement] = []
-        for cells in by_benchmark(grid.scored, lambda cell: cell.run.plan.benchmark).values():
+        for cells in together(grid.scored):
             for title, columns in columns_of([cell.run for cell in cells]).items():
                 kept = [c for c in columns if any(column_rows(cell.run, c) for cell in cells)]
                 if kept:
@@ -89,6 +89,29 @@ class Scores:
 def create(settings: Settings) -> PanelView:
     """The view."""
     return Scores(settings)
+
+
+def together(cells: Sequence[GridCell]) -> list[list[GridCell]]:
+    """The runs whose rows are joined: those of a benchmark that a paper prints, if none share questions.
+
+    Others stand together where the panel gives them one name.
+    """
+    found = []
+    for benchmark, some in by_benchmark(cells, lambda cell: cell.run.plan.benchmark).items():
+        are_parts = all(map(_are_parts, _places(some).values()))
+        found += [some] if declared(benchmark) and are_parts else list(by_benchmark(some).values())
+    return found
+
+
+def _are_parts(cells: Sequence[GridCell]) -> bool:
+    """Whether no question is in two of these runs."""
+    ids = [{row.item.item_id for row in cell.run.rows} for cell in cells]
+    return sum(map(len, ids)) == len(set[str]().union(*ids))
+
+
+def _title(cells: Sequence[GridCell]) -> str:
+    titles = list(dict.fromkeys(cell.benchmark for cell in cells))
+    return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
 
 
 def _places(cells: Sequence[GridCell]) -> dict[Place, list[GridCell]]:
@@ -130,7 +153,7 @@ def _joined(
     )
     return Table(
         name=name,
-        title=f"{cells[0].run.plan.benchmark}: {title}",
+        title=f"{_title(cells)}: {title}",
         note=note.strip(),
         label=Column(key="name", title="model"),
         columns=tuple(
@@ -176,7 +199,7 @@ def matrices(grid: Grid, settings: Settings, *, draws: Draws) -> tuple[Table, ..
         UsageError: no question has the tag.
     """
     made, (tag, _, value) = list[Table](), settings.where.partition("=")
-    for benchmark, cells in by_benchmark(grid.scored, lambda cell: cell.run.plan.benchmark).items():
+    for cells in together(grid.scored):
         rows: dict[Place, list[Sequence[ResultRow]]] = {}
         for cell in cells:
             kept = chosen(cell.run.rows, {tag: (value,)} if tag else {})
@@ -184,7 +207,7 @@ def matrices(grid: Grid, settings: Settings, *, draws: Draws) -> tuple[Table, ..
                 rows.setdefault(cell.row, []).append(kept)
         if rows:
             labels = {cell.row: cell.label for cell in cells}
-            made.append(_matrix(benchmark, rows, labels, by=settings.by, draws=draws))
+            made.append(_matrix(_title(cells), rows, labels, by=settings.by, draws=draws))
     if not made:
         of = f" where {settings.where}" if tag else ""
         raise UsageError(

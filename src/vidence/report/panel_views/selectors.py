@@ -101,7 +101,8 @@ def _of_findings(grid: Grid, *, draws: Draws) -> list[_Row]:
             called = {PLAN: one.plan.selector, ORACLE: "evidence"}
             if found.items:
                 values = {called.get(name, name): found.values[name] for name in names}
-                rows.append(_row(cell, Lineup(items=found.items, values=values)))
+                lineup = Lineup(items=found.items, values=values)
+                rows.append(_row(cell, lineup, said="findings of selector-gap"))
     return rows
 
 
@@ -118,9 +119,9 @@ def _of_runs(grid: Grid) -> list[_Row]:
     return rows
 
 
-def _row(cell: GridCell, lineup: Lineup) -> _Row:
-    frames = f"{cell.run.plan.n_frames} frames"
-    return _Row(label=cell.model, detail=f"{cell.benchmark}, {frames}", lineup=lineup)
+def _row(cell: GridCell, lineup: Lineup, *, said: str = "") -> _Row:
+    detail = ", ".join(filter(None, (cell.benchmark, f"{cell.run.plan.n_frames} frames", said)))
+    return _Row(label=cell.model, detail=detail, lineup=lineup)
 
 
 def _scores(rows: list[_Row], *, draws: Draws) -> Table:
