@@ -203,7 +203,7 @@ def panel(
     import secrets
 
     from vidence.engine.environment import environment
-    from vidence.engine.panel import PanelFile, check_panel, panel_of, planned, slug
+    from vidence.engine.panel import PanelFile, check_panel, given_runs, panel_of, planned, slug
     from vidence.engine.trust import begun
     from vidence.make.pipeline.config_file import read_config
     from vidence.report.panel_asked import ask_panel, read_panel
@@ -227,6 +227,7 @@ def panel(
         return _asked(plan, run.folder, place=place, progress=progress, doing=doing)
 
     done = ask_panel(runs, max_cost=config.max_cost, ask=ask)
+    done.runs += given_runs(config, beside=beside)
     return read_panel(config.title or stem, done, level=level)
 
 

@@ -52,6 +52,7 @@ FOLDERS = {
     "judge": "vidence.ask.judging",
     "strategy": "vidence.ask.strategies",
     "diagnostic": "vidence.explain.diagnostics",
+    "view": "vidence.report.panel_views",
     "embedder": "vidence.ask.embedding",
     "maker": "vidence.make.makers",
     "task": "vidence.make.tasks",

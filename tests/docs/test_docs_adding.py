@@ -41,6 +41,7 @@ LEAST_CHECKS = {
     "strategy": 6,
     "diagnostic": 12,
     "embedder": 18,
+    "view": 4,
     "detector": 4,
     "describer": 1,
     "tracker": 1,

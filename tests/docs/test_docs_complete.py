@@ -24,6 +24,7 @@ TABLES = {
     "judge": "docs/guides/judges.md",
     "strategy": "docs/guides/running.md",
     "embedder": "docs/guides/embedders.md",
+    "view": "docs/guides/panel.md",
     "maker": "docs/making/index.md",
     "task": "docs/making/herbench.md",
     "detector": "docs/making/herbench.md",

@@ -132,3 +132,54 @@ def test_rows_of_papers_are_listed(vidence):
     assert done.code == 0
     assert "perceptioncomp/thinking" in done.out
     assert "temperature 0.7" in done.out
+
+
+def test_a_view_is_a_table_a_figure_and_a_page_and_needs_no_asking_again(vidence, written):
+    written(BENCHMARKS + MODELS + CONDITIONS)
+    assert vidence("panel", "p.toml", "--no-page").code == 0
+    views = ("--as", "frontier", "--as", "scores?by=task", "--as", "gain?against=direct")
+    done = vidence("panel", "p.toml", "--no-ask", *views, "--tables", "tables", "--latex", "t.tex")
+    assert done.code == 0, done.err
+    assert "[1/4]" not in done.err
+    assert "accuracy by task" in done.out
+    pages = {path.name for path in (vidence.folder / "runs/panel-p").glob("*.html")}
+    assert pages == {"panel.html", "frontier.html", "scores-by-task.html", "gain-against-direct.html"}
+    assert "<svg" in (vidence.folder / "runs/panel-p/scores-by-task.html").read_text()
+    assert (vidence.folder / "tables/gain.csv").read_text().startswith("compared,")
+    assert "accuracy by task" in (vidence.folder / "t.tex").read_text()
+
+
+def test_run_folders_have_a_place_in_a_panel(vidence, written):
+    written(BENCHMARKS + MODELS)
+    assert vidence("panel", "p.toml", "--no-page").code == 0
+    folders = "".join(
+        f'[[runs]]\nfolder = "runs/panel-p/table/{name}"\nmodel = "M"\ncondition = "{name}"\n'
+        for name in ("Always-A", "baseline-longest")
+    )
+    (vidence.folder / "q.toml").write_text(f'title = "Given"\n{folders}')
+    done = vidence("panel", "q.toml", "--as", "gain?against=Always-A", "--no-page")
+    assert done.code == 0, done.err
+    assert "M: baseline-longest less" in done.out
+    (vidence.folder / "q.toml").write_text(
+        f'title = "Given"\n{folders}'.replace("baseline-longest", "Always-A")
+    )
+    twice = vidence("panel", "q.toml")
+    assert twice.code == 2
+    assert "both M, Always-A on table" in twice.err
+
+
+def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence, written):
+    written(BENCHMARKS + MODELS)
+    wrong = vidence("panel", "p.toml", "--as", "humanpcr-fig77")
+    assert wrong.code == 2
+    assert "humanpcr-fig7" in wrong.err
+    assert not (vidence.folder / "runs").exists()
+    none = vidence("panel", "p.toml", "--no-ask")
+    assert none.code == 3
+    assert "no score: table, Always A: not asked yet" in none.err
+
+
+def test_views_and_the_figures_of_papers_are_listed(vidence):
+    assert "frontier" in vidence("list", "views").out
+    assert "humanpcr-fig7" in vidence("list", "figures").out
+    assert "against" in vidence("list", "views", "gain").out

@@ -102,7 +102,11 @@ OF_FILES = {"html", "csv_path", "json_path", "latex", "interval", "items"}
 COMMANDS = {
     "compare": ({"folders", *OF_FILES}, {"first", "second", "more"}),
     "contrast": ({"folders", *OF_FILES}, {"runs"}),
-    "panel": ({"check", "page", "json_path", "latex", "interval", "items"}, {"cache"}),
+    "panel": (
+        # the object that it returns has views
+        {"check", "ask", "views", "tables_dir", "page", "json_path", "latex", "interval", "items"},
+        {"cache"},
+    ),
     "correlate": ({"folders", "with_table", *OF_FILES}, {"runs", "table"}),
 }
 

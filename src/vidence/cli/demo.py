@@ -29,6 +29,7 @@ from vidence.report.calibration import Compared, calibration_section, compare, o
 from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
+from vidence.report.panel_calibration import recovered_by_views
 from vidence.report.results import Run, load_run
 from vidence.report.sections import Section
 
@@ -149,8 +150,12 @@ def _everything(out: Path, console: Console, meter: Meter) -> _Done:
     _world(out, console)
     folders = anyio.run(_ask_all, out, console, meter)
     runs = [load_run(folder) for folder in folders]
-    compared = [compare(run) for run in runs if run.folder.name not in GUESSERS]
-    recovered = _diagnose_all(out, console, meter, runs={run.folder.name: run for run in runs})
+    sure = [run for run in runs if run.folder.name not in GUESSERS]
+    compared = [compare(run) for run in sure]
+    recovered = [
+        *_diagnose_all(out, console, meter, runs={run.folder.name: run for run in runs}),
+        *recovered_by_views(list(zip(sure, compared, strict=True))),
+    ]
     _step(meter, "making questions")
     made = make_planted(out / "made", seed=_SEED, context=_context(out))
     lights = _lights(out, meter)
@@ -158,7 +163,7 @@ def _everything(out: Path, console: Console, meter: Meter) -> _Done:
     page = out / "report.html"
     _step(meter, "writing the page")
     write_page(
-        [run for run in runs if run.folder.name not in GUESSERS],
+        sure,
         page,
         cache_root=out / "cache",
         media_root=out / "world",

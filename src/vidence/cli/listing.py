@@ -24,6 +24,7 @@ PURPOSES: Mapping[str, str] = {
     "judges": "how models mark replies, for --judge with --judge-model",
     "strategies": "how one question is answered, for --strategy",
     "diagnostics": "why a score is what it is, for vidence diagnose",
+    "views": "tables and figures over all runs, for vidence panel --as",
     "embedders": "how frames and words are matched, for selectors that search",
     "makers": "what makes questions, for vidence make",
     "tasks": "the kinds of questions that the maker herbench makes",
@@ -36,6 +37,7 @@ PURPOSES: Mapping[str, str] = {
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",
     "rows": "how papers asked the models of their tables, for vidence panel",
+    "figures": "tables and figures of papers by name, for vidence panel --as",
     "mappings": "layouts of other people's questions and results, for --map and vidence import",
 }
 
@@ -94,6 +96,10 @@ def _summary(plural: str, name: str) -> str:
         from vidence.engine.panel import paper_rows
 
         return paper_rows()[name].says
+    if plural == "figures":
+        from vidence.report.panel_named import paper_views
+
+        return paper_views()[name].says
     if plural == "mappings":
         from vidence.ask.mapping.mapping import read_map
 
@@ -167,8 +173,20 @@ def _mappings() -> tuple[str, ...]:
     return tuple(presets())
 
 
+def _figures() -> tuple[str, ...]:
+    from vidence.report.panel_named import paper_views
+
+    return tuple(paper_views())
+
+
 # Names that are no files of code.
-_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets, "rows": _rows, "mappings": _mappings}
+_OTHERS = {
+    "protocols": _protocols,
+    "prompts": _prompt_sets,
+    "rows": _rows,
+    "figures": _figures,
+    "mappings": _mappings,
+}
 
 
 @click.command()

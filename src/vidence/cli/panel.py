@@ -1,5 +1,7 @@
 """``vidence panel``."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from vidence.engine.evaluate import Summary
     from vidence.engine.panel import PanelRun
     from vidence.engine.plan import Plan
+    from vidence.report.panel_asked import Panel
 
 
 @click.command()
@@ -31,6 +34,20 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     help="Folder of the runs and the page (default: runs/panel-FILE).",
+)
+@click.option(
+    "--as",
+    "views",
+    multiple=True,
+    metavar="VIEW",
+    help="Show this view, too: a name of `vidence list figures` or `views`; may be repeated.",
+)
+@click.option("--ask/--no-ask", default=True, help="Ask what is missing, or take the runs as they are.")
+@click.option(
+    "--tables",
+    "tables_dir",
+    type=click.Path(path_type=Path),
+    help="Write the tables of the views as CSV into this folder.",
 )
 @click.option("--check", is_flag=True, help="Say what would be asked, and ask nothing.")
 @trust_option
@@ -45,6 +62,9 @@ def panel(
     *,
     file: Path,
     out: Path | None,
+    views: tuple[str, ...],
+    ask: bool,
+    tables_dir: Path | None,
     check: bool,
     trust: bool,
     level: float,
@@ -60,43 +80,82 @@ def panel(
     Each is a run of its own in the folder of the panel; the same command goes on with those that are not
     complete, and nothing is asked twice. A run that cannot go on does not stop the others.
     """
-    from vidence.engine.panel import PanelFile, check_panel, planned
+    from vidence.engine.panel import PanelFile, check_panel, given_runs, planned
     from vidence.make.pipeline.config_file import read_config
-    from vidence.report.export import write_file
-    from vidence.report.panel import write_panel_json
-    from vidence.report.panel_asked import ask_panel, read_panel
-    from vidence.report.terminal import draw_section
-    from vidence.tables.latex import latex as latex_of
+    from vidence.report.panel_asked import ask_panel, read_panel, taken
+    from vidence.report.panel_named import check_view
 
+    for view in views:
+        check_view(view)
     config = read_config(file, PanelFile)
     root = out if out is not None else Path("runs") / f"panel-{file.stem}"
     runs = planned(config, beside=file.parent, root=root)
-    console, words = Screen(stderr=True), screen(json_path, latex)
+    given = given_runs(config, beside=file.parent)
+    console = Screen(stderr=True)
     if check:
-        for run in runs:
+        for run in (*runs, *given):
             say(console, (run.benchmark, "bold"), f" · {run.label} · {run.plan.model} · {run.folder}")
         return 0
     check_panel(runs, source=file, environment=environment(), is_trusted=trust)
     again = f"vidence panel {file}" + (f" --out {out}" if out is not None else "")
 
-    def ask(place: int, run: "PanelRun", plan: "Plan") -> "Summary":
+    def put(place: int, run: "PanelRun", plan: "Plan") -> "Summary":
         say(console, (f"[{place}/{len(runs)}] ", "bold"), f"{run.benchmark}, {run.label}")
         summary = asked(plan, run.folder, console, again=again, progress=progress)
         say_summary(summary, run.folder, console)
         return summary
 
-    done = ask_panel(runs, max_cost=config.max_cost, ask=ask)
+    done = ask_panel(runs, max_cost=config.max_cost, ask=put) if ask else taken(runs)
+    done.runs += given
     if done.runs:
         found = read_panel(config.title or file.stem, done, level=level)
-        write_asked(
-            (json_path, lambda path: write_panel_json(found.cells, found.section, path)),
-            (latex, lambda path: write_file(path, latex_of([found.scores], intervals=interval))),
-        )
-        if page:
-            path = root / "panel.html"
-            found.write_page(path, cache_root=cache_root(), n_items=items)
-            click.echo(f"wrote {path}", err=True)
-        draw_section(found.section, words)
+        shown = _Shown(json=json_path, latex=latex, interval=interval, tables_dir=tables_dir)
+        shown.write(found, views, page=root / "panel.html" if page else None, n_items=items)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
     return NOT_ALL if done.missing or done.n_failed else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """Where the tables of a panel are written to."""
+
+    json: Path | None
+    latex: Path | None
+    interval: Literal["pm", "brackets", "none"]
+    tables_dir: Path | None
+
+    def write(self, found: "Panel", views: Sequence[str], *, page: Path | None, n_items: int) -> None:
+        """Write files and pages, then draw the scores and the views in the terminal."""
+        from vidence.engine.panel import slug
+        from vidence.report.export import write_file, write_tables
+        from vidence.report.panel import write_panel_json
+        from vidence.report.sections import Section
+        from vidence.report.terminal import draw_section
+        from vidence.tables.latex import latex as latex_of
+
+        words = screen(self.json, self.latex)
+        views_shown = [found.view(name) for name in views]
+        tables = [table for view in views_shown for table in view.tables]
+        section = replace(found.section, tables=(*found.section.tables, *tables))
+        write_asked(
+            (self.json, lambda path: write_panel_json(found.cells, section, path)),
+            (
+                self.latex,
+                lambda path: write_file(path, latex_of([found.scores, *tables], intervals=self.interval)),
+            ),
+        )
+        if self.tables_dir is not None:
+            n = len(write_tables(tables or [found.scores], self.tables_dir))
+            click.echo(f"wrote {n} tables into {self.tables_dir}", err=True)
+        if page is not None and found.cells:
+            found.write_page(page, cache_root=cache_root(), n_items=n_items)
+            click.echo(f"wrote {page}", err=True)
+        for view in views_shown if page is not None else ():
+            path = page.with_name(f"{slug(view.name)}.html") if page is not None else Path()
+            view.write_page(path, title=found.title)
+            click.echo(f"wrote {path}", err=True)
+        if found.cells:
+            draw_section(found.section, words)
+        for view in views_shown:
+            draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), words)

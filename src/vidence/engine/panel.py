@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -16,8 +16,9 @@ from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
 from vidence.engine.environment import Environment
 from vidence.engine.given import spec_of
-from vidence.engine.plan import Plan, PlanOverrides
+from vidence.engine.plan import Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import make_plan
+from vidence.engine.specs import label as label_of
 from vidence.engine.specs import short_name
 from vidence.engine.trust import check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
@@ -41,13 +42,40 @@ class PanelBenchmark(Record):
     settings: dict[str, object] = msgspec.field(default_factory=dict)
 
 
-class PanelModel(Record):
+class ModelFacts(Record, omit_defaults=True):
+    """What views of a panel ask of a model beside its replies."""
+
+    family: str = ""
+    """The series that it is one size of."""
+    base: str = ""
+    """The name of the model of this panel that it was made from."""
+    size_b: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Billions of parameters; None where that is not known."""
+
+
+UNKNOWN: Final = ModelFacts()
+"""What is known of a model that nothing is said of."""
+
+
+class PanelModel(ModelFacts):
     """One model of a panel. `rows` name how papers asked such a model (`paper_rows`)."""
 
     model: str
     name: str = ""
     rows: tuple[str, ...] = ()
     settings: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class PanelFolder(ModelFacts):
+    """A run folder that is there already: asked elsewhere, made of recorded replies, or of people.
+
+    `folder` is relative to the file of the panel. `model` and `condition` are its place among the others; by
+    default the name of the run, and none.
+    """
+
+    folder: str
+    model: str = ""
+    condition: str = ""
 
 
 class Condition(Record):
@@ -68,17 +96,19 @@ class PanelFile(Record):
     title: str = ""
     max_cost: float | None = None
     settings: dict[str, object] = msgspec.field(default_factory=dict)
-    benchmarks: tuple[PanelBenchmark, ...]
-    models: tuple[PanelModel, ...]
+    benchmarks: tuple[PanelBenchmark, ...] = ()
+    models: tuple[PanelModel, ...] = ()
     conditions: tuple[Condition, ...] = (Condition(name=""),)
+    runs: tuple[PanelFolder, ...] = ()
 
     def __post_init__(self) -> None:
+        is_asked = bool(self.benchmarks or self.models or not self.runs)
         for what, names in {
             "benchmarks": [one.name or one.benchmark for one in self.benchmarks],
             "models": [one.name or short_name(one.model) for one in self.models],
             "conditions": [one.name for one in self.conditions],
         }.items():
-            if not names:
+            if not names and is_asked:
                 raise UsageError(f"the panel has no {what}; name one at least")
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise UsageError(f"two {what} are called {twice[0]!r}; give each a name of its own")
@@ -126,6 +156,7 @@ class PanelRun:
     condition: str
     plan: Plan
     folder: Path
+    about: ModelFacts = UNKNOWN
 
     @property
     def label(self) -> str:
@@ -186,11 +217,44 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
         except UsageError as error:
             raise UsageError(f"{label} on {title}: {error}") from error
         folder = root / slug(title) / slug(label)
-        runs.append(PanelRun(benchmark=title, model=name, condition=condition.name, plan=plan, folder=folder))
+        about = ModelFacts(family=model.family, base=model.base, size_b=model.size_b)
+        place = {"benchmark": title, "model": name, "condition": condition.name}
+        runs.append(PanelRun(**place, plan=plan, folder=folder, about=about))
     _check_apart(runs)
     if panel.max_cost is not None:
         _check_prices(runs)
     return tuple(runs)
+
+
+def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
+    """The run folders that a panel names; nothing in them is asked.
+
+    Args:
+        panel: the panel.
+        beside: the folder that they are relative to.
+
+    Raises:
+        StoreError: no run folder.
+    """
+    found = []
+    for one in panel.runs:
+        folder = beside / one.folder
+        plan, _ = read_plan(folder)
+        titles = [
+            entry.name for entry in panel.benchmarks if entry.name and entry.benchmark == plan.benchmark
+        ]
+        about = ModelFacts(family=one.family, base=one.base, size_b=one.size_b)
+        found.append(
+            PanelRun(
+                benchmark=titles[0] if len(titles) == 1 else plan.benchmark,
+                model=one.model or label_of(plan),
+                condition=one.condition,
+                plan=plan,
+                folder=folder,
+                about=about,
+            )
+        )
+    return tuple(found)
 
 
 def _merged(layers: Iterable[Mapping[str, object]]) -> dict[str, object]:

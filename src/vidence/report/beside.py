@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vidence.catalog import create, ready
+from vidence.engine.specs import label
 from vidence.errors import UsageError
 from vidence.explain.published.printed import (
     Measure,
@@ -54,7 +55,7 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
         fits = {i: _fits(runs[i], table, draws=draws) for i in members}
         ours = {i: fit for i, fit in fits.items() if fit.has_value}
         if ours:
-            rows = [TableRow(key=f"ours:{i}", label=labels[i], values=fit.cells) for i, fit in ours.items()]
+            rows = _joined(runs, labels, ours)
             how = [
                 sentence
                 for i, fit in ours.items()
@@ -71,6 +72,58 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
             f"no published table is about {asked}; `vidence audit-table` lists those that there are"
         )
     return tuple(tables)
+
+
+def _joined(runs: Sequence[Run], labels: Sequence[str], ours: "Mapping[int, _Fit]") -> list[TableRow]:
+    """A row for each model: runs of one that cover different columns share a row.
+
+    Two are of one model where they were given one name, or have the same spec. Where both have a value in a
+    column, each keeps a row of its own.
+    """
+    rows: list[list[int]] = []
+    for i, fit in ours.items():
+        shared = (
+            row
+            for row in rows
+            if all(_is_one_model(runs[i], runs[j]) and _are_apart(fit, ours[j]) for j in row)
+        )
+        home = next(shared, None)
+        if home is None:
+            rows.append([i])
+        else:
+            home.append(i)
+    return [
+        TableRow(
+            key=f"ours:{'+'.join(map(str, row))}",
+            label=_shared_label(runs, labels, row),
+            values=tuple(
+                next((cell for cell in some if cell.value is not None), Cell())
+                for some in zip(*(ours[i].cells for i in row), strict=True)
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _is_one_model(first: Run, second: Run) -> bool:
+    ours, theirs = first.plan, second.plan
+    if ours.name or theirs.name:
+        return ours.name == theirs.name
+    return ours.model == theirs.model
+
+
+def _are_apart(first: "_Fit", second: "_Fit") -> bool:
+    pairs = zip(first.cells, second.cells, strict=True)
+    return not any(one.value is not None and other.value is not None for one, other in pairs)
+
+
+def _shared_label(runs: Sequence[Run], labels: Sequence[str], row: Sequence[int]) -> str:
+    """What a row is called; of several runs what they have in common, if no other run is called so."""
+    if len(row) == 1:
+        return labels[row[0]]
+    plain = label(runs[row[0]].plan)
+    others = [label(run.plan) for i, run in enumerate(runs) if i not in row]
+    return " and ".join(labels[i] for i in row) if plain in others else plain
 
 
 # --------------------------------------------------------------------------- which column

@@ -16,6 +16,8 @@ from vidence.report.listed import listed
 from vidence.report.opened import Run, open_run
 from vidence.report.page import write_page
 from vidence.report.panel import PanelCell, panel_section
+from vidence.report.panel_grid import Grid, grid_of
+from vidence.report.panel_named import Viewed, viewed
 from vidence.report.papers import paper_sections
 from vidence.report.results import SEED
 from vidence.report.scores import Draws
@@ -30,6 +32,7 @@ class AskedPanel:
     """What came of the runs of a panel: those that were asked, and why others were not."""
 
     runs: list[PanelRun] = field(default_factory=list)
+    """Those that were asked to the end, and those that were there already."""
     missing: list[str] = field(default_factory=list)
     n_failed: int = 0
 
@@ -84,6 +87,17 @@ def ask_panel(
     return done
 
 
+def taken(runs: Sequence[PanelRun]) -> AskedPanel:
+    """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
+    done = AskedPanel()
+    for run in runs:
+        if (run.folder / "plan.toml").exists():
+            done.runs.append(run)
+        else:
+            done.missing.append(f"{run.benchmark}, {run.label}: not asked yet")
+    return done
+
+
 def _cost(folder: Path) -> float:
     """What the replies of a run folder cost so far; 0 where there is none."""
     return (listed(folder).cost or 0.0) if folder.exists() else 0.0
@@ -102,6 +116,20 @@ class Panel:
     run_tables: tuple[tuple[Table, ...], ...]
     """All tables of each run, in the order of `cells`."""
     level: float
+    grid: Grid
+    """All runs, those too that hold findings of diagnostics alone."""
+
+    def view(self, name: str) -> Viewed:
+        """A view of the panel: the table or figure of a paper by its name, or a view with its options.
+
+        Args:
+            name: such as ``humanpcr-fig7`` or ``scores?by=task``; `vidence list views` and `vidence list
+                figures` have all.
+
+        Raises:
+            UsageError: no such view, or the runs do not have what it shows.
+        """
+        return viewed(self.grid, name, draws=Draws(rng=np.random.default_rng(SEED), level=self.level))
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} without a score" if self.missing else ""
@@ -166,17 +194,25 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
     """
     if not asked.runs:
         raise UsageError(f"no run of the panel has a score: {'; '.join(asked.missing)}")
-    cells, tables = [], []
+    cells, tables, missing = list[PanelCell](), [], list(asked.missing)
+    loaded: dict[Path, Run] = {}
     for one in asked.runs:
         run = replace(open_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
+        loaded[one.folder] = run
+        if not run.rows:
+            missing.append(
+                f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
+            )
+            continue
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
         cells.append(PanelCell(benchmark=one.benchmark, label=one.label, run=run, score=tables[-1][0]))
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     return Panel(
         title=title,
         cells=tuple(cells),
-        missing=tuple(asked.missing),
-        section=panel_section(title, cells, missing=asked.missing, draws=draws),
+        missing=tuple(missing),
+        section=panel_section(title, cells, missing=missing, draws=draws),
         run_tables=tuple(tables),
         level=level,
+        grid=grid_of(asked.runs, missing=asked.missing, loaded=loaded),
     )

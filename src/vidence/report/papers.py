@@ -62,7 +62,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
         UsageError: printed tables are wanted and none is about what these runs were asked.
     """
     sections = []
-    if any(map(_declared, {run.plan.benchmark for run in runs})):
+    if any(map(declared, {run.plan.benchmark for run in runs})):
         sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws), place="after"))
     if with_published:
         sections.append(
@@ -107,7 +107,7 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     for name in dict.fromkeys(run.plan.benchmark for run in runs):
         own = [run for run in runs if run.plan.benchmark == name]
         for title, columns in columns_of(own).items():
-            kept = [c for c in columns if any(_rows(run, c) for run in own)]
+            kept = [c for c in columns if any(column_rows(run, c) for run in own)]
             if kept:
                 tables.append(_table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws))
     return tuple(tables)
@@ -116,7 +116,7 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
 def _table(  # noqa: PLR0917 - name and title belong together, runs and columns make the cells
     name: str, title: str, runs: Sequence[Run], columns: Sequence[PaperColumn], *, draws: Draws
 ) -> Table:
-    cells = [[_cell(run, column, draws=draws) for column in columns] for run in runs]
+    cells = [[column_cell(run, column, draws=draws) for column in columns] for run in runs]
     noun = source_noun(row.item for run in runs for row in run.rows)
     note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}."
     if any(column.of == "points" for column in columns):
@@ -152,13 +152,13 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                 f"{label}, {column.group} {column.title}: {column.by_rules}."
                 for label, run in zip(labels, runs, strict=True)
                 for column in columns
-                if column.by_rules and (rows := _rows(run, column)) and is_by_rules(rows)
+                if column.by_rules and (rows := column_rows(run, column)) and is_by_rules(rows)
             )
         ),
     )
 
 
-def _declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
+def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The tables that a benchmark names; none where it is not installed here."""
     if benchmark not in names("benchmark"):
         return {}
@@ -168,7 +168,7 @@ def _declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
 
 def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The columns that the benchmark names, by the title of their table; else those of small tags."""
-    if found := _declared(runs[0].plan.benchmark):
+    if found := declared(runs[0].plan.benchmark):
         return found
     values: dict[str, set[str]] = {}
     for run in runs:
@@ -196,17 +196,17 @@ def _meaning(column: PaperColumn) -> str:
     return f"{what}: {where}" if where else what
 
 
-def _cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
+def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     """What stands in one column for one run; a dash where the run has nothing for it."""
     if run.is_silent:
         return Cell()
-    rows = _rows(run, column)
+    rows = column_rows(run, column)
     if column.of == "points":
         return Cell(value=points(rows, draws=draws), kind="points")
     return Cell(value=accuracy(rows, column.average, draws=draws), kind="share")
 
 
-def _rows(run: Run, column: PaperColumn) -> Sequence[Row]:
+def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:
     """The trials that a column is about; none where they were scored as something else."""
     rows = chosen(run.rows, column.where)
     return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()

@@ -63,16 +63,21 @@ class Violins(Record, omit_defaults=True):
     note: str = ""
 
 
-class Dot(Record):
-    """One named point of a scatter."""
+class Dot(Record, omit_defaults=True):
+    """One named point of a scatter; `kind` is its place among the kinds of the scatter."""
 
     label: str
     x: Estimate
     y: Estimate
+    kind: int = 0
 
 
 class Scatter(Record, omit_defaults=True):
-    """Named points with intervals in both directions, such as tasks or benchmarks."""
+    """Named points with intervals in both directions, such as tasks or benchmarks.
+
+    `kinds` are words for kinds of points, which get marks of their own; with `is_log` the axis across is one
+    of logarithms, and all of its values are above 0.
+    """
 
     name: str
     title: str
@@ -81,6 +86,8 @@ class Scatter(Record, omit_defaults=True):
     dots: tuple[Dot, ...]
     x_is_share: bool = False
     y_is_share: bool = True
+    is_log: bool = False
+    kinds: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -148,7 +155,10 @@ def _numbers_of_scatter(scatter: Scatter) -> Table:
         scatter.name,
         scatter.title,
         label="",
-        rows=(Line(f"dot:{i}", dot.label, dot) for i, dot in enumerate(scatter.dots)),
+        rows=(
+            Line(f"dot:{i}", dot.label, dot, detail=scatter.kinds[dot.kind] if scatter.kinds else "")
+            for i, dot in enumerate(scatter.dots)
+        ),
         measures=(
             number("x", lambda dot: dot.x, scatter.x_title, kind="share" if scatter.x_is_share else "number"),
             number("y", lambda dot: dot.y, scatter.y_title, kind="share" if scatter.y_is_share else "number"),

@@ -1,4 +1,4 @@
-"""Figures of tables: bars of shares, differences about a line, letters, counts, a strip of outcomes.
+"""Figures of tables: bars and a matrix of shares, differences about a line, letters, counts, outcomes.
 
 `plots` has those of diagnostics. Every mark has its own shape beside its colour, and every number drawn is
 also written.
@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Shown, Table, has_interval, shown
+from vidence.tables.table import Row, Shown, Table, has_interval, percent, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
@@ -25,6 +25,10 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _CLEAR = '<path d="M-5-5H5V5H-5Z" class="point"/>'
 _UNCLEAR = '<circle r="4.5" class="point-open"/>'
 _INTERVAL = (svg.swatch('<path d="M2 8H14M2 4V12M14 4V12" class="whisker"/>'), "interval")
+
+FEW_COLUMNS, MOST_WRITTEN = 6, 13  # of a matrix: with one digit behind the point, with numbers at all
+SHADES = 5  # of a matrix, from 0 to 1
+_HEAD_PX = 18
 
 Numbered = tuple[Row, Shown]
 
@@ -42,6 +46,8 @@ def draw_figure(table: Table) -> Drawing | None:
             return _differences(table, rows)
         case "letters" if table.rows:
             return _letters(table)
+        case "matrix" if table.rows:
+            return _matrix(table)
         case "outcomes" if table.rows:
             return _strip(table)
         case _:
@@ -177,6 +183,30 @@ def _letters(table: Table) -> Drawing:
             (svg.swatch('<rect y="3" width="16" height="10" class="gold"/>'), "letter of the right answer"),
         ),
     )
+
+
+def _matrix(table: Table) -> Drawing:
+    """Shares as shades: a line for each row, a box for each column; a dash where there is none."""
+    keys = [c.key for c in table.columns]
+    width = 100 / max(1, len(keys))
+    body: list[str] = []
+    for i, row in enumerate(table.rows):
+        top = _HEAD_PX + i * _DIFFERENCE_PX
+        body += _named(row, "", y=top + 12)
+        for k, key in enumerate(keys):
+            cell = shown(table, row.key, key)
+            share = min(1.0, max(0.0, cell.value)) if cell.value is not None else None
+            style = f"shade-{int(min(share, 0.999) * SHADES)}" if share is not None else "shade-none"
+            body.append(svg.rect(x=k * width, width=width - 0.3, y=top + 16, height=17, style=style))
+            middle = f"{(k + 0.5) * width:.3f}%"
+            if share is None or len(keys) <= MOST_WRITTEN:
+                words = cell.text if share is None or len(keys) <= FEW_COLUMNS else percent(share, digits=0)
+                body.append(svg.text(words, x=middle, y=top + 29, anchor="middle", style="number"))
+    for k in range(len(keys)):
+        body.append(svg.text(str(k + 1), x=f"{(k + 0.5) * width:.3f}%", y=12, anchor="middle", style="axis"))
+    height = _HEAD_PX + len(table.rows) * _DIFFERENCE_PX
+    legend = tuple((svg.number_swatch(k), column.title) for k, column in enumerate(table.columns, start=1))
+    return Drawing(svg=svg.whole(body, height=height, title=f"Matrix: {table.title}"), legend=legend)
 
 
 def _strip(table: Table) -> Drawing:

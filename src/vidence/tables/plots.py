@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,8 @@ _STYLES = 5
 _FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
 _MOST_STEPS = 5  # between the lines of an axis
 _STEPS = (1, 2, 5, 10)
+MOST_LABELS, MOST_LETTERS = 8, 24  # of points that have their names beside them; others have numbers
+LETTER, LABEL_GAP = 1.6, 12  # per cent of a narrow figure that a letter takes, pixels from label to label
 _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 
 
@@ -252,22 +255,83 @@ def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
 
 
 def _draw_scatter(scatter: Scatter) -> Drawing:
-    x_ticks = _ticks([dot.x for dot in scatter.dots], is_share=scatter.x_is_share)
     y_ticks = _ticks([dot.y for dot in scatter.dots], is_share=scatter.y_is_share)
-    x = svg.scale(x_ticks[0], x_ticks[-1], start=LEFT, end=RIGHT - 2)
     y = svg.scale(y_ticks[0], y_ticks[-1], start=PLOT_PX, end=24.0)
     numbers = _written(y_ticks, is_share=scatter.y_is_share)
     body = _frame(y, numbers, x_title=scatter.x_title, y_title=scatter.y_title)
-    body += [_below(x(v), shown) for v, shown in _written(x_ticks, is_share=scatter.x_is_share)]
-    for dot in scatter.dots:
-        if not (math.isfinite(dot.x.value) and math.isfinite(dot.y.value)):
-            continue
+    x, below = _scatter_axis(scatter)
+    body += [_below(x(v), shown) for v, shown in below]
+    taken: list[_Box] = []
+    known = [d for d in scatter.dots if math.isfinite(d.x.value) and math.isfinite(d.y.value)]
+    for dot in known:
         at, height = x(dot.x.value), y(dot.y.value)
         if has_interval(dot.x):
             body.append(line(x1=x(dot.x.low), x2=x(dot.x.high), y1=height, y2=height, style="grid"))
         if has_interval(dot.y):
             body.append(line(x1=at, x2=at, y1=y(dot.y.low), y2=y(dot.y.high), style="grid"))
-        body.append(svg.dot(_mark(0), x=at, y=height))
-        anchor, offset = ("end", -1.2) if at > 80 else ("start", 1.2)
-        body.append(text(dot.label, x=f"{at + offset:.2f}%", y=height - 6, anchor=anchor, style="number"))
-    return Drawing(svg=_whole(body, scatter.title))
+        taken.append(_Box(left=at - 1, right=at + 1, y=height))
+    are_numbered = len(known) > MOST_LABELS or any(len(dot.label) > MOST_LETTERS for dot in known)
+    for i, dot in enumerate(known, start=1):
+        at, height = x(dot.x.value), y(dot.y.value)
+        body.append(svg.dot(_mark(dot.kind), x=at, y=height))
+        body.append(_named(str(i) if are_numbered else dot.label, at=at, height=height, taken=taken))
+    legend = tuple((svg.dot_swatch(_mark(i)), words) for i, words in enumerate(scatter.kinds))
+    if are_numbered:
+        legend += tuple((svg.number_swatch(i), dot.label) for i, dot in enumerate(known, start=1))
+    return Drawing(svg=_whole(body, scatter.title), legend=legend)
+
+
+def _scatter_axis(scatter: Scatter) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
+    """Where values are drawn across, and the numbers below."""
+    found = [dot.x for dot in scatter.dots]
+    if not scatter.is_log:
+        ticks = _ticks(found, is_share=scatter.x_is_share)
+        x = svg.scale(ticks[0], ticks[-1], start=LEFT, end=RIGHT - 2)
+        return x, _written(ticks, is_share=scatter.x_is_share)
+    values = [value.value for value in found]
+    powers = log_ticks(min(values), max(values))
+    inner = svg.scale(math.log10(powers[0]), math.log10(powers[-1]), start=LEFT, end=RIGHT - 2)
+
+    def at(value: float) -> float:
+        return inner(math.log10(max(value, powers[0])))
+
+    return at, [(value, f"{value:,g}" if value < 1e6 else f"{value:g}") for value in powers]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers of an axis of logarithms around two values above 0: 1, 2, 5 or powers of 10.
+
+    >>> log_ticks(3, 60), log_ticks(0.5, 20_000)
+    ([2.0, 5.0, 10.0, 20.0, 50.0, 100.0], [0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0])
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first > 2:
+        return [10.0**power for power in range(first, last + 1)]
+    steps = [float(f"{n}e{power}") for power in range(first, last + 1) for n in (1, 2, 5)]
+    below = [step for step in steps if step <= low][-1]
+    above = next((step for step in steps if step >= high and step > below), steps[-1])
+    return [step for step in steps if below <= step <= above]
+
+
+class _Box(NamedTuple):
+    """A place that a mark or a label takes: across in per cent, down in pixels."""
+
+    left: float
+    right: float
+    y: float
+
+
+def _named(label: str, *, at: float, height: float, taken: list[_Box]) -> str:
+    """A label beside its point, at the first place that is free; where none is, above it."""
+    width = min(LETTER * len(label), RIGHT - LEFT)
+    anchor, offset = ("end", -1.2) if at + width > RIGHT else ("start", 1.2)
+    left = at + offset - (width if anchor == "end" else 0)
+
+    def is_free(y: float) -> bool:
+        apart = (one.right < left or left + width < one.left or abs(one.y - y) >= LABEL_GAP for one in taken)
+        return 12 < y < PLOT_PX - 2 and all(apart)
+
+    heights = [height - 6 + step for step in (0, 20, -14, 34, -28, 48, -42, 62, -56)]
+    y = next(filter(is_free, heights), heights[0])
+    taken.append(_Box(left=left, right=left + width, y=y))
+    return text(label, x=f"{at + offset:.2f}%", y=y, anchor=anchor, style="number")

@@ -101,6 +101,11 @@ def dot_swatch(path: str) -> str:
     return swatch(f'<g transform="translate(8 8)">{path}</g>')
 
 
+def number_swatch(number: int) -> str:
+    """A number for a legend."""
+    return swatch(f'<text x="8" y="13" text-anchor="middle" class="axis">{number}</text>')
+
+
 def shorten(label: str, *, most: int = 44) -> str:
     """A label that fits above its bar."""
     return label if len(label) <= most else label[: most - 1] + "…"

@@ -13,6 +13,7 @@ from vidence.cli.listing import PURPOSES, list_names, plurals
 from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
+from vidence.report.panel_named import paper_views
 
 
 class Settings(Record):
@@ -44,7 +45,10 @@ def test_without_a_kind_every_name_is_there_with_a_line():
     assert headings["benchmarks"] == "sets of questions, for vidence run"
     assert any(line.startswith("  table ") for line in lines)
     n_described = (
-        sum(len(catalog.names(kind)) for kind in catalog.FOLDERS) + len(paper_rows()) + len(presets())
+        sum(len(catalog.names(kind)) for kind in catalog.FOLDERS)
+        + len(paper_rows())
+        + len(paper_views())
+        + len(presets())
     )
     assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
     assert json.loads(said("--json", "-"))["kinds"]["trackers"] == list(catalog.names("tracker"))

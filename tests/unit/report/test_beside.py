@@ -241,3 +241,48 @@ def test_recorded_replies_are_not_said_to_have_been_asked(runs, draws):
     printed = latex([table])
     assert "was not asked: recorded replies" in printed
     assert "was asked" not in printed
+
+
+def humanpcr(runs, name, **plan):
+    """A run on HumanPCR-P and -C, and one on Human-R, of which a table of the paper has columns of both."""
+    choice = [{"level": level, "dimension": "d", "task": "t"} for level in ("perception", "comprehension")]
+    first = asked(runs, choice, [1, 0], name=f"{name}-pc", benchmark="humanpcr", split="all", **plan)
+    open_ended = [{"level": "reasoning", "dimension": "d", "task": "t"}]
+    second = asked(
+        runs,
+        open_ended,
+        [1],
+        kind="text",
+        name=f"{name}-r",
+        scorer="humanpcr",
+        benchmark="humanpcr",
+        split="human-r",
+        style="cot",
+        **plan,
+    )
+    return [first, second]
+
+
+def rows_of(found):
+    (table,) = (t for t in found if t.name == "published:humanpcr-table3")
+    return [row for row in shown_rows(table) if row.key.startswith("ours:")]
+
+
+def test_runs_of_one_model_on_different_parts_share_a_row(runs, draws):
+    found = humanpcr(runs, "m", model="scripted:m")
+    (row,) = rows_of(published_tables(found, draws=draws))
+    alone = [[one.value for one in rows_of(published_tables([r], draws=draws))[0].cells] for r in found]
+    together = [cell.value for cell in row.cells]
+    assert together[1:] == [
+        a if a is not None else b for a, b in zip(*(one[1:] for one in alone), strict=True)
+    ]
+    assert sum(v is not None for v in together) > max(sum(v is not None for v in one) for one in alone)
+    assert row.cells[0].text == "scripted:m"
+
+
+def test_runs_of_two_models_or_on_one_part_keep_their_rows(runs, draws):
+    first, second = humanpcr(runs, "m", model="scripted:m"), humanpcr(runs, "n", model="scripted:n")
+    assert len(rows_of(published_tables([first[0], second[1]], draws=draws))) == 2
+    assert len(rows_of(published_tables([*first, *second], draws=draws))) == 2
+    again = humanpcr(runs, "o", model="scripted:m")
+    assert len(rows_of(published_tables([first[0], again[0]], draws=draws))) == 2

@@ -336,3 +336,9 @@ def test_a_ranking_by_macro_means() -> None:
 def test_rankings_that_make_no_sense_are_refused(systems: dict[str, list[int]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         rank(systems, clusters=["a", "b"])
+
+
+def test_no_difference_without_bounds_has_a_p_value_of_one() -> None:
+    same = np.zeros(6)
+    found = compare(same, same, clusters=list("aabbcc"), bounds=(-np.inf, np.inf))
+    assert (found.difference.value, found.p_value) == (0.0, 1.0)

@@ -1,0 +1,228 @@
+"""The runs of a panel as a grid of models, conditions and benchmarks, which views turn into tables."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from vidence.catalog import create
+from vidence.engine.diagnose import open_diagnostic
+from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
+from vidence.engine.store import Header, RunStore
+from vidence.errors import UsageError
+from vidence.records import Item
+from vidence.report.diagnosed import Diagnosed, load_diagnosed
+from vidence.report.pairing import own_item
+from vidence.report.results import Run, load_run
+from vidence.report.scores import Draws
+from vidence.tables.charts import Statement
+
+ALL = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridCell:
+    """One run of a panel, with its place. It may hold findings of diagnostics and no trial."""
+
+    benchmark: str
+    model: str
+    condition: str
+    run: Run
+    about: ModelFacts = UNKNOWN
+
+    @property
+    def label(self) -> str:
+        """The model and its condition."""
+        return ", ".join(filter(None, (self.model, self.condition)))
+
+    @property
+    def row(self) -> tuple[str, str]:
+        """What it shares with the other runs of a row: model and condition."""
+        return self.model, self.condition
+
+    @property
+    def has_score(self) -> bool:
+        """Whether there are trials, and the model ever answered."""
+        return bool(self.run.rows) and not self.run.is_silent
+
+    def headers(self) -> dict[str, Header]:
+        """What diagnostics found in the folder, by the names under which it is kept."""
+        with RunStore(self.run.folder) as store:
+            return store.diagnoses()
+
+    def found(self, diagnostic: str, *, level: float) -> tuple[Diagnosed, ...]:
+        """The findings of a diagnostic; one for each set of options.
+
+        Raises:
+            UsageError: no question could be examined.
+        """
+        return tuple(
+            load_diagnosed(
+                open_diagnostic(diagnostic, header.options),
+                self.run.folder,
+                options=header.options,
+                level=level,
+            )
+            for header in self.headers().values()
+            if header.diagnostic == diagnostic
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """All runs of a panel; `missing` says which have no trial, and why."""
+
+    cells: tuple[GridCell, ...]
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_apart(self.cells)
+        _check_releases(self.cells)
+
+    @property
+    def scored(self) -> tuple[GridCell, ...]:
+        """The runs that have a score."""
+        return tuple(cell for cell in self.cells if cell.has_score)
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """Their titles, each once."""
+        return tuple(dict.fromkeys(cell.benchmark for cell in self.cells))
+
+    def of(self, benchmarks: Sequence[str]) -> "Grid":
+        """The runs on some benchmarks, by the names of these; all for ``*``.
+
+        Raises:
+            UsageError: there are none.
+        """
+        kept = tuple(c for c in self.cells if ALL in benchmarks or c.run.plan.benchmark in benchmarks)
+        if not kept:
+            there = ", ".join(dict.fromkeys(cell.run.plan.benchmark for cell in self.cells)) or "no run"
+            raise UsageError(f"the panel has no run on {' or '.join(benchmarks)}; there is {there}")
+        return replace(self, cells=kept)
+
+    def gaps(self) -> tuple[str, ...]:
+        """Sentences on what the grid lacks: runs without trials, and conditions of some models only."""
+        conditions = list(dict.fromkeys(cell.condition for cell in self.cells))
+        models = list(dict.fromkeys(cell.model for cell in self.cells))
+        there = {cell.row for cell in self.cells}
+        said = [f"Missing: {one}." for one in self.missing]
+        for condition in conditions:
+            own = [model for model in models if (model, condition) in there]
+            if len(own) < len(models):
+                named = f"The condition {condition!r}" if condition else "No condition"
+                said.append(f"{named} is there for {', '.join(own)} alone, of {len(models)} models.")
+        return tuple(said)
+
+
+class PanelView(Protocol):
+    """One kind of table and figure over the runs of a panel.
+
+    `name` is that of its file.
+    """
+
+    name: str
+
+    def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
+        """Its tables and figures, the first of them what it is named for.
+
+        Raises:
+            UsageError: the runs do not have what it shows, or cannot be set beside each other.
+        """
+        ...
+
+
+def open_view(spec: str) -> PanelView:
+    """The view that a spec names, such as ``scores?by=task``."""
+    view: PanelView = create("view", spec)
+    return view
+
+
+def grid_of(
+    runs: Sequence[PanelRun],
+    *,
+    missing: Sequence[str] = (),
+    loaded: Mapping[Path, Run] = MappingProxyType({}),
+) -> Grid:
+    """The grid of the runs of a panel, read from their folders.
+
+    Args:
+        runs: the runs.
+        missing: which others have no trial, and why.
+        loaded: those that were read already, by their folders.
+
+    Raises:
+        StoreError: one of them is no run folder, or a damaged one.
+        UsageError: two runs have one place, or they are of several releases of a benchmark.
+    """
+    return Grid(
+        cells=tuple(
+            GridCell(
+                benchmark=one.benchmark,
+                model=one.model,
+                condition=one.condition,
+                run=loaded[one.folder] if one.folder in loaded else load_run(one.folder),
+                about=one.about,
+            )
+            for one in runs
+        ),
+        missing=tuple(missing),
+    )
+
+
+def _check_apart(cells: Sequence[GridCell]) -> None:
+    places: dict[tuple[str, ...], GridCell] = {}
+    for cell in cells:
+        place = (cell.benchmark, cell.run.plan.benchmark, cell.run.plan.split, *cell.row)
+        other = places.setdefault(place, cell)
+        if other is not cell:
+            raise UsageError(
+                f"{other.run.folder} and {cell.run.folder} are both {cell.label} on {cell.benchmark}; give "
+                "one of them another model or condition"
+            )
+
+
+def _check_releases(cells: Sequence[GridCell]) -> None:
+    """Refuse runs of one benchmark that differ in its revision, or in a question of one id."""
+    revisions: dict[tuple[str, str], dict[str, GridCell]] = {}
+    for cell in cells:
+        known = revisions.setdefault((cell.benchmark, cell.run.plan.split), {})
+        known.setdefault(cell.run.facts.benchmark_revision or "none named", cell)
+    for found in revisions.values():
+        if len(found) > 1:
+            said = "; ".join(f"{cell.label}: {revision}" for revision, cell in found.items())
+            raise _of_releases(next(iter(found.values())).benchmark, f"revision ({said})")
+    seen: dict[tuple[str, str, str], tuple[object, GridCell]] = {}
+    for cell in cells:
+        for item_id, item in _items(cell.run):
+            place = (cell.benchmark, cell.run.plan.split, item_id)
+            first, other = seen.setdefault(place, (_content(item), cell))
+            if first != _content(item):
+                what = f"question {item_id!r} ({other.label} against {cell.label})"
+                raise _of_releases(cell.benchmark, what)
+
+
+def _items(run: Run) -> Iterator[tuple[str, Item]]:
+    yield from {row.item.item_id: own_item(row) for row in run.rows}.items()
+
+
+def _content(item: Item) -> object:
+    return item.question, item.choices, item.answer
+
+
+def _of_releases(benchmark: str, what: str) -> UsageError:
+    return UsageError(
+        f"the runs on {benchmark} are of several releases: they differ in {what}; run them on one release, "
+        "or leave out those of the other"
+    )
+
+
+def by_benchmark(
+    cells: Sequence[GridCell], key: Callable[[GridCell], str] = lambda cell: cell.benchmark
+) -> dict[str, list[GridCell]]:
+    """Runs by their benchmark, or by something else."""
+    found: dict[str, list[GridCell]] = {}
+    for cell in cells:
+        found.setdefault(key(cell), []).append(cell)
+    return found

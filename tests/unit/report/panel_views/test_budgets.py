@@ -1,0 +1,50 @@
+"""Frame budgets: neighbours in pairs, and a trend that is planted."""
+
+import numpy as np
+import pytest
+
+from vidence.errors import UsageError
+from vidence.report.panel_grid import open_view
+from vidence.tables.plots import draw_plot
+from vidence.tables.table import shown
+
+
+@pytest.fixture
+def rising(cell):
+    """8, 16 and 32 frames, of which each doubling makes a sixth of the questions right."""
+    order = np.random.default_rng(0).permutation(120)
+    return [cell("m", f"{n}", right=order < 20 * k, n_frames=n) for n, k in ((8, 1), (16, 2), (32, 3))]
+
+
+def test_a_planted_trend_is_recovered(rising, grid, draws):
+    curve, neighbours, trend = open_view("budgets").show(grid(*rising), draws)
+    assert [point.x for point in curve.series[0].points] == [8, 16, 32]
+    assert curve.is_log
+    assert draw_plot(curve).svg.count("<path") == 3
+    assert [row.label for row in neighbours.rows] == ["m: 16 less 8 frames", "m: 32 less 16 frames"]
+    assert shown(trend, "curve:0", "slope").text == "+16.7"
+
+
+def test_no_trend_where_all_budgets_are_alike(cell, grid, draws):
+    flat = [cell("m", str(n), seed=n, n_frames=n) for n in (8, 16, 32)]
+    _, neighbours, trend = open_view("budgets").show(grid(*flat), draws)
+    assert trend.value("curve:0", "p_holm") > 0.05
+    assert {shown(neighbours, row.key, "clear").text for row in neighbours.rows} == {"not clear"}
+
+
+def test_curves_by_pieces_of_evidence(cell, grid, draws):
+    tags = lambda i: {"n_evidence": str(2 + i % 6)}  # noqa: E731
+    runs = [cell("m", str(n), seed=n, n_frames=n, tags=tags) for n in (8, 16)]
+    *figures, neighbours, _ = open_view("budgets?by=evidence").show(grid(*runs), draws)
+    assert [one.title.partition(":")[0] for one in figures] == [
+        "table",
+        "table, 2-3 pieces",
+        "table, 4-5 pieces",
+        "table, 6+ pieces",
+    ]
+    assert neighbours.rows[1].label == "m, 2-3 pieces: 16 less 8 frames"
+
+
+def test_one_budget_is_none(cell, grid, draws):
+    with pytest.raises(UsageError, match="differ in n_frames"):
+        open_view("budgets").show(grid(cell("m", "a"), cell("m", "b")), draws)

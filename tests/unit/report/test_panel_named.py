@@ -1,0 +1,41 @@
+"""Views by name: those of papers, and views with their options."""
+
+import numpy as np
+import pytest
+
+from vidence.catalog import names
+from vidence.errors import UnknownNameError, UsageError
+from vidence.report.panel_grid import Grid, GridCell, open_view
+from vidence.report.panel_named import check_view, paper_views, viewed
+from vidence.report.scores import Draws
+
+
+@pytest.mark.parametrize("name", paper_views())
+def test_every_name_of_a_paper_is_a_view_of_known_benchmarks(name):
+    paper = paper_views()[name]
+    assert open_view(paper.view)
+    assert set(paper.benchmarks) <= {"*", *names("benchmark")}
+    assert name.partition("-")[0] in names("benchmark")
+    assert name not in names("view")
+
+
+def test_an_unknown_name_is_refused_before_anything_is_asked():
+    with pytest.raises(UnknownNameError, match="humanpcr-fig7"):
+        check_view("humanpcr-fig77")
+    with pytest.raises(UsageError, match="no option 'bi'"):
+        check_view("scores?bi=task")
+
+
+def test_a_view_is_a_page_and_tables(runs, tmp_path):
+    run = runs.load(benchmark="mmvu")
+    grid = Grid(cells=(GridCell(benchmark="mmvu", model="m", condition="", run=run),), missing=("x: gone",))
+    draws = Draws(rng=np.random.default_rng(0))
+    with pytest.raises(UsageError, match="no run on herbench; there is mmvu"):
+        viewed(grid, "herbench-table2", draws=draws)
+    found = viewed(grid, "scores", draws=draws)
+    assert found.sentences == ("Missing: x: gone.",)
+    assert [table.name for table in found.tables][-1] == "scores-runs"
+    found.write_page(tmp_path / "p.html", title="Mine & all")
+    page = (tmp_path / "p.html").read_text()
+    assert "scores · Mine &amp; all" in page
+    assert "<svg" in page
