@@ -144,14 +144,18 @@ def test_nothing_that_is_annotated_is_said_to_a_model(name: str) -> None:
     choice = Asked(("",)).item
     text = msgspec.structs.replace(choice, choices=(), answer=SENTINELS[4], answer_kind="text")
     for item in (choice, text):
-        shown = ShownSubject(item=item, prepared=PREPARED, views=dict.fromkeys(strategy.views(PLAN), NO_FRAMES))
+        shown = ShownSubject(
+            item=item, prepared=PREPARED, views=dict.fromkeys(strategy.views(PLAN), NO_FRAMES)
+        )
         flow, said = strategy.answer(shown), []
         with suppress(StopIteration):
             wanted = next(flow)
             while True:
                 asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
                 said += [f"{ask.prompt.system}\n{ask.prompt.text}{ask.prompt.reply_schema}" for ask in asks]
-                wanted = flow.send([Reply(text=f"because\nAnswer: {'AB'[i % 2]}") for i, _ in enumerate(asks)])
+                wanted = flow.send(
+                    [Reply(text=f"because\nAnswer: {'AB'[i % 2]}") for i, _ in enumerate(asks)]
+                )
         assert said
         assert not [word for word in SENTINELS for prompt in said if word in prompt]
 

@@ -21,7 +21,9 @@ class Server:
 
     def __call__(self, body: dict) -> str:
         parts = body["messages"][-1]["content"]
-        words = parts if isinstance(parts, str) else "\n".join(p["text"] for p in parts if p["type"] == "text")
+        words = (
+            parts if isinstance(parts, str) else "\n".join(p["text"] for p in parts if p["type"] == "text")
+        )
         if "how far this reply can be trusted" in words:
             self.kinds.append("reward")
             self.temperatures.append(body.get("temperature"))

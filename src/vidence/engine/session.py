@@ -337,9 +337,7 @@ async def opened_session(
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
         for name, text in named.items():
             spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
-            engine.add(
-                name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled)
-            )
+            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
         asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))

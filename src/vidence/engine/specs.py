@@ -10,7 +10,16 @@ from vidence.ask.models.http import HttpSettings, check_address, read_key
 from vidence.ask.models.keys import check_no_key, looks_like_key
 from vidence.ask.models.weights import WeightSettings
 from vidence.ask.selection.search import FIRST_OF_SPEC
-from vidence.catalog import SELF, Spec, argument_field, names, parse_spec, plain_type, settings_type, spelled_out
+from vidence.catalog import (
+    SELF,
+    Spec,
+    argument_field,
+    names,
+    parse_spec,
+    plain_type,
+    settings_type,
+    spelled_out,
+)
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 from vidence.records import Record

@@ -31,8 +31,8 @@ _METADATA = (
     "outcome", "read", "parser", "parser_version", "rule", "reason", "video", "source_id", "media",
     "evidence", "answer_kind", "choice_order", "rationale", "hints", "knowledge", "selector", "frame_index",
     "frame_time_s",
-    "frame_media", "template", "images", "is_guess", "n_asked", "steps", "is_remembered", "choice_logps", "choice_text_logps",
-    "points", "verdicts", "unanswered",
+    "frame_media", "template", "images", "is_guess", "n_asked", "steps", "is_remembered", "choice_logps",
+    "choice_text_logps", "points", "verdicts", "unanswered",
 )  # fmt: skip
 
 

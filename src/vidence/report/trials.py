@@ -116,7 +116,7 @@ def _all(records: Sequence[msgspec.Struct]) -> tuple[Any, ...]:
 
 
 class StepRow(Record):
-    """One reply on the way to an answer, as `records.Step` has it; `model` is empty for the one under test."""
+    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the one under test."""
 
     role: str
     model: str
@@ -233,7 +233,9 @@ REST: tuple[TrialColumn, ...] = (
     _column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
     _column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
     _column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
-    _column("steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow),
+    _column(
+        "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow
+    ),
     _column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
     _column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
     _column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
@@ -363,7 +365,8 @@ def _entries(objects: Sequence[Plain]) -> list[Plain]:
 _FIELDS: Mapping[str, Kind] = {
     "start_s": "number", "end_s": "number", "frames": "wholes", "value": "number", "points": "number",
     "sample": "whole", "about": "whole", "is_remembered": "truth", "input_tokens": "whole",
-    "output_tokens": "whole", "temperature": "number", "said": "texts", "logp": "number", "n_tokens": "whole", "n_bytes": "whole",
+    "output_tokens": "whole", "temperature": "number", "said": "texts", "logp": "number",
+    "n_tokens": "whole", "n_bytes": "whole",
 }  # fmt: skip
 
 

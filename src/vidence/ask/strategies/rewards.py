@@ -1,7 +1,8 @@
 """What a model makes of replies without knowing the answer: points for each, or which of several is best.
 
-Replies are shown as data, as judges see them (`ask.judging.fence`): nothing in a reply can end its block or be
-taken for the points. Neither the right answer nor anything else that is annotated goes into a prompt or an id.
+Replies are shown as data, as judges see them (`ask.judging.fence`): nothing in a reply can end its block or
+be taken for the points. Neither the right answer nor anything else that is annotated goes into a prompt or
+an id.
 """
 
 import hashlib
@@ -57,12 +58,12 @@ class RewardModel:
     def score(self, subject: Subject, replies: Sequence[Reply]) -> Flow[list[Looked]]:
         """Points from 0 to 4 for each reply alone."""
         wanted = [(i,) for i in range(len(replies))]
-        return (yield from _ask(self, subject, replies, wanted, form="score"))
+        return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="score"))
 
     def choose(self, subject: Subject, replies: Sequence[Reply], *, orders: int) -> Flow[list[Looked]]:
         """Which reply is best, each time with all of them in another order; `read` is its place."""
         wanted = [order_of(subject.item, len(replies), number) for number in range(orders)]
-        return (yield from _ask(self, subject, replies, wanted, form="list"))
+        return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="list"))
 
 
 def best_by_points(points: Sequence[int | None]) -> int:
@@ -118,17 +119,19 @@ class _Block:
 def _ask(
     who: RewardModel,
     subject: Subject,
+    *,
     replies: Sequence[Reply],
     wanted: Sequence[tuple[int, ...]],
-    *,
     form: RewardForm,
 ) -> Flow[list[Looked]]:
     """Ask about each group of replies, the same words once; ask once more for what cannot be read."""
-    blocks = [_block(who, subject, [replies[i].text for i in group], form) for group in wanted]
+    blocks = [_block(who, subject, [replies[i].text for i in group], form=form) for group in wanted]
     by_prompt = {block.marked: block for block in blocks}
     said = yield from _asked(who, {key: block.prompt for key, block in by_prompt.items()})
     read = {key: by_prompt[key].read(reply) for key, reply in said.items()}
-    repairs = {key: _repair(who, subject, by_prompt[key], p) for key, p in read.items() if isinstance(p, str)}
+    repairs = {
+        key: _repair(who, subject, by_prompt[key], problem=p) for key, p in read.items() if isinstance(p, str)
+    }
     more = (yield from _asked(who, repairs)) if repairs else {}
     read |= {key: by_prompt[key].read(reply) for key, reply in more.items()}
     found, told = list[Looked](), set[str]()
@@ -150,7 +153,7 @@ def _asked(who: RewardModel, prompts: Mapping[str, Prompt]) -> Flow[dict[str, Re
     return dict(zip(prompts, replies, strict=True))
 
 
-def _block(who: RewardModel, subject: Subject, texts: Sequence[str], form: RewardForm) -> _Block:
+def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
     item = subject.item
     marked = hashlib.sha256(
         msgspec.json.encode([form, item.item_id, item.question, item.choices, texts])
@@ -168,7 +171,7 @@ def _block(who: RewardModel, subject: Subject, texts: Sequence[str], form: Rewar
     return _Block(form=read_as, marked=marked, judged="\n".join(texts), prompt=prompt)
 
 
-def _repair(who: RewardModel, subject: Subject, block: _Block, problem: str) -> Prompt:
+def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:
     """The prompt with what was wrong behind it; nothing of what was said is shown again."""
     said = {"block_id": block.marked, "problem": problem}
     words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=said, is_alone=True)).parts

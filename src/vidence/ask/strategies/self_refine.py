@@ -74,6 +74,4 @@ class SelfRefine:
             rounds.append(Round(reply))
             if self.settings.stop == "unchanged" and is_unchanged(before, reply):
                 break
-        return Answer(
-            prompt=prompt, reply=reply, view=PLAN, steps=tuple(steps) if len(steps) > 1 else ()
-        )
+        return Answer(prompt=prompt, reply=reply, view=PLAN, steps=tuple(steps) if len(steps) > 1 else ())

@@ -48,7 +48,9 @@ def test_the_one_with_most_points_is_picked_and_all_steps_are_kept():
 
 def test_of_equals_the_earliest():
     replies = says("CAB", points=dict.fromkeys("ABC", 2))
-    assert answered(lambda ask: replies(ask) if ask.sample < 3 else Reply(text="A"), m=2).made.reply.text == "C"
+    assert (
+        answered(lambda ask: replies(ask) if ask.sample < 3 else Reply(text="A"), m=2).made.reply.text == "C"
+    )
 
 
 def test_with_nothing_readable_the_earliest_is_the_answer():
