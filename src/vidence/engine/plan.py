@@ -107,7 +107,8 @@ class Plan(Record):
     strategy: Annotated[
         str,
         _flag(
-            "How a question is answered: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, retry?tries=N."
+            "How a question is answered: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
+            "retry?tries=N."
         ),
     ] = "once"
     style: Annotated[str, _flag("Answer at once, or think first.", type=STYLES)]
