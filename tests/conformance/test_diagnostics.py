@@ -27,6 +27,7 @@ DOCUMENTED = (
     "budgets",
     "best-of-n",
     "self-refine",
+    "repeats",
 )
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
         "frame-shares",
         "modality",
         "mrfs",
+        "repeats",
         "selector-gap",
         "self-refine",
     ],

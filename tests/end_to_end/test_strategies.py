@@ -100,3 +100,22 @@ def test_several_candidates_at_temperature_0_are_refused(vidence, questions, ser
         assert f"{n} candidates at temperature 0 are one reply" in done.err
     done, _ = run(vidence, server, "--temperature", "0", "--no-page", "--strategy", "best-of-n?m=0")
     assert done.code == 0, done.err
+
+
+def test_a_diagnostic_shares_the_candidates_of_runs_and_of_all_its_rows(vidence, questions, server):
+    questions(n_clips=1, n_questions=2)
+    assert run(vidence, server, "--no-page", "--repeats", "3")[1] == {"candidate": 6}
+    other = f"openai:other%3Fbase_url={server.address}"
+    words = ("--set", "m=0|1|2|3", "--set", f"rewards=self|{other.replace('%3F', '?')}")
+    done, asked = run(vidence, server, *words, out="d", command=("diagnose", "best-of-n", "table"))
+    assert done.code == 0, done.err
+    assert asked == {"candidate": 2 * 8 - 6, "reward": 2 * 2 * 3}  # A, B and C are weighed once by each
+    assert "Best of N" in done.out
+    assert "majority vote" in done.out
+    done, asked = run(vidence, server, out="d", command=("diagnose", "self-refine", "table"))
+    assert (done.code, asked) == (0, {"critique": 6, "rewrite": 2 * 9}), done.err
+    done, asked = run(
+        vidence, server, "--temperature", "0", out="e", command=("diagnose", "best-of-n", "table")
+    )
+    assert (done.code, asked) == (2, {})
+    assert "8 candidates at temperature 0 are one reply" in done.err
