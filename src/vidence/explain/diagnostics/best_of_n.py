@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import numpy as np
 from msgspec import Meta
-from scipy.stats import rankdata
 
 from vidence.ask.strategies.candidates import ask_candidates
 from vidence.ask.strategies.rewards import (
@@ -251,6 +250,12 @@ def within_auc(ranks: Values, values: Values) -> float | None:
     return float(above) / (len(right) * len(wrong))
 
 
+def _midranks(values: Values) -> Values:
+    """The rank of each value; equal ones share the mean of theirs."""
+    above, alike = values[:, None] > values, values[:, None] == values
+    return np.asarray(above.sum(axis=1) + alike.sum(axis=1) / 2, np.float64)
+
+
 def length_bias(ranks: Values, values: Values, lengths: Sequence[int]) -> float | None:
     """The rank correlation of points and lengths among replies that are alike right, or alike wrong.
 
@@ -261,7 +266,7 @@ def length_bias(ranks: Values, values: Values, lengths: Sequence[int]) -> float 
         chosen = (values >= 1) == is_right
         some, long = ranks[chosen], longs[chosen]
         if len(some) >= _FEWEST_RANKED and np.ptp(some) > 0 and np.ptp(long) > 0:
-            found.append(float(np.corrcoef(rankdata(some), rankdata(long))[0, 1]))
+            found.append(float(np.corrcoef(_midranks(some), _midranks(long))[0, 1]))
     return sum(found) / len(found) if found else None
 
 
