@@ -41,6 +41,10 @@ FilePath = Annotated[str, Meta(extra={"is_path": True})]
 """The type of a setting that names a file or a folder; it is made absolute in a plan."""
 CodePath = Annotated[str, Meta(extra={"is_code": True})]
 """The type of a setting ``FILE.py:NAME``; its file is made absolute, its code runs with the user's word."""
+ModelSpec = Annotated[str, Meta(extra={"is_model": True})]
+"""The type of a setting of a strategy that names a model by its spec, or is `SELF`."""
+SELF = "self"
+"""In place of the spec of a further model: the model under test."""
 FUNCTION = "python"
 """The name of what is made of a Python function; ``FILE.py:NAME`` is short for ``python:FILE.py:NAME``."""
 

@@ -509,6 +509,15 @@ class SetDiagnostic(Diagnostic, Protocol):
 
 
 @runtime_checkable
+class Drawing(Protocol):
+    """A strategy or a diagnostic that wants several replies to one prompt, which must be able to differ."""
+
+    @property
+    def n_drawn(self) -> int:
+        """How many."""
+
+
+@runtime_checkable
 class OwnFramesDiagnostic(Diagnostic, Protocol):
     """A diagnostic that shows a number of frames of its own, whatever the plan shows."""
 

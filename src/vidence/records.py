@@ -491,6 +491,16 @@ class Trial(Record):
             return tuple(step.reply for step in self.steps if not step.is_remembered)
         return () if self.is_remembered else self.replies
 
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all replies together; None where no reply says any."""
+        known = [reply.usage for reply in self.replies]
+        read = [one.input_tokens for one in known if one.input_tokens is not None]
+        written = [one.output_tokens for one in known if one.output_tokens is not None]
+        return Usage(
+            input_tokens=sum(read) if read else None, output_tokens=sum(written) if written else None
+        )
+
 
 # --------------------------------------------------------------------------- what it amounts to
 

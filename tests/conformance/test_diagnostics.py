@@ -18,7 +18,18 @@ from vidence.tables.charts import Statement
 from vidence.tables.table import Table
 
 NAMES = catalog.names("diagnostic")
-DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets", "hints")
+DOCUMENTED = (
+    "mrfs",
+    "frame-shares",
+    "selector-gap",
+    "modality",
+    "blind-panel",
+    "budgets",
+    "hints",
+    "best-of-n",
+    "self-refine",
+    "repeats",
+)
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
     item_id="q1",
@@ -112,7 +123,7 @@ class TestDiagnostic:
         assert driven.rounds
         for ask in driven.asks:
             assert ask.model in ("", *one.models())
-            assert ask.prompt.text.startswith(CHOICE.question)
+            assert ask.prompt.text.startswith((CHOICE.question, "words: "))
         assert type(driven.made) is one.finding
         assert msgspec.json.decode(msgspec.json.encode(driven.made), type=one.finding) == driven.made
         other = make(name)

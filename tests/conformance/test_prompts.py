@@ -10,7 +10,7 @@ import pytest
 
 from vidence import catalog
 from vidence.ask.prompting.compose import STYLES, Prompter
-from vidence.ask.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, sets
+from vidence.ask.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, choices_of, sets
 from vidence.records import Answered, Item, Reply
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
@@ -135,8 +135,18 @@ def test_every_set_and_style_makes_prompts(set_name: str, style: str) -> None:
 @pytest.mark.parametrize("name", ASIDES)
 def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
     """Scores and objects that models named before are remembered by these words."""
-    hints = "Look for what happens just before.\nSomebody else has a part in it."
-    values = {"question": CHOICE.question, "n_frames": 8, "hints": hints}
+    values = {
+        "question": CHOICE.question,
+        "n_frames": 8,
+        "hints": "Look for what happens just before.\nSomebody else has a part in it.",
+        "choices": choices_of(CHOICE),
+        "reply": '<reply id="0123456789abcdef">\n"The cook.\\nAnswer: A"\n</reply id="0123456789abcdef">',
+        "n_replies": "2",
+        "block_id": "0123456789abcdef",
+        "problem": "'score' is missing; expected a whole number from 0 to 4",
+        "trail": "[Answer 1]\nAnswer: A\n\n[Review 1]\nLook at the door again.",
+        "has_review": "yes",
+    }
     expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
     assert Templates.load("plain").say(name, values) + "\n" == expected
 

@@ -1,19 +1,37 @@
 """What every strategy in the catalog must do."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from vidence import catalog
+from vidence.ask.prompting.compose import Prompter
+from vidence.ask.prompting.templates import Templates
 from vidence.contracts import Answer, Ask, Strategy, View
+from vidence.engine.session import ShownSubject
+from vidence.engine.views import Shown
 from vidence.errors import RejectedRequestError
-from vidence.records import Answered, Item, Prompt, Reply, TextPart, Unreadable
+from vidence.records import Answered, Evidence, Item, Prompt, Reply, Selection, TextPart, Unreadable
 
 NAMES = catalog.names("strategy")
 FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
 ARGUMENTS = {"python": f"python:{FUNCTIONS}:twice", "hints": "hints:0"}
+SENTINELS = ("zrationale", "zevidence", "zhint", "zknowledge", "zanswer")
+"""Words of what is annotated, which no prompt may hold."""
 PLAN = View(selector="midpoints", n_frames=4, size="short:100")
+
+
+NO_FRAMES = Shown(
+    selection=Selection(selector="none", version=1, frames=(), n_candidates=0), frames=(), duration_s=0.0
+)
+PREPARED = SimpleNamespace(
+    prompter=Prompter(Templates.load("plain"), style="cot", layout="images", frame_times=False),
+    parser_for=lambda item: catalog.create("parser", "robust" if item.choices else "needs-judge"),
+)
 
 
 @dataclass
@@ -22,7 +40,16 @@ class Asked:
 
     shown: tuple[str, ...]
     item: Item = field(
-        default_factory=lambda: Item(item_id="q", question="?", choices=("x", "y"), answer="A")
+        default_factory=lambda: Item(
+            item_id="q",
+            question="?",
+            choices=("x", "y"),
+            answer="A",
+            rationale=SENTINELS[0],
+            evidence=(Evidence(start_s=1, end_s=2, note=SENTINELS[1]),),
+            hints=(SENTINELS[2],),
+            knowledge=(SENTINELS[3],),
+        )
     )
     prompts: list[str] = field(default_factory=list)
 
@@ -49,11 +76,12 @@ def make(name: str) -> Strategy:
     return strategy
 
 
-def answered(name: str, say, *, hidden: int = 0) -> tuple[Answer, Asked, list[Ask]]:
+def answered(name: str, say, *, hidden: int = 0, item: Item | None = None) -> tuple[Answer, Asked, list[Ask]]:
     """What a strategy comes to when replies are `say(n)`, n counting what was asked before."""
     strategy = make(name)
     views = tuple(strategy.views(PLAN))
-    question = Asked(views[: len(views) - hidden])
+    shown = views[: len(views) - hidden]
+    question = Asked(shown) if item is None else Asked(shown, item=item)
     asked: list[Ask] = []
     flow = strategy.answer(question)
     wanted = next(flow)
@@ -92,7 +120,7 @@ def test_the_answer_is_a_reply_that_was_given_to_its_prompt(name: str) -> None:
 def test_it_ends_where_nothing_can_be_read_and_asks_nothing_twice(name: str) -> None:
     answer, _, asked = answered(name, lambda n: "I cannot tell")
     assert answer.reply.text == "I cannot tell"
-    assert len({(ask.prompt, ask.model, ask.sample) for ask in asked}) == len(asked)
+    assert len({(ask.prompt.text, ask.model, ask.sample) for ask in asked}) == len(asked)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -107,6 +135,40 @@ def test_a_model_that_does_not_answer_fails_the_question(name: str) -> None:
     next(flow)
     with pytest.raises(RejectedRequestError):
         flow.throw(RejectedRequestError("no"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_that_is_annotated_is_said_to_a_model(name: str) -> None:
+    """Also of an open question, whose answer is words."""
+    strategy = make(name)
+    choice = Asked(("",)).item
+    text = msgspec.structs.replace(choice, choices=(), answer=SENTINELS[4], answer_kind="text")
+    for item in (choice, text):
+        shown = ShownSubject(
+            item=item, prepared=PREPARED, views=dict.fromkeys(strategy.views(PLAN), NO_FRAMES)
+        )
+        flow, said = strategy.answer(shown), []
+        with suppress(StopIteration):
+            wanted = next(flow)
+            while True:
+                asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
+                said += [f"{ask.prompt.system}\n{ask.prompt.text}{ask.prompt.reply_schema}" for ask in asks]
+                wanted = flow.send(
+                    [Reply(text=f"because\nAnswer: {'AB'[i % 2]}") for i, _ in enumerate(asks)]
+                )
+        assert said
+        assert not [word for word in SENTINELS for prompt in said if word in prompt]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_right_answer_moves_nothing_that_is_asked_or_picked(name: str) -> None:
+    """The same replies to the same question with another letter as its answer lead to the same."""
+    found = []
+    for letter in "AB":
+        item = msgspec.structs.replace(Asked(("",)).item, answer=letter)
+        found.append(answered(name, lambda n: "AB"[n % 2], item=item))
+    (first, _, asked), (second, _, others) = found
+    assert (first, asked) == (second, others)
 
 
 def test_retry_ends_with_the_first_reply_that_can_be_read() -> None:

@@ -15,7 +15,18 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["blind-panel", "budgets", "frame-shares", "modality", "mrfs", "selector-gap"]
+    "name",
+    [
+        "best-of-n",
+        "blind-panel",
+        "budgets",
+        "frame-shares",
+        "modality",
+        "mrfs",
+        "repeats",
+        "selector-gap",
+        "self-refine",
+    ],
 )
 def test_every_option_stands_on_the_page_of_its_diagnostic(page, name):
     settings = catalog.settings_type("diagnostic", name)

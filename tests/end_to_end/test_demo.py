@@ -186,6 +186,25 @@ def test_a_sweep_is_told_by_the_runs_with_these_budgets(demo):
     assert not bad.is_recovered
 
 
+def test_picking_and_refining_get_what_chance_and_knowledge_give(demo):
+    line, _ = demo
+    run = load_run(line.folder / "out" / "runs" / "blind-drawing")
+    found = open_and_load("best-of-n", run.folder, rewards="phantom:fuser")
+    good = beside_planted(found, run)
+    assert [round(one.planted, 3) for one in good] == [0.28, 0.424, 0.631, 0.849]
+    assert all(one.is_recovered and one.is_drawn for one in good)
+    examined = list(found.examined)
+    points = {"phantom:fuser": (3,) * 8}
+    changed = msgspec.structs.replace(examined[0].finding, points=points)
+    examined[0] = dataclasses.replace(examined[0], finding=changed)
+    bad = beside_planted(dataclasses.replace(found, examined=tuple(examined)), run)
+    assert [one.n_different for one in bad] == [1, 1, 1, 1]
+    refined = open_and_load("self-refine", run.folder, controls="resample")
+    own, anew = beside_planted(refined, run)
+    assert (own.planted, own.found.value, own.is_recovered) == (0.0, 0.0, True)
+    assert (round(anew.planted, 3), anew.is_recovered) == (0.144, True)
+
+
 def test_nothing_is_planted_for_other_diagnostics_and_readers(demo):
     line, _ = demo
     runs = line.folder / "out" / "runs"

@@ -129,6 +129,16 @@ def evil_plans(server: Canary, tmp_path: Path) -> dict[str, dict[str, object]]:
         "a function for a parser": {"parser": f"python:{function}"},
         "a function for a parser of texts": {"text_parser": function},
         "a function for a strategy": {"strategy": f"python:{function}"},
+        "a reward model with another key": {
+            "strategy": f"best-of-n?reward=openai:m%3Fbase_url={here}%26api_key_env%3DSECRET_TOKEN"
+        },
+        "a reward model elsewhere": {"strategy": f"best-of-n?m=1&reward=openai:m?base_url={away}"},
+        "the plan's model, changed for the reward": {
+            "model": "openai:m",
+            "strategy": f"best-of-n?reward=+base_url={away}",
+        },
+        "a function for a reward": {"strategy": f"best-of-n?reward=python:{function}"},
+        "a function for a reward by another spelling": {"strategy": f"best-of-n?reward={function}"},
         "a file elsewhere": {"memory": str(tmp_path / "elsewhere" / "m.sqlite")},
     }
 

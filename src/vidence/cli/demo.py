@@ -52,6 +52,7 @@ RUNS: tuple[tuple[str, str, int], ...] = (
 GUESSERS: Mapping[str, str] = {
     "fuser-guessing": "phantom:fuser?guess=text&stick=0.5",
     "blind-guessing": "phantom:blind?guess=text&stick=0.5",
+    "blind-drawing": "phantom:blind?guess=independent&temperature=1",
     "blind-noisy": "phantom:blind?noise=0.3",
 }
 
@@ -71,6 +72,8 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("selector-gap", "forgetful-midpoints-16"),
     ("blind-panel", "fuser-midpoints-16"),
     ("budgets", "fuser-midpoints-32"),
+    ("best-of-n?rewards=phantom:fuser", "blind-drawing"),
+    ("self-refine?controls=resample", "blind-drawing"),
 )
 SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
 

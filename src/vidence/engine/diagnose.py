@@ -15,7 +15,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
 from vidence.engine.plan import Plan
-from vidence.engine.session import Session, ShownSubject, opened_session
+from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
 from vidence.engine.specs import what_is_asked
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.engine.views import DecodeCount
@@ -86,7 +86,8 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         on_event: told of what happens.
 
     Raises:
-        UsageError: the plan sends whole videos, of which no part can be shown.
+        UsageError: the plan sends whole videos, of which no part can be shown, or draws replies at
+            temperature 0 where several to one prompt are wanted.
         StoreError: the folder holds another run, or findings of something else.
         VidenceError: it cannot go on; every finding so far is kept.
     """
@@ -94,6 +95,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         raise UsageError(
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
+    check_draws(diagnostic, plan)
     async with opened_session(
         plan,
         environment=environment,

@@ -105,7 +105,11 @@ class Plan(Record):
     selector: Annotated[str, _flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
     n_frames: Annotated[int, _flag("Frames per question.", "--frames")]
     strategy: Annotated[
-        str, _flag("How a question is answered: once, or retry?tries=N with other frames.")
+        str,
+        _flag(
+            "How a question is answered: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
+            "retry?tries=N."
+        ),
     ] = "once"
     style: Annotated[str, _flag("Answer at once, or think first.", type=STYLES)]
     prompts: Annotated[str, _flag("Named set of templates (default: the benchmark's).", "--prompt-set")]

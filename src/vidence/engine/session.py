@@ -16,7 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.prompting.compose import Prompted, ShownFrame
 from vidence.catalog import create, parse_spec
-from vidence.contracts import Flow, Judge, Strategy, View
+from vidence.contracts import Drawing, Flow, Judge, Strategy, View
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
@@ -37,6 +37,19 @@ GroupT = TypeVar("GroupT")
 ReadyT = TypeVar("ReadyT")
 ErrorT = TypeVar("ErrorT", bound=Exception)
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def check_draws(what: object, plan: Plan) -> None:
+    """See that replies can differ, where a strategy or a diagnostic wants several to one prompt.
+
+    Raises:
+        UsageError: they are drawn at temperature 0.
+    """
+    if isinstance(what, Drawing) and what.n_drawn > 1 and plan.sampling.temperature == 0:
+        raise UsageError(
+            f"{what.n_drawn} candidates at temperature 0 are one reply; say --temperature 1 (in Python "
+            "temperature=1), or want a single one"
+        )
 
 
 def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
@@ -315,13 +328,16 @@ async def opened_session(
     memory = Path(plan.memory or environment.memory)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
         strategy: Strategy = create("strategy", plan.strategy)
+        if views is None:
+            check_draws(strategy, plan)
         wanted = strategy.views(plan.view) if views is None else views
         asked_by = strategy.models() if others is None else others
         named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
         # The plan's own selector is among them, whether it is shown or not: its facts are kept.
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
-        for name, spec in named.items():
-            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling))
+        for name, text in named.items():
+            spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
+            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
         asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))

@@ -10,7 +10,16 @@ from vidence.ask.models.http import HttpSettings, check_address, read_key
 from vidence.ask.models.keys import check_no_key, looks_like_key
 from vidence.ask.models.weights import WeightSettings
 from vidence.ask.selection.search import FIRST_OF_SPEC
-from vidence.catalog import Spec, argument_field, names, parse_spec, plain_type, settings_type, spelled_out
+from vidence.catalog import (
+    SELF,
+    Spec,
+    argument_field,
+    names,
+    parse_spec,
+    plain_type,
+    settings_type,
+    spelled_out,
+)
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 from vidence.records import Record
@@ -41,14 +50,22 @@ def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
     return head + ("?" + "&".join(kept) if kept else ""), sampled
 
 
-def named_specs(kind: str, spec_text: str) -> Iterator[tuple[str, Spec]]:
+def named_specs(kind: str, spec_text: str, *, base: str = "") -> Iterator[tuple[str, Spec]]:
     """A spec, and the models and embedders that it names, each with its kind.
+
+    Args:
+        kind: of the spec.
+        spec_text: the spec.
+        base: the spec of the plan's model, which that of a further one may change by ``+key=value``.
 
     >>> [(kind, spec.name) for kind, spec in named_specs("selector", "frag-scores:model:openai:m")]
     [('selector', 'frag-scores'), ('model', 'openai')]
     """
     spec = parse_spec(spec_text)
     yield kind, spec
+    if kind == "strategy":
+        for text in _models_of(spec).values():
+            yield "model", parse_spec(model_spec(base, text))
     if kind != "selector":
         return
     passed = {key: value for key, value in spec.options.items() if key.startswith(_PASSED_ON)}
@@ -61,6 +78,13 @@ def named_specs(kind: str, spec_text: str) -> Iterator[tuple[str, Spec]]:
             yield inner_kind, Spec(name=inner.name, argument=inner.argument, options=options)
 
 
+def _models_of(spec: Spec) -> dict[str, str]:
+    """The specs of the models that a strategy names, by its options; without the model under test."""
+    settings = settings_type("strategy", spec.name) if spec.name in names("strategy") else None
+    wanted = fields_of(settings, "is_model") if settings is not None else frozenset()
+    return {key: text for key, text in spec.options.items() if key in wanted and text not in ("", SELF)}
+
+
 def _inner(text: str) -> tuple[str, str]:
     """The kind and the spec of what a selector names in a text; two empty texts where it names nothing."""
     if text.startswith(FIRST_OF_SPEC):
@@ -68,13 +92,13 @@ def _inner(text: str) -> tuple[str, str]:
     return ("embedder", text) if text.partition(":")[0] in names("embedder") else ("", "")
 
 
-def check_secrets(kind: str, spec_text: str) -> None:
-    """See that a spec can be shown and stored: no part of it is, or may hold, a key.
+def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
+    """See that a spec can be shown and stored: no part of it is, or may hold, a key; `base` as above.
 
     Raises:
         UsageError: it cannot; the message shows nothing of what may be a key.
     """
-    for inner, spec in named_specs(kind, spec_text):
+    for inner, spec in named_specs(kind, spec_text, base=base):
         known = settings_type(inner, spec.name) if spec.name in names(inner) else None
         if known is not None and issubclass(known, HttpSettings):
             if spec.options.get("base_url"):
@@ -97,7 +121,7 @@ def check_fields(fields: Mapping[str, object]) -> None:
         check_secrets("model", str(judge))
     for kind in ("model", "selector", "strategy", "parser"):
         if fields.get(kind):
-            check_secrets(kind, str(fields[kind]))
+            check_secrets(kind, str(fields[kind]), base=str(fields.get("model") or ""))
     if looks_like_key(str(fields.get("name") or "")):
         raise UsageError("the name of the run looks like a key (not shown); it would stand in every table")
 
@@ -140,6 +164,7 @@ def whole_spec(kind: str, spec_text: str) -> str:
     if settings is None:
         return spec_text
     paths, codes = fields_of(settings, "is_path"), fields_of(settings, "is_code")
+    models = fields_of(settings, "is_model")
     if argument and argument_field(settings) in codes:
         argument = _whole_code(argument)
     elif argument and argument_field(settings) in paths:
@@ -152,6 +177,8 @@ def whole_spec(kind: str, spec_text: str) -> str:
         text = unquote(value)
         if key in codes:
             whole = _whole_code(text)
+        elif key in models:
+            whole = text if text == SELF or text.startswith("+") else whole_spec("model", text)
         else:
             whole = str(Path(text).resolve()) if key in paths and text else _whole_inner(kind, text)
         pairs.append(f"{key}{equals}{value if whole == text else _escaped(whole)}")

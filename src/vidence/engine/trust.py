@@ -61,7 +61,7 @@ def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tupl
     specs = [("model", plan.model), *(("model", spec) for spec in plan.judge_models)]
     specs += [("selector", plan.selector), ("strategy", plan.strategy)]
     return (
-        *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec)),
+        *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec, base=plan.model)),
         *needs_of_parsers(plan),
         *needs_of_memory(plan, folder=folder, environment=environment),
     )
@@ -83,9 +83,9 @@ def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tu
     return (Need(name=f"memory {memory}", words=f"to write remembered replies into {memory}"),)
 
 
-def needs_of_spec(kind: str, spec_text: str) -> Iterator[Need]:
-    """What a spec, and the models that it names, want that needs the user's word."""
-    for inner, spec in named_specs(kind, spec_text):
+def needs_of_spec(kind: str, spec_text: str, *, base: str = "") -> Iterator[Need]:
+    """What a spec, and the models that it names, want that needs the user's word; `base` as `named_specs`."""
+    for inner, spec in named_specs(kind, spec_text, base=base):
         known = settings_type(inner, spec.name) if spec.name in names(inner) else None
         if known is None:
             continue

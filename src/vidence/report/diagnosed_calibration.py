@@ -16,7 +16,9 @@ from vidence.ask.phantom.planted import (
     in_sight_s,
     missing_card_loss,
 )
+from vidence.ask.strategies.rewards import MOST_POINTS
 from vidence.errors import DataError
+from vidence.explain.diagnostics.best_of_n import BestOfNFinding
 from vidence.explain.diagnostics.blind_panel import PanelFinding
 from vidence.explain.diagnostics.budgets import BudgetsFinding
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
@@ -24,6 +26,8 @@ from vidence.explain.diagnostics.modality import ModalityFinding
 from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, search_of, told_of
 from vidence.explain.diagnostics.mrfs_guessing import estimated, lines_of
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
+from vidence.explain.diagnostics.self_refine import SelfRefineFinding
+from vidence.explain.diagnostics.tables import guess
 from vidence.records import Estimate, Item, Record
 from vidence.report.calibration import model_of
 from vidence.report.diagnosed import Diagnosed
@@ -393,6 +397,57 @@ def _budgets(case: _Case) -> list[Recovered]:
     return [beside(n_frames, shown_s) for n_frames, shown_s in sorted(case.swept_s.items())]
 
 
+def _best_of_n(case: _Case) -> list[Recovered]:
+    """A line for each number of candidates: one who guesses anew each time, weighed by one who knows."""
+    reward = SimulatedModel(name="fuser")
+    column = f"phantom:{reward.name}"
+    told, known = (
+        {one.item_id: expected(model, one, times_s=case.shown_s.get(one.item_id, ())) for one in case.items}
+        for model in (case.model, reward)
+    )
+
+    def chance(item: Item, n: int) -> float:
+        if told[item.item_id]:
+            return 1.0
+        return 1 - (1 - guess(item)) ** (n if known[item.item_id] else 1)
+
+    def is_planted(item: Item, found: BestOfNFinding) -> bool:
+        most = MOST_POINTS if known[item.item_id] else 0
+        points = tuple(int(most * (mark.value or 0.0)) for mark in found.marks)
+        return found.points[column] == points and (not told[item.item_id] or all(points))
+
+    lines = [
+        case.beside(
+            f"accuracy, best of {n} for one who knows",
+            _mean([chance(item, n) for item in case.items]),
+            at=("best-of-n", f"{column}:averaged", f"m{m}"),
+            differs=_unless(BestOfNFinding, is_planted),
+        )
+        for m, n in ((0, 1), (1, 2), (2, 4), (3, 8))
+    ]
+    return [replace(line, is_drawn=True) for line in lines]
+
+
+def _self_refine(case: _Case) -> list[Recovered]:
+    """Who looks at nothing and reviews repairs nothing; asked anew, chance repairs g (1 - g)."""
+    told = {one.item_id: expected(case.model, one, times_s=()) for one in case.items}
+
+    def is_planted(item: Item, found: SelfRefineFinding) -> bool:
+        return len({mark.answer for mark in found.marks["own"]}) == 1
+
+    repaired = _mean([0.0 if told[one.item_id] else guess(one) * (1 - guess(one)) for one in case.items])
+    lines = {
+        way: case.beside(
+            f"wrong to right, {words}",
+            planted,
+            at=("controls", way, "repaired"),
+            differs=_unless(SelfRefineFinding, is_planted),
+        )
+        for way, words, planted in (("own", "own review", 0.0), ("resample", "asked anew", repaired))
+    }
+    return [lines["own"], replace(lines["resample"], is_drawn=True)]
+
+
 _PLANTED: Mapping[str, Recovering] = {
     "mrfs": _mrfs,
     "frame-shares": _shares,
@@ -400,6 +455,8 @@ _PLANTED: Mapping[str, Recovering] = {
     "selector-gap": _gaps,
     "blind-panel": _panel,
     "budgets": _budgets,
+    "best-of-n": _best_of_n,
+    "self-refine": _self_refine,
 }
 
 

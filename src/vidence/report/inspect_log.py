@@ -31,8 +31,8 @@ _METADATA = (
     "outcome", "read", "parser", "parser_version", "rule", "reason", "video", "source_id", "media",
     "evidence", "answer_kind", "choice_order", "rationale", "hints", "knowledge", "selector", "frame_index",
     "frame_time_s",
-    "frame_media", "template", "images", "is_guess", "is_remembered", "choice_logps", "choice_text_logps",
-    "points", "verdicts", "unanswered",
+    "frame_media", "template", "images", "is_guess", "n_asked", "steps", "is_remembered", "choice_logps",
+    "choice_text_logps", "points", "verdicts", "unanswered",
 )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _results(run: Run) -> Fields:
 
 
 def _usage_of(run: Run) -> Fields:
-    replies = [row.trial.reply for row in run.rows if row.trial.reply is not None]
+    replies = [reply for row in run.rows for reply in row.trial.replies]
     read = sum(one.usage.input_tokens or 0 for one in replies)
     written = sum(one.usage.output_tokens or 0 for one in replies)
     return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
@@ -200,7 +200,7 @@ def _sample(run: Run, row: Row, record: Fields) -> dict[str, object]:
         sample["choices"] = item.choices
     if trial.reply is not None:
         sample["total_time"] = sample["working_time"] = trial.reply.latency_s
-        sample["model_usage"] = {trial.reply.model or run.plan.model: _usage(run, row, trial.reply)}
+        sample["model_usage"] = {trial.reply.model or run.plan.model: _usage(run, row)}
     if isinstance(outcome := row.score.outcome, Failed):
         said = f"{outcome.error} ({outcome.stage}): {outcome.message}"
         sample["error"] = {"message": said, "traceback": said, "traceback_ansi": said}
@@ -232,8 +232,10 @@ def _said(reply: Reply) -> Fields:
     return {"role": "assistant", "content": content, "source": "generate", "model": reply.model}
 
 
-def _usage(run: Run, row: Row, reply: Reply) -> Fields:
-    read, written = reply.usage.input_tokens or 0, reply.usage.output_tokens or 0
+def _usage(run: Run, row: Row) -> Fields:
+    """The tokens of all replies of a trial."""
+    usage = row.trial.usage
+    read, written = usage.input_tokens or 0, usage.output_tokens or 0
     known = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
     cost = cost_usd(run, row)
     return known if cost is None else {**known, "total_cost": cost}
@@ -247,7 +249,7 @@ def _output(run: Run, row: Row) -> Fields:
         "model": reply.model or run.plan.model,
         "choices": [{"message": _said(reply), "stop_reason": _STOPS[reply.finish]}],
         "completion": reply.text,
-        "usage": _usage(run, row, reply),
+        "usage": _usage(run, row),
         "time": reply.latency_s,
     }
 

@@ -1,5 +1,6 @@
 """Runs that ask every question several times: how far the score moves, and what the repeats find together."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from vidence.statistics.repeats import (
     pass_all,
     pass_at,
     summarise,
+    vote_at,
 )
 from vidence.tables.table import (
     Cell,
@@ -35,6 +37,7 @@ from vidence.tables.table import (
 from vidence.text import letter_index
 
 REPEAT_TABLES = ("repeats", "repeats:tags", "repeats:found")
+VOTES = (3, 5, 7)  # of so many repeats, beside that of all
 MOST_TIMES = 8  # pass@k is shown for every k up to this, then for powers of two and for all repeats
 
 
@@ -188,6 +191,13 @@ def _by_tag(run: Run, lines: Sequence[Line[Aggregate]], *, level: float) -> Tabl
                 kind="points",
                 note="sample variance over repeats, squared points",
             ),
+            number(
+                "sd",
+                lambda one: 100 * math.sqrt(one.summary(level=level).variance),
+                "standard deviation",
+                kind="points",
+                note="its root, points",
+            ),
             share(
                 "total",
                 lambda one: one.components(level=level).mean,
@@ -264,6 +274,12 @@ def _votes(choices: Repeated) -> Iterator[Line[_Found]]:
     values = np.array([majority(some, answer) for some, answer in zip(votes, right, strict=True)])
     luck = _chances(choices)
     voted = _Found(repeated=choices, values=values, guessed=luck)
+    for k in VOTES:
+        if k < choices.n_repeats:
+            pairs = zip(votes, choices.values, strict=True)
+            some = np.array([vote_at(said, scores, k=k) for said, scores in pairs])
+            about = _Found(repeated=choices, values=some, guessed=luck)
+            yield Line(f"vote@{k}", f"vote@{k}", about, detail=f"majority of {k}, mean over all ways")
     yield Line("majority", "majority vote", voted, detail="of equals one by chance")
     changes = np.array([float(len(set(some)) > 1) for some in votes])
     drawn = 1 - luck ** (choices.n_repeats - 1)

@@ -21,6 +21,7 @@ from vidence.records import (
     Media,
     Prompt,
     Provenance,
+    Record,
     Refused,
     Reply,
     Selection,
@@ -83,11 +84,11 @@ def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Ca
 
 
 def cost_usd(run: Run, row: Row) -> float | None:
-    """What a reply costs at the prices of the plan; None without prices, or where no tokens are known."""
-    plan, reply = run.plan, row.trial.reply
-    if reply is None or not (plan.price_in or plan.price_out):
+    """What all replies of a trial cost at the prices of the plan; None without prices or known tokens."""
+    plan, usage = run.plan, row.trial.usage
+    if not (plan.price_in or plan.price_out):
         return None
-    read, written = reply.usage.input_tokens, reply.usage.output_tokens
+    read, written = usage.input_tokens, usage.output_tokens
     if read is None and written is None:
         return None
     return ((read or 0) * plan.price_in + (written or 0) * plan.price_out) / 1e6
@@ -112,6 +113,41 @@ def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
 
 def _all(records: Sequence[msgspec.Struct]) -> tuple[Any, ...]:
     return tuple(msgspec.structs.asdict(one) for one in records)
+
+
+class StepRow(Record):
+    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the one under test."""
+
+    role: str
+    model: str
+    sample: int
+    about: int | None
+    is_remembered: bool
+    reply: str
+    reasoning: str
+    finish: str
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+def _steps(run: Run, row: Row) -> Plain:
+    return _all(
+        [
+            StepRow(
+                role=one.role,
+                model=one.model,
+                sample=one.sample,
+                about=one.about,
+                is_remembered=one.is_remembered,
+                reply=one.reply.text,
+                reasoning=one.reply.reasoning,
+                finish=one.reply.finish,
+                input_tokens=one.reply.usage.input_tokens,
+                output_tokens=one.reply.usage.output_tokens,
+            )
+            for one in row.trial.steps
+        ]
+    )
 
 
 def _text_logps(reply: Reply) -> Plain:
@@ -196,9 +232,13 @@ REST: tuple[TrialColumn, ...] = (
     _column("refusal", "text", _from_reply(lambda one: one.refusal)),
     _column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
     _column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
-    _column("input_tokens", "whole", _from_reply(lambda one: one.usage.input_tokens)),
-    _column("output_tokens", "whole", _from_reply(lambda one: one.usage.output_tokens)),
-    _column("cost_usd", "number", cost_usd, "at the prices of the plan"),
+    _column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
+    _column(
+        "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow
+    ),
+    _column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
+    _column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
+    _column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
     _column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
     _column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
     _column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
@@ -324,7 +364,9 @@ def _entries(objects: Sequence[Plain]) -> list[Plain]:
 
 _FIELDS: Mapping[str, Kind] = {
     "start_s": "number", "end_s": "number", "frames": "wholes", "value": "number", "points": "number",
-    "temperature": "number", "said": "texts", "logp": "number", "n_tokens": "whole", "n_bytes": "whole",
+    "sample": "whole", "about": "whole", "is_remembered": "truth", "input_tokens": "whole",
+    "output_tokens": "whole", "temperature": "number", "said": "texts", "logp": "number",
+    "n_tokens": "whole", "n_bytes": "whole",
 }  # fmt: skip
 
 

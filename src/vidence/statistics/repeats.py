@@ -304,3 +304,91 @@ def majority(votes: Sequence[Hashable | None], right: Hashable) -> float:
     most = max(counts.values(), default=0)
     first = [vote for vote, n in counts.items() if n == most]
     return 1 / len(first) if right in first else 0.0
+
+
+def vote_at(votes: Sequence[Hashable | None], values: ArrayLike, *, k: int) -> float:
+    """What the answer that most of k repeats give gets: the mean over all ways to take k of them.
+
+    Of answers that are given equally often each counts alike. A repeat without an answer is no vote; k
+    repeats without any get 0.
+
+    Args:
+        votes: the answer of each repeat; None where there is none.
+        values: what each repeat gets, shape (n_repeats,); an answer gets the mean over those that give it.
+        k: how many of them are taken.
+
+    Raises:
+        UsageError: k is not between 1 and the number of repeats, or not one value for each.
+
+    Source: Wang and others, Self-Consistency (2023), section 2, for all repeats; the mean over subsets is
+        that of `pass_at`.
+    Departs: ties are split, see `majority`.
+
+    >>> vote_at(["A", "A", "B"], [1, 1, 0], k=1), vote_at(["A", "A", "B"], [1, 1, 0], k=3)
+    (0.6666666666666666, 1.0)
+    """
+    numbers = _of_each(values, len(votes), k=k)
+    sizes = Counter(vote for vote in votes if vote is not None)
+    gets = {
+        vote: float(np.mean([v for one, v in zip(votes, numbers, strict=True) if one == vote]))
+        for vote in sizes
+    }
+    n_silent = len(votes) - sum(sizes.values())
+    # Ways to take some so far: how many, the most of one answer, how many answers have so many, their sum.
+    ways: Counter[tuple[int, int, int, float]] = Counter(
+        {(n, 0, 0, 0.0): math.comb(n_silent, n) for n in range(min(k, n_silent) + 1)}
+    )
+    for vote, size in sizes.items():
+        longer: Counter[tuple[int, int, int, float]] = Counter()
+        for (taken, most, n_first, total), number in ways.items():
+            for n in range(min(size, k - taken) + 1):
+                now = (taken + n, most, n_first, total)
+                if n > most:
+                    now = (taken + n, n, 1, gets[vote])
+                elif n and n == most:
+                    now = (taken + n, most, n_first + 1, total + gets[vote])
+                longer[now] += number * math.comb(size, n)
+        ways = longer
+    found = sum(
+        number * total / n_first
+        for (taken, _, n_first, total), number in ways.items()
+        if taken == k and n_first
+    )
+    return found / math.comb(len(votes), k)
+
+
+def best_of(ranks: ArrayLike, values: ArrayLike, *, k: int) -> float:
+    """What the best-ranked of k repeats gets: the mean over all ways to take k of them, ties split evenly.
+
+    With b repeats ranked below a rank that g repeats share, ``C(b + g, k) - C(b, k)`` of the
+    ``C(n, k)`` ways have that rank as their highest.
+
+    Args:
+        ranks: the rank of each repeat, such as points; higher is better, shape (n_repeats,).
+        values: what each repeat gets, shape (n_repeats,).
+        k: how many of them are taken.
+
+    Raises:
+        UsageError: k is not between 1 and the number of repeats, or not one value for each.
+
+    >>> best_of([4, 1, 1], [1, 0, 0], k=1), best_of([4, 1, 1], [1, 0, 0], k=2)
+    (0.3333333333333333, 0.6666666666666666)
+    """
+    ranked = as_values(ranks)
+    numbers, n = _of_each(values, len(ranked), k=k), len(ranked)
+    found = 0.0
+    for rank in np.unique(ranked):
+        n_below, n_here = int((ranked < rank).sum()), int((ranked == rank).sum())
+        n_ways = math.comb(n_below + n_here, k) - math.comb(n_below, k)
+        found += n_ways * float(numbers[ranked == rank].mean())
+    return found / math.comb(n, k)
+
+
+def _of_each(values: ArrayLike, n: int, *, k: int) -> NDArray[np.float64]:
+    """One value for each of n repeats, of which k are taken."""
+    numbers = as_values(values)
+    if len(numbers) != n:
+        raise UsageError(f"{len(numbers)} values for {n} repeats; expected one for each")
+    if not 1 <= k <= n:
+        raise UsageError(f"{k} of {n} repeats; expected k from 1 to the number of repeats")
+    return numbers

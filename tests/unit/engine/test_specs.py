@@ -20,7 +20,7 @@ from vidence.engine.diagnose import plan_digest
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import Budget
 from vidence.engine.prepare import make_plan
-from vidence.engine.specs import model_spec, whole_spec
+from vidence.engine.specs import model_spec, named_specs, whole_spec
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -245,3 +245,30 @@ def test_what_came_later_and_is_not_used_leaves_findings_usable(here: Path) -> N
 )
 def test_a_plus_adds_to_the_plans_own_model(base, spec, expected):
     assert model_spec(base, spec) == expected
+
+
+def test_the_reward_of_a_strategy_gets_its_whole_path(here: Path) -> None:
+    assert whole_spec("strategy", "best-of-n?m=1&reward=replay:said.jsonl") == (
+        f"best-of-n?m=1&reward=replay:{here}/said.jsonl"
+    )
+    for same in ("best-of-n?reward=self", "best-of-n?reward=+thinking_budget=8", "best-of-n?m=2", "once"):
+        assert whole_spec("strategy", same) == same
+
+
+def test_a_model_inside_a_strategy_is_named_with_its_own_options() -> None:
+    found = list(named_specs("strategy", "best-of-n?reward=+api_key_env=K", base="openai:a?x=1"))
+    assert [(kind, spec.name, spec.argument, dict(spec.options)) for kind, spec in found] == [
+        ("strategy", "best-of-n", "", {"reward": "+api_key_env=K"}),
+        ("model", "openai", "a", {"x": "1", "api_key_env": "K"}),
+    ]
+    assert [kind for kind, _ in named_specs("strategy", "best-of-n?reward=self")] == ["strategy"]
+
+
+def test_a_key_in_the_reward_of_a_strategy_is_not_shown(here: Path) -> None:
+    key = "sk-" + "a1B2" * 12
+    spec = f"best-of-n?reward=openai:m%3Fbase_url=http://user:{key}@x/v1"
+    with pytest.raises(UsageError) as refused:
+        make_plan(
+            "table", data=Path("said.jsonl"), model="scripted:A", overrides={"strategy": spec, "media": "."}
+        )
+    assert key not in str(refused.value)

@@ -74,6 +74,7 @@ def test_repeats_are_of_the_headline_and_of_every_tag(runs):
     # Order: 2/3, 1, 2/3, mean 7/9, variance 1/27.
     assert shown(by_tag, "task:order", "mean").value == pytest.approx(7 / 9)
     assert shown(by_tag, "task:order", "variance").text == f"{1e4 / 27:.2f}"
+    assert shown(by_tag, "task:order", "sd").text == f"{1e2 / 27**0.5:.2f}"
     assert shown(by_tag, "task:count", "videos").text == "2"
     assert shown(by_tag, "task:count", "videos").detail == "few"
 
@@ -112,6 +113,17 @@ def test_what_repeats_find_together(runs):
     )
     assert shown(found, "majority", "value").estimate.n_clusters == 2
     assert shown(found, "majority", "videos").text == "2"
+
+
+def test_votes_of_fewer_are_means_over_all_ways_to_take_them(runs):
+    # Of five repeats 3, 1, 0 and 4 are right; the wrong letters of a question are all the same.
+    marks = [(1, 1, 1, 0, 0), (0, 1, 0, 0, 0), (0,) * 5, (1, 0, 1, 1, 1)]
+    *_, found = repeat_tables(runs.load(items=runs.items[:4], trials=trials(runs, marks), repeats=5))
+    # Two or more right of three: (C(3,2) 2 + 1) / 10, 0, 0, and always with four of five right.
+    assert shown(found, "vote@3", "value").value == pytest.approx((7 / 10 + 0 + 0 + 1) / 4)
+    assert shown(found, "majority", "value").value == pytest.approx(2 / 4)
+    assert shown(found, "vote@3", "guesser").value == pytest.approx(1 / 4)
+    assert "vote@5" not in [row.key for row in found.rows]
 
 
 def test_votes_are_for_choices_whatever_letter_they_stood_at(runs):

@@ -4,13 +4,17 @@ import csv
 import io
 import json
 import sys
+import zipfile
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Evidence, Provenance, TextLogp, Usage, Verdict
+from vidence.records import Answered, Evidence, Provenance, Step, TextLogp, Usage, Verdict
+from vidence.report.inspect_log import write_inspect_log
+from vidence.report.page import write_page
 from vidence.report.results import load_run
 from vidence.report.trials import (
     FIRST,
@@ -85,6 +89,45 @@ def test_a_row_has_everything(full):
     assert (row["rule"], row["points"], row["read"]) == ("answer-line", 4.0, "B")
     assert row["verdicts"][0]["reason"] == "right"
     assert row["provenance"]["source"] == "film"
+
+
+@pytest.fixture
+def stepped(runs, full):
+    """A trial with a candidate, another one, and points for the second by another model."""
+    replies = [runs.said("Answer: A"), runs.said("Answer: B"), runs.said('{"score": 4}')]
+    steps = (
+        Step(role="candidate", reply=replies[0], is_remembered=True),
+        Step(role="candidate", reply=replies[1], sample=1),
+        Step(role="reward", reply=replies[2], model="reward", about=1),
+    )
+    trial = msgspec.structs.replace(full.rows[0].trial, reply=replies[1], steps=steps)
+    return runs.load("stepped", items=[full.rows[0].item], trials=[trial])
+
+
+def test_the_steps_of_a_strategy_are_there_and_their_tokens_are_summed(stepped, tmp_path):
+    (row,) = lines([stepped])
+    assert (row["n_asked"], row["reply"]) == (3, "Answer: B")
+    told = [(s["role"], s["model"], s["sample"], s["about"], s["reply"]) for s in row["steps"]]
+    assert told == [
+        ("candidate", "", 0, None, "Answer: A"),
+        ("candidate", "", 1, None, "Answer: B"),
+        ("reward", "reward", 0, 1, '{"score": 4}'),
+    ]
+    assert (row["input_tokens"], row["output_tokens"]) == (3000, 30)
+    assert row["cost_usd"] == pytest.approx((3000 * 2 + 30 * 10) / 1e6)
+    (parquet,) = parquet_rows([stepped])
+    assert parquet["steps"] == row["steps"]
+    write_inspect_log(stepped, tmp_path / "log.eval")
+    with zipfile.ZipFile(tmp_path / "log.eval") as file:
+        stats = json.loads(file.read("header.json"))["stats"]
+    assert [one["total_tokens"] for one in stats["model_usage"].values()] == [3030]
+
+
+def test_a_page_has_the_steps_folded(stepped, tmp_path):
+    rng = np.random.default_rng(0)
+    write_page([stepped], tmp_path / "page.html", cache_root=None, media_root=None, rng=rng)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "<summary>3 replies on the way</summary>" in text
 
 
 def test_the_formats_say_the_same(full):

@@ -10,6 +10,7 @@ from scipy import stats
 from vidence.errors import UsageError
 from vidence.statistics.intervals import UNBOUNDED, clustered_error
 from vidence.statistics.repeats import (
+    best_of,
     components,
     item_means,
     majority,
@@ -17,6 +18,7 @@ from vidence.statistics.repeats import (
     pass_all,
     pass_at,
     summarise,
+    vote_at,
 )
 
 
@@ -179,3 +181,35 @@ def test_the_majority_of_equals_is_a_draw() -> None:
     assert majority(["A", "B", "C"], "C") == pytest.approx(1 / 3)
     assert majority(["A", "B", None, None], "C") == 0.0
     assert majority([None, None], "A") == 0.0
+
+
+def test_the_best_of_k_is_the_mean_over_all_subsets() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        n = int(rng.integers(1, 9))
+        ranks, values = rng.integers(-1, 4, n), rng.random(n).round(1)
+        k = int(rng.integers(1, n + 1))
+        found = [
+            np.mean([values[i] for i in some if ranks[i] == max(ranks[j] for j in some)])
+            for some in itertools.combinations(range(n), k)
+        ]
+        assert best_of(ranks, values, k=k) == pytest.approx(np.mean(found))
+
+
+def test_the_vote_of_k_is_the_mean_over_all_subsets() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(150):
+        n = int(rng.integers(1, 9))
+        votes = [None if one == 0 else "-ABC"[one] for one in rng.integers(0, 4, n).tolist()]
+        values = [float(vote == "A") for vote in votes]
+        k = int(rng.integers(1, n + 1))
+        found = [majority([votes[i] for i in some], "A") for some in itertools.combinations(range(n), k)]
+        assert vote_at(votes, values, k=k) == pytest.approx(np.mean(found))
+
+
+@pytest.mark.parametrize(("k", "n", "said"), [(0, 3, "0 of 3"), (4, 3, "4 of 3"), (1, 2, "2 values for 3")])
+def test_impossible_subsets_are_refused(k: int, n: int, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        best_of([1, 2, 3], [1.0] * n, k=k)
+    with pytest.raises(UsageError, match=said):
+        vote_at(["A", "B", None], [1.0] * n, k=k)

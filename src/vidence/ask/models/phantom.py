@@ -17,8 +17,10 @@ Log-probabilities, where asked for, are planted. With n letters and m of the car
 So the log-probability of the right letter falls by ln(1.2 n) with each card that is missing, and the
 leave-one-out shares of k frames that show one needed card each are 1/k for ``fuser``. ``single``
 looks for one card only, so one frame has the whole share. A leaked answer counts as nothing missing.
-``noise=`` moves every logit, with every prompt anew. The log-probability of the text of a choice is
-that of its letter times the bytes of the text, each byte a token; so per byte it is that of the letter.
+Asked for points of a reply (``best-of-n``), a model that knows the answer gives 4 to a reply that names it,
+and 0 to every other; one that does not know gives 0 to each. ``noise=`` moves every logit, with every prompt
+anew. The log-probability of the text of a choice is that of its letter times the bytes of the text, each byte
+a token; so per byte it is that of the letter.
 """
 
 import math
@@ -55,6 +57,10 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
+_IS_REWARD = re.compile(r"\breward-score\b")
+_JUDGED = re.compile(r'<reply id="(?P<marked>[0-9a-f]+)">\n(?P<said>"[^\n]*")')
+_LETTER = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
+_MOST_POINTS: Final = 4
 _CANNOT_TELL = "This cannot be told from what is shown."
 
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
@@ -171,6 +177,16 @@ def _words(asked: Asked, known: Mapping[str, int]) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
+def _weighed(prompt: str, belief: _Belief) -> str:
+    """The points for the reply in a prompt: all where it names what is known to be right, else none."""
+    block = _JUDGED.search(prompt)
+    if block is None:
+        return _CANNOT_TELL
+    letters = _LETTER.findall(msgspec.json.decode(block["said"], type=str))
+    is_right = belief.is_sure and bool(letters) and letters[-1] == belief.letter
+    return msgspec.json.encode({"id": block["marked"], "score": _MOST_POINTS * is_right}).decode()
+
+
 def _closing(prompt: str, answer: str) -> str:
     """The answer in the form that the prompt asks for last; on its own where it names no form."""
     forms = list(_PLACEHOLDER.finditer(prompt))
@@ -210,6 +226,8 @@ class PhantomModel(LocalModel):
         known = _remembered(self.reader, asked, codes)
         shown = (*(_key(part)[0] for part in _images(request)), str(request.sample))
         belief = _believe(self.reader, asked, known, guess=self._guess(request, asked, shown))
+        if _IS_REWARD.search(request.prompt.template):
+            return msgspec.structs.replace(said(_weighed(prompt, belief), request), model=self._name)
         logps = _logps(belief, list(asked.choices)) if asked.choices else {}
         if logps and self.reader.noise:
             logps = moved(logps, noise=self.reader.noise, shown=(prompt, *shown))

@@ -39,7 +39,11 @@ VARIABLES: Mapping[str, str] = MappingProxyType(
 FRAME_VARIABLES: Mapping[str, str] = MappingProxyType(
     {"number": "the number of the frame, from 1", "time_s": "its time in seconds"}
 )
-# What selectors and diagnostics ask beside the questions: what each can use, and what that means.
+_JUDGED: Mapping[str, str] = MappingProxyType(
+    {"reply": "the replies to look at, each in a block", "block_id": "the id on the lines around them"}
+)
+_TRAIL: Mapping[str, str] = MappingProxyType({"trail": "the answers and reviews so far, in their order"})
+# What selectors, strategies and diagnostics ask beside the questions: what each can use, and what that means.
 ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "frag-scores": MappingProxyType({"question": "the question, as the selector's option query puts it"}),
@@ -49,6 +53,15 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
                 "n_frames": "how many frames are shown",
             }
         ),
+        "reward-score": MappingProxyType({**VARIABLES, **_JUDGED}),
+        "reward-list": MappingProxyType(
+            {**VARIABLES, **_JUDGED, "n_replies": "how many replies stand in the block"}
+        ),
+        "reward-repair": MappingProxyType(
+            {"block_id": _JUDGED["block_id"], "problem": "what was wrong with the first answer"}
+        ),
+        "critique": MappingProxyType({**VARIABLES, **_TRAIL}),
+        "rewrite": MappingProxyType({**_TRAIL, "has_review": "yes where a review stands in the trail"}),
         "forced": MappingProxyType({}),
         "forced-frame": MappingProxyType({}),
         "hints": MappingProxyType({"hints": "help on where to look, one line for each level"}),

@@ -116,7 +116,7 @@ class HintsMaker:
     ) -> Built:
         """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
         check_until(overrides, self)
-        if overrides.count_sheet:
+        if overrides.sheets:
             raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
         read = _read(config)
         loaded = _load(read, config.parent)

@@ -1,5 +1,6 @@
 """Readers with known defects: what they say, what they believe, and that they score as planted."""
 
+import dataclasses
 import hashlib
 import io
 import math
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from servers.model_asks import maker
+from vidence.ask.judging.fence import fence
 from vidence.ask.models import images, phantom
 from vidence.ask.models.phantom import PhantomModel
 from vidence.ask.phantom.code import Payload, draw
 from vidence.ask.phantom.scene import piece_number
+from vidence.ask.prompting.templates import Templates
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, VideoPart
@@ -464,3 +467,38 @@ def test_what_decides_the_replies_is_in_the_identity():
 def test_bad_guessers_are_refused(name: str, options: dict[str, str], message: str):
     with pytest.raises(UsageError, match=message):
         create(name, options)
+
+
+# ------------------------------------------------------------------ what they make of replies
+
+
+def weighed(name: str, colours: Sequence[str | None], reply: str) -> Reply:
+    """The points for a reply, in the words that ask for them."""
+    block = fence(reply, name="reply", marked="0123456789abcdef")
+    choices = [{"letter": letter, "text": str(number)} for letter, number in CHOICES.items()]
+    values = {
+        "question": SUM,
+        "choices": choices,
+        "n_frames": 1,
+        "reply": block,
+        "block_id": "0123456789abcdef",
+    }
+    templates = Templates.load("plain")
+    asked = request(templates.say("reward-score", values), [png(frame(colour)) for colour in colours])
+    prompt = msgspec.structs.replace(asked.prompt, template=templates.label("reward-score"))
+    return ask(create(name, {}), dataclasses.replace(asked, prompt=prompt))
+
+
+def test_who_knows_the_answer_gives_points_to_replies_that_name_it_alone() -> None:
+    right = next(letter for letter, number in CHOICES.items() if number == RED + GREEN + BLUE)
+    wrong = next(letter for letter in CHOICES if letter != right)
+    said = {f"Answer: {right}": 4, f"It is so.\n{right}": 4, f"Answer: {wrong}": 0, "I cannot tell": 0, "": 0}
+    for reply, points in said.items():
+        found = weighed("fuser", ["red", "green", "blue"], reply)
+        assert found.text == f'{{"id":"0123456789abcdef","score":{points}}}', reply
+
+
+def test_who_does_not_know_gives_points_to_nobody() -> None:
+    for letter in CHOICES:
+        assert '"score":0' in weighed("fuser", ["red", "blue"], f"Answer: {letter}").text
+        assert '"score":0' in weighed("blind", ["red", "green", "blue"], f"Answer: {letter}").text

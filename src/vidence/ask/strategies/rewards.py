@@ -1,0 +1,179 @@
+"""What a model makes of replies without knowing the answer: points for each, or which of several is best.
+
+Replies are shown as data, as judges see them (`ask.judging.fence`): nothing in a reply can end its block or
+be taken for the points. Neither the right answer nor anything else that is annotated goes into a prompt or
+an id.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from vidence.ask.judging.fence import fence
+from vidence.ask.judging.verdicts import Field, Form, NoReading
+from vidence.contracts import Ask, Flow, Subject
+from vidence.records import Aside, Item, Prompt, Reply, Sampling, Step, TextPart
+from vidence.text import refusal_in
+
+REWARD: Final = "reward"
+MOST_POINTS: Final = 4
+SAMPLING: Final = Sampling(temperature=0.0, max_tokens=256)
+"""How rewards are drawn; the options of a model's spec hold whatever stands here."""
+RewardForm: TypeAlias = Literal["score", "list"]
+Shown: TypeAlias = Literal["plan", "none"]
+_ID_CHARS = 16
+_SCORE = Form(fields=(Field(key="score", kind="points", meaning="how far to trust it", most=MOST_POINTS),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What was asked of a reward model about some replies, and what it said.
+
+    `read` is None where nothing could be read, also not in the repair.
+    """
+
+    about: tuple[int, ...]
+    """The places of the candidates, in the order in which they were shown."""
+    read: int | None
+    said: tuple[Reply, ...]
+
+    def steps(self, model: str) -> tuple[Step, ...]:
+        """What it said, as steps; `model` is the strategy's name of the model."""
+        about = self.about[0] if len(self.about) == 1 else None
+        return tuple(Step(role=REWARD, reply=reply, model=model, about=about) for reply in self.said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardModel:
+    """Who is asked, by the name that flows use (empty: the model under test), and what it is shown."""
+
+    model: str = ""
+    view: str
+    frames: Shown = "plan"
+
+    def score(self, subject: Subject, replies: Sequence[Reply]) -> Flow[list[Looked]]:
+        """Points from 0 to 4 for each reply alone."""
+        wanted = [(i,) for i in range(len(replies))]
+        return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="score"))
+
+    def choose(self, subject: Subject, replies: Sequence[Reply], *, orders: int) -> Flow[list[Looked]]:
+        """Which reply is best, each time with all of them in another order; `read` is its place."""
+        wanted = [order_of(subject.item, len(replies), number) for number in range(orders)]
+        return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="list"))
+
+
+def best_by_points(points: Sequence[int | None]) -> int:
+    """The place of the reply with the most points; of equals, and where nothing could be read, the earliest.
+
+    >>> best_by_points([2, None, 3, 3]), best_by_points([None, None]), best_by_points([None, 0])
+    (2, 0, 1)
+    """
+    return max(range(len(points)), key=lambda i: (-1 if (p := points[i]) is None else p, -i))
+
+
+def most_chosen(chosen: Sequence[int | None]) -> int:
+    """The place that was chosen most often; of equals, and where nothing could be read, the earliest.
+
+    >>> most_chosen([2, 1, 2]), most_chosen([2, None, 1]), most_chosen([None])
+    (2, 1, 0)
+    """
+    known = [one for one in chosen if one is not None]
+    return min(known, key=lambda one: (-known.count(one), one)) if known else 0
+
+
+def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
+    """An order of so many replies, drawn from the question and the number of the order alone."""
+    key = hashlib.sha256(f"{item.item_id}\n{n}\n{number}".encode()).digest()
+    drawn = np.random.default_rng(int.from_bytes(key)).permutation(n)
+    return tuple(int(place) for place in drawn)
+
+
+# --------------------------------------------------------------------------- asking
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """Some replies as they are shown, with the id that no reply can know."""
+
+    form: Form
+    marked: str
+    judged: str
+    prompt: Prompt
+
+    def read(self, reply: Reply) -> int | str:
+        """What was read: points, or the place among those shown; or what is wrong."""
+        if refused := refusal_in(reply):
+            return f"it was declined: {refused.reason}"
+        found = self.form.read(
+            reply.text, marked=self.marked, judged=self.judged, is_cut=reply.finish == "length"
+        )
+        if isinstance(found, NoReading):
+            return found.problem
+        return found.points("score") if self.form is _SCORE else int(found.text("best")) - 1
+
+
+def _ask(
+    who: RewardModel,
+    subject: Subject,
+    *,
+    replies: Sequence[Reply],
+    wanted: Sequence[tuple[int, ...]],
+    form: RewardForm,
+) -> Flow[list[Looked]]:
+    """Ask about each group of replies, the same words once; ask once more for what cannot be read."""
+    blocks = [_block(who, subject, [replies[i].text for i in group], form=form) for group in wanted]
+    by_prompt = {block.marked: block for block in blocks}
+    said = yield from _asked(who, {key: block.prompt for key, block in by_prompt.items()})
+    read = {key: by_prompt[key].read(reply) for key, reply in said.items()}
+    repairs = {
+        key: _repair(who, subject, by_prompt[key], problem=p) for key, p in read.items() if isinstance(p, str)
+    }
+    more = (yield from _asked(who, repairs)) if repairs else {}
+    read |= {key: by_prompt[key].read(reply) for key, reply in more.items()}
+    found, told = list[Looked](), set[str]()
+    for group, block in zip(wanted, blocks, strict=True):
+        known = read[block.marked]
+        place = None if isinstance(known, str) else known if form == "score" else group[known]
+        new = () if block.marked in told else (said[block.marked], *_of(more, block.marked))
+        told.add(block.marked)
+        found.append(Looked(about=group, read=place, said=new))
+    return found
+
+
+def _of(replies: Mapping[str, Reply], key: str) -> tuple[Reply, ...]:
+    return (replies[key],) if key in replies else ()
+
+
+def _asked(who: RewardModel, prompts: Mapping[str, Prompt]) -> Flow[dict[str, Reply]]:
+    replies = yield [Ask(prompt=one, model=who.model, sampling=SAMPLING) for one in prompts.values()]
+    return dict(zip(prompts, replies, strict=True))
+
+
+def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
+    item = subject.item
+    marked = hashlib.sha256(
+        msgspec.json.encode([form, item.item_id, item.question, item.choices, texts])
+    ).hexdigest()[:_ID_CHARS]
+    if form == "score":
+        shown, read_as = fence(texts[0], name="reply", marked=marked), _SCORE
+    else:
+        shown = "\n\n".join(fence(t, name=f"reply-{i}", marked=marked) for i, t in enumerate(texts, 1))
+        places = tuple(str(i) for i in range(1, len(texts) + 1))
+        read_as = Form(fields=(Field(key="best", kind="word", meaning="its number", words=places),))
+    said = {"reply": shown, "block_id": marked} | ({} if form == "score" else {"n_replies": str(len(texts))})
+    aside = Aside(name=f"reward-{form}", said=said, is_alone=True)
+    prompt = subject.prompt(who.view, None if who.frames == "plan" else (), more=aside)
+    prompt = msgspec.structs.replace(prompt, reply_schema=read_as.schema())
+    return _Block(form=read_as, marked=marked, judged="\n".join(texts), prompt=prompt)
+
+
+def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:
+    """The prompt with what was wrong behind it; nothing of what was said is shown again."""
+    said = {"block_id": block.marked, "problem": problem}
+    words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=said, is_alone=True)).parts
+    behind = tuple(part for part in words if isinstance(part, TextPart))
+    return msgspec.structs.replace(block.prompt, parts=(*block.prompt.parts, *behind))

@@ -1,0 +1,94 @@
+"""Ask several times; the answer that most replies give is the answer."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from msgspec import Meta
+
+from vidence.ask.judging.equal import says_the_same
+from vidence.ask.strategies.candidates import MOST, answered_with, ask_candidates
+from vidence.ask.strategies.once import PLAN
+from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.records import Answered, Outcome, Record
+
+
+class Settings(Record):
+    """Options of the strategy."""
+
+    n: Annotated[int, Meta(ge=1, le=MOST, description="how many replies there are")] = 5
+
+
+def create(settings: Settings) -> Strategy:
+    """The strategy with its options."""
+    return SelfConsistency(settings)
+
+
+class SelfConsistency:
+    """The first reply with the answer that most replies give; of answers given equally often the earliest.
+
+    A reply without an answer is no vote; where none has one, the first reply counts. Answers in words are
+    the same where the rules for open answers find them equal.
+
+    Source: Wang and others, Self-Consistency (2023), section 2.
+    Departs: the paper does not say what becomes of a tie; here the answer that was given first wins.
+    """
+
+    version = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @property
+    def n_drawn(self) -> int:
+        """How many replies there are."""
+        return self.settings.n
+
+    def views(self, view: View) -> Mapping[str, View]:
+        """The plan's frames."""
+        return {PLAN: view}
+
+    def models(self) -> Mapping[str, str]:
+        """No model but the plan's."""
+        return {}
+
+    def answer(self, question: Question) -> Flow[Answer]:
+        """Ask all at once, then count."""
+        prompt = question.prompt(PLAN)
+        replies = yield from ask_candidates(prompt, self.settings.n)
+        is_text = not question.item.choices
+        picked = most_given([question.read(reply) for reply in replies], is_text=is_text)
+        return answered_with(prompt, replies, picked, view=PLAN)
+
+
+def answer_groups(outcomes: Sequence[Outcome], *, is_text: bool) -> tuple[int | None, ...]:
+    """For each reply the place of the first one with the same answer; None where there is no answer.
+
+    >>> says = [Answered(answer="3 m"), Answered(answer="two"), Answered(answer="3 metres")]
+    >>> answer_groups(says, is_text=True)
+    (0, 1, 0)
+    """
+    groups: list[int | None] = []
+    firsts: list[tuple[int, str]] = []
+    for place, outcome in enumerate(outcomes):
+        if not isinstance(outcome, Answered):
+            groups.append(None)
+            continue
+        said = outcome.answer
+        same = (i for i, one in firsts if one == said or (is_text and says_the_same(said, one)))
+        first = next(same, place)
+        if first == place:
+            firsts.append((place, said))
+        groups.append(first)
+    return tuple(groups)
+
+
+def most_given(outcomes: Sequence[Outcome], *, is_text: bool) -> int:
+    """The place of the first reply with the answer that most of them give; 0 where none has an answer.
+
+    >>> most_given([Answered(answer=letter) for letter in "ABBA"], is_text=False)
+    0
+    """
+    groups = [one for one in answer_groups(outcomes, is_text=is_text) if one is not None]
+    counts = Counter(groups)
+    return min(counts, key=lambda place: (-counts[place], place)) if counts else 0

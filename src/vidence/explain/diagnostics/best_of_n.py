@@ -1,0 +1,548 @@
+"""What picking one of several replies gains, by who picks, and what else would gain as much."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import numpy as np
+from msgspec import Meta
+
+from vidence.ask.strategies.candidates import ask_candidates
+from vidence.ask.strategies.rewards import (
+    Looked,
+    RewardForm,
+    RewardModel,
+    Shown,
+    best_by_points,
+    most_chosen,
+)
+from vidence.ask.strategies.self_consistency import answer_groups
+from vidence.catalog import SELF
+from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.explain.diagnostics.tables import (
+    Difference,
+    Figures,
+    SideBySide,
+    Values,
+    difference,
+    holm,
+    side_by_side,
+)
+from vidence.records import Estimate, Item, Outcome, Record
+from vidence.statistics.repeats import best_of, pass_at, vote_at
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Measure, Table, count, lines, number, several, share, tabulate
+
+PLAN: Final = "plan"
+POOL: Final = "pool"
+_MOST_M: Final = 5
+_FEWEST_RANKED: Final = 3
+_BASELINES: Mapping[str, str] = {
+    "random": "random candidate",
+    "longest": "longest reply",
+    "majority": "majority vote",
+    "oracle": "oracle (pass@N)",
+}
+NESTED, AVERAGED = "nested", "averaged"
+_KIND_WORDS: Mapping[str, str] = {
+    NESTED: "the first N, ties to the earliest",
+    AVERAGED: "mean over all N of the pool, ties split",
+}
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    m: Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=_MOST_M)], ...],
+        Meta(description="there are 2^m candidates; the pool is that of the largest"),
+    ] = (0, 1, 2, 3)
+    rewards: Annotated[
+        tuple[str, ...], Meta(description="who weighs them: self, or specs of models, split by |")
+    ] = (SELF,)
+    form: Annotated[RewardForm, Meta(description="points for each alone, or one of a list of all")] = "score"
+    frames: Annotated[Shown, Meta(description="the frames that rewards are shown: the plan's, or none")] = (
+        "plan"
+    )
+    orders: Annotated[int, Meta(ge=1, description="of a list: how many orders it is shown in")] = 3
+
+    def __post_init__(self) -> None:
+        if max(self.m, default=0) < 1:
+            raise UsageError("best-of-n: expected an m of 1 or more, such as m=0|1|2|3")
+        if not self.rewards:
+            raise UsageError("best-of-n: expected one reward or more, such as rewards=self")
+        clash = [name for name in self.rewards if name in _BASELINES or not name]
+        if clash:
+            raise UsageError(f"best-of-n: {clash[0]!r} is no spec of a model; expected self or a spec")
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """How many candidates there are for each m, the fewest first; a single one is always there."""
+        return {m: 2**m for m in sorted({0, *self.m})}
+
+    @property
+    def n_pool(self) -> int:
+        """How many candidates there are in all."""
+        return max(self.sizes.values())
+
+
+class BestOfNFinding(Record):
+    """The candidates of one question, and what each reward model made of them.
+
+    Source: HumanPCR, tables 4 and 12.
+    Departs: see `BestOfN`.
+    """
+
+    marks: tuple[ReplyScore, ...]
+    """In the order of the samples."""
+    same_as: tuple[int | None, ...]
+    """For each the place of the first one with the same answer; None where none was read."""
+    lengths: tuple[int, ...]
+    """Characters of the replies."""
+    n_distinct: int
+    """How many different replies there are."""
+    points: dict[str, tuple[int | None, ...]]
+    """By reward model; None where none could be read. Nothing for a list."""
+    picked: dict[str, dict[str, int]]
+    """By reward model and m the place of the candidate that is picked."""
+    places: dict[str, tuple[int | None, ...]]
+    """Of a list: by reward model, for each order of the whole pool, at which place the picked one stood."""
+    n_unread: dict[str, int]
+    """By reward model how often nothing could be read, also in the repair."""
+    reward_tokens: dict[str, int]
+    """By reward model the tokens that it wrote, where it says so."""
+
+
+class BestOfN:
+    """Several replies to each question, and one of them picked by models that do not know the answer.
+
+    All m and all reward models share one pool of 2^M replies, which are those of a run with as many
+    repeats. With points there are two figures for each N = 2^m. *Nested* is what a user gets: the first N
+    replies, of equals the earliest. *Averaged* is the mean over all ways to take N replies of the pool, with
+    ties split evenly, which is exact and varies less: replies with points p, of which g share them and b have
+    fewer, decide ``C(b + g, N) - C(b, N)`` of the ``C(n, N)`` ways.
+
+    Beside them stand what no reward at all gets (*random*), the longest reply, the vote, and a perfect
+    reward (*oracle*: pass@N). The selection efficiency is how much of the way from random to the oracle is
+    gone: ``(A_N - A_1) / (pass@N - A_1)``. How far points tell right from wrong within a question is their
+    AUC; what they make of length, with right and wrong apart, is a rank correlation.
+
+    Source: HumanPCR, section 4.3 and tables 4 and 12 (M = 0 to 3, the model itself and other models as the
+        reward).
+    Departs: the paper says neither the words nor the form of the reward, gives no intervals and no baselines;
+        the averages over subsets, the efficiency, the AUC and the length line are ours.
+    """
+
+    name = "best-of-n"
+    version = 1
+    finding: type[Record] = BestOfNFinding
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @property
+    def n_drawn(self) -> int:
+        """How many candidates there are."""
+        return self.settings.n_pool
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The plan's frames."""
+        return {PLAN: View(selector=selector, n_frames=n_frames)}
+
+    def models(self) -> Mapping[str, str]:
+        """The reward models, by their specs, but for the model under test."""
+        return {spec: spec for spec in self.settings.rewards if spec != SELF}
+
+    def examine(self, subject: Subject) -> Flow[BestOfNFinding]:
+        """Ask for the pool at once, then every reward model about it, then mark it."""
+        settings = self.settings
+        replies = yield from ask_candidates(subject.prompt(PLAN), settings.n_pool)
+        points: dict[str, tuple[int | None, ...]] = {}
+        picked: dict[str, dict[str, int]] = {}
+        places: dict[str, tuple[int | None, ...]] = {}
+        looked: dict[str, list[Looked]] = {}
+        for reward in settings.rewards:
+            model = "" if reward == SELF else reward
+            who = RewardModel(model=model, view=PLAN, frames=settings.frames)
+            if settings.form == "score":
+                looked[reward] = yield from who.score(subject, replies)
+                points[reward] = tuple(one.read for one in looked[reward])
+                picked[reward] = {
+                    str(m): best_by_points(points[reward][:n]) for m, n in settings.sizes.items()
+                }
+            else:
+                picked[reward], looked[reward] = {"0": 0}, []
+                for m, n in settings.sizes.items():
+                    if m:
+                        found = yield from who.choose(subject, replies[:n], orders=settings.orders)
+                        looked[reward] += found
+                        picked[reward][str(m)] = most_chosen([one.read for one in found])
+                        places[reward] = tuple(map(_place, found))
+        marks, outcomes = list[ReplyScore](), list[Outcome]()
+        for reply in replies:
+            score = yield from subject.mark(reply)
+            marks.append(reply_score(reply, score))
+            outcomes.append(score.outcome)
+        return BestOfNFinding(
+            marks=tuple(marks),
+            same_as=answer_groups(outcomes, is_text=not subject.item.choices),
+            lengths=tuple(len(reply.text) for reply in replies),
+            n_distinct=len({reply.text for reply in replies}),
+            points=points,
+            picked=picked,
+            places=places,
+            n_unread={name: sum(one.read is None for one in some) for name, some in looked.items()},
+            reward_tokens={name: _tokens(some) for name, some in looked.items()},
+        )
+
+    def summarise(
+        self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
+    ) -> tuple[Statement, ...]:
+        """Accuracy by number of candidates and by who picks; what the rewards are worth; the curves."""
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(
+            examined, BestOfNFinding, lambda one: {POOL: one.marks}, conditions=(POOL,), figures=figures
+        )
+        return tuple(_Pools(found=found, settings=self.settings).statements())
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return BestOfN(settings)
+
+
+def _place(looked: Looked) -> int | None:
+    """At which place the picked one stood, from 0."""
+    return None if looked.read is None else looked.about.index(looked.read)
+
+
+def _known(places: Sequence[int | None]) -> list[int]:
+    return [one for one in places if one is not None]
+
+
+def _tokens(looked: Sequence[Looked]) -> int:
+    return sum(reply.usage.output_tokens or 0 for one in looked for reply in one.said)
+
+
+# --------------------------------------------------------------------------- figures of one question
+
+
+def ranks_of(points: Sequence[int | None]) -> Values:
+    """Points as ranks: what could not be read ranks last."""
+    return np.array([-1 if one is None else one for one in points], np.float64)
+
+
+def within_auc(ranks: Values, values: Values) -> float | None:
+    """How often a right reply has the higher rank of a pair of a right and a wrong one, ties half.
+
+    None where all are right, or none is.
+
+    >>> within_auc(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0]))
+    0.75
+    """
+    right, wrong = ranks[values >= 1], ranks[values < 1]
+    if not len(right) or not len(wrong):
+        return None
+    above = (right[:, None] > wrong).sum() + (right[:, None] == wrong).sum() / 2
+    return float(above) / (len(right) * len(wrong))
+
+
+def _midranks(values: Values) -> Values:
+    """The rank of each value; equal ones share the mean of theirs."""
+    above, alike = values[:, None] > values, values[:, None] == values
+    return np.asarray(above.sum(axis=1) + alike.sum(axis=1) / 2, np.float64)
+
+
+def length_bias(ranks: Values, values: Values, lengths: Sequence[int]) -> float | None:
+    """The rank correlation of points and lengths among replies that are alike right, or alike wrong.
+
+    The mean over both where both can be had; None where points or lengths do not differ among three or more.
+    """
+    longs, found = np.asarray(lengths, np.float64), list[float]()
+    for is_right in (True, False):
+        chosen = (values >= 1) == is_right
+        some, long = ranks[chosen], longs[chosen]
+        if len(some) >= _FEWEST_RANKED and np.ptp(some) > 0 and np.ptp(long) > 0:
+            found.append(float(np.corrcoef(_midranks(some), _midranks(long))[0, 1]))
+    return sum(found) / len(found) if found else None
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[BestOfNFinding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """One way to pick: its values for each m, shape (n_items,) each."""
+
+    reward: str
+    kind: str
+    by_m: Mapping[int, Values]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pools:
+    """The questions all of whose candidates have a score."""
+
+    found: Found
+    settings: Settings
+
+    def statements(self) -> list[Statement]:
+        """The headline first."""
+        lines_ = self._lines() if self.found.items else {}
+        made: list[Statement] = [self._headline(lines_)]
+        if not lines_:
+            return made
+        made.append(self._quality(lines_))
+        if self.settings.form == "list":
+            made.append(self._places())
+        return [*made, self._figure(lines_)]
+
+    # ------------------------------------------------------------------ what each way of picking gets
+
+    def _pools(self) -> Iterator[tuple[BestOfNFinding, Values, Item]]:
+        """Each question with the values of its candidates."""
+        for finding, item in zip(self.found.findings, self.found.items, strict=True):
+            yield finding, np.array([mark.value or 0.0 for mark in finding.marks]), item
+
+    def _lines(self) -> dict[str, _Line]:
+        pools = [(one, values) for one, values, _ in self._pools()]
+        sizes = self.settings.sizes
+
+        def line(kind: str, reward: str, of: Callable[[BestOfNFinding, Values, int], float]) -> _Line:
+            by_m = {m: np.array([of(one, v, m) for one, v in pools], np.float64) for m in sizes}
+            return _Line(reward=reward, kind=kind, by_m=by_m)
+
+        def nested(reward: str) -> _Line:
+            return line(NESTED, reward, lambda one, v, m: float(v[one.picked[reward][str(m)]]))
+
+        def averaged(reward: str) -> _Line:
+            return line(
+                AVERAGED, reward, lambda one, v, m: best_of(ranks_of(one.points[reward]), v, k=sizes[m])
+            )
+
+        found: dict[str, _Line] = {}
+        for reward in self.settings.rewards:
+            found[f"{reward}:{NESTED}"] = nested(reward)
+            if self.settings.form == "score":
+                found[f"{reward}:{AVERAGED}"] = averaged(reward)
+        return found | {
+            "random": line("random", "", lambda _, v, m: float(v.mean())),
+            "longest": line("longest", "", lambda one, v, m: best_of(one.lengths, v, k=sizes[m])),
+            "majority": line("majority", "", lambda one, v, m: vote_at(one.same_as, v, k=sizes[m])),
+            "oracle": line("oracle", "", lambda _, v, m: _pass_at(v, sizes[m])),
+        }
+
+    def _headline(self, ways: Mapping[str, _Line]) -> Table:
+        found, sizes = self.found, self.settings.sizes
+        gains = found.figures.differences(
+            {
+                f"{key} {m}": (line.by_m[m], line.by_m[0])
+                for key, line in ways.items()
+                if line.reward
+                for m in sizes
+                if m
+            },
+            found.items,
+        )
+        measures: list[Measure[str]] = [found.questions()]
+        for m, n in sizes.items():
+            group = f"M = {m} ({several(n, 'candidate')})"
+            measures.append(self._accuracy(ways, m, group))
+            if m:
+                measures += _gain(m, gains, group)
+        distinct = [one.n_distinct for one in found.findings]
+        n_alike = sum(n == 1 for n in distinct)
+        alike = (
+            f"Of {several(len(distinct), 'question')} {n_alike:,} have the same reply each time; on average "
+            f"{np.mean(distinct):.1f} of {self.settings.n_pool} differ."
+            if distinct
+            else ""
+        )
+        return tabulate(
+            "best-of-n",
+            "Best of N",
+            label="picked by",
+            rows=found.rows(ways, {key: _label(line) for key, line in ways.items()}),
+            measures=measures,
+            notes=(
+                "M = 0 is a single reply. Differences are to M = 0 on the same questions; the lines below "
+                "the rewards need no further ask.",
+                "Majority splits ties; a reply without an answer is no vote.",
+                alike,
+                found.guessing_note(),
+                found.left_out,
+            ),
+        )
+
+    def _accuracy(self, ways: Mapping[str, _Line], m: int, group: str) -> Measure[str]:
+        return share(f"m{m}", lambda key: self.found.mean(ways[key].by_m[m]), "accuracy", group=group)
+
+    # ------------------------------------------------------------------ what the rewards are worth
+
+    def _quality(self, ways: Mapping[str, _Line]) -> Table:
+        found, settings = self.found, self.settings
+        top = max(settings.sizes)
+        kind = AVERAGED if settings.form == "score" else NESTED
+        at_top = {r: ways[f"{r}:{kind}"].by_m[top] for r in settings.rewards}
+        above = found.figures.differences(
+            {r: (values, ways["majority"].by_m[top]) for r, values in at_top.items()}, found.items
+        )
+        start, oracle = ways["random"].by_m[top], ways["oracle"].by_m[top]
+
+        def efficiency(reward: str) -> Estimate | None:
+            room = oracle - start
+            return found.ratio(at_top[reward] - start, room) if room.mean() > 0 else None
+
+        measures: list[Measure[str]] = [
+            share(
+                "efficiency",
+                efficiency,
+                "selection efficiency",
+                note=f"of the way from a random candidate to the oracle, {settings.n_pool} candidates",
+            ),
+            difference("above_majority", above, "above the vote", note="paired; not above: it adds nothing"),
+            holm(above),
+        ]
+        if settings.form == "score":
+            measures += [
+                number(
+                    "auc",
+                    self._auc,
+                    "AUC of the points",
+                    note="pairs of a right and a wrong reply to one question, ties half; 0.5 knows nothing",
+                ),
+                number(
+                    "length",
+                    self._length,
+                    "points and length",
+                    note="rank correlation within a question among alike right, or alike wrong, replies",
+                ),
+            ]
+        measures += [
+            count("unread", lambda r: sum(one.n_unread[r] for one in found.findings), "points not read"),
+            count("none", self._n_without, "no reward", note="questions without any; the earliest counts"),
+            number(
+                "tokens", self._reward_tokens, "tokens", note="that it wrote for one question, on average"
+            ),
+        ]
+        fond = [r for r in settings.rewards if settings.form == "score" and self._likes_length(r)]
+        return tabulate(
+            "rewards",
+            "What the rewards are worth",
+            label="reward",
+            rows=found.rows(settings.rewards),
+            measures=measures,
+            notes=(f"{', '.join(fond)} likes long replies, whether they are right or not." if fond else "",),
+        )
+
+    def _auc(self, reward: str) -> Estimate | None:
+        return self._mean_of(
+            (within_auc(ranks_of(one.points[reward]), values), item) for one, values, item in self._pools()
+        )
+
+    def _length(self, reward: str) -> Estimate | None:
+        return self._mean_of(
+            (
+                (length_bias(ranks_of(one.points[reward]), values, one.lengths), item)
+                for one, values, item in self._pools()
+            ),
+            bounds=(-1.0, 1.0),
+        )
+
+    def _mean_of(
+        self, pairs: Iterable[tuple[float | None, Item]], *, bounds: tuple[float, float] = (0.0, 1.0)
+    ) -> Estimate | None:
+        """The mean over the questions that have such a figure."""
+        known = [(value, item) for value, item in pairs if value is not None]
+        if not known:
+            return None
+        return self.found.figures.mean(
+            np.array([value for value, _ in known]), [item for _, item in known], bounds=bounds
+        )
+
+    def _likes_length(self, reward: str) -> bool:
+        found = self._length(reward)
+        return found is not None and not math.isnan(found.low) and found.low > 0
+
+    def _n_without(self, reward: str) -> int:
+        if self.settings.form == "score":
+            return sum(all(p is None for p in one.points[reward]) for one in self.found.findings)
+        return sum(all(p is None for p in one.places[reward]) for one in self.found.findings)
+
+    def _reward_tokens(self, reward: str) -> float:
+        return float(np.mean([one.reward_tokens[reward] for one in self.found.findings]))
+
+    def _places(self) -> Table:
+        """How often each place of the list is picked."""
+        n = self.settings.n_pool
+
+        def picked(reward: str) -> Measure[int]:
+            known = [(one, item) for one, _, item in self._pools() if _known(one.places[reward])]
+
+            def at(place: int) -> Estimate | None:
+                shares = [
+                    float(np.mean([p == place for p in _known(one.places[reward])])) for one, _ in known
+                ]
+                return (
+                    self.found.figures.mean(np.array(shares), [item for _, item in known]) if known else None
+                )
+
+            return share(reward, at)
+
+        return tabulate(
+            "places",
+            "Which place of the list is picked",
+            label="place",
+            rows=lines((str(place + 1), place) for place in range(n)),
+            measures=[picked(reward) for reward in self.settings.rewards],
+            notes=(f"Without a liking for a place each is picked in {100 / n:.1f} % of the lists.",),
+        )
+
+    def _figure(self, ways: Mapping[str, _Line]) -> Chart:
+        kind = AVERAGED if self.settings.form == "score" else NESTED
+        drawn = {key: line for key, line in ways.items() if not line.reward or line.kind == kind}
+        return Chart(
+            name="by-candidates",
+            title="Accuracy and number of candidates",
+            x_title="candidates",
+            y_title="accuracy",
+            series=tuple(
+                Series(
+                    label=line.reward or _BASELINES[key],
+                    points=tuple(
+                        Point(x=float(self.settings.sizes[m]), y=self.found.mean(values))
+                        for m, values in line.by_m.items()
+                    ),
+                )
+                for key, line in drawn.items()
+            ),
+            is_log=True,
+        )
+
+
+def _pass_at(values: Values, n: int) -> float:
+    return float(pass_at([int((values >= 1).sum())], n_repeats=len(values), k=n)[0])
+
+
+def _label(line: _Line) -> str:
+    return f"{line.reward}, {_KIND_WORDS[line.kind]}" if line.reward else _BASELINES[line.kind]
+
+
+def _gain(m: int, gains: Mapping[str, Difference], group: str) -> list[Measure[str]]:
+    """The columns with the gain over a single reply, and its p-value."""
+
+    def gain(key: str) -> Estimate | None:
+        return gains[f"{key} {m}"].estimate if f"{key} {m}" in gains else None
+
+    def p_of(key: str) -> float | None:
+        return gains[f"{key} {m}"].p_holm if f"{key} {m}" in gains else None
+
+    return [
+        number(f"gain{m}", gain, "to M = 0", kind="difference", note="paired", group=group),
+        number(f"p{m}", p_of, "p (Holm)", kind="p", note="adjusted over the whole table", group=group),
+    ]

@@ -1,0 +1,272 @@
+"""What k replies to the same question find together: one right, all right, a vote; and what luck would."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import numpy as np
+from msgspec import Meta
+
+from vidence.ask.strategies.candidates import MOST, ask_candidates
+from vidence.ask.strategies.self_consistency import answer_groups
+from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
+from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    SideBySide,
+    Values,
+    guess,
+    side_by_side,
+)
+from vidence.records import Estimate, Item, Outcome, Record
+from vidence.statistics.repeats import pass_all, pass_at, vote_at
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Measure, Table, lines, number, share, tabulate
+
+PLAN: Final = "plan"
+POOL: Final = "pool"
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    n: Annotated[int, Meta(ge=2, le=MOST, description="how many replies there are to each question")] = 8
+
+
+class RepeatsFinding(Record):
+    """The replies to one question.
+
+    Source: HumanPCR, section F.3 (repeated runs).
+    Departs: see `Repeats`.
+    """
+
+    marks: tuple[ReplyScore, ...]
+    """In the order of the samples."""
+    same_as: tuple[int | None, ...]
+    """For each the place of the first one with the same answer; None where none was read."""
+    n_distinct: int
+    """How many different replies there are, word for word."""
+
+
+class Repeats:
+    """Each question n times, and what k of the n replies find: for every k, over all ways to take them.
+
+    With c of n replies right, *pass@k* is 1 - C(n - c, k) / C(n, k), one or more right; *pass^k* is
+    C(c, k) / C(n, k), all right; *vote@k* is what the answer that most of the k give gets, ties split, where
+    a reply without an answer is no vote. All are free of bias for every k up to n.
+
+    Two lines bound what they say: one who guesses anew each time, with g = 1 / choices, has 1 - (1 - g)^k,
+    g^k and g; one who always gives the same answer has pass@k = pass^k = vote@k for all k. The replies are
+    those of a run with ``--repeats``, and of the strategies that draw several.
+
+    Source: Chen and others, Evaluating Large Language Models Trained on Code (2021), section 2.1 (pass@k);
+        Yao and others, tau-bench (2024), section 4.2 (pass^k); Wang and others, Self-Consistency (2023),
+        section 2 (votes).
+    Departs: votes are means over all ways to take k replies; the lines are ours.
+    """
+
+    name = "repeats"
+    version = 1
+    finding: type[Record] = RepeatsFinding
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @property
+    def n_drawn(self) -> int:
+        """How many replies there are."""
+        return self.settings.n
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The plan's frames."""
+        return {PLAN: View(selector=selector, n_frames=n_frames)}
+
+    def models(self) -> Mapping[str, str]:
+        """No others."""
+        return {}
+
+    def examine(self, subject: Subject) -> Flow[RepeatsFinding]:
+        """Ask for all replies at once, and mark them."""
+        replies = yield from ask_candidates(subject.prompt(PLAN), self.settings.n)
+        marks, outcomes = list[ReplyScore](), list[Outcome]()
+        for reply in replies:
+            score = yield from subject.mark(reply)
+            marks.append(reply_score(reply, score))
+            outcomes.append(score.outcome)
+        return RepeatsFinding(
+            marks=tuple(marks),
+            same_as=answer_groups(outcomes, is_text=not subject.item.choices),
+            n_distinct=len({reply.text for reply in replies}),
+        )
+
+    def summarise(
+        self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
+    ) -> tuple[Statement, ...]:
+        """The figures for every k, how much answers change, and the curves."""
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(
+            examined, RepeatsFinding, lambda one: {POOL: one.marks}, conditions=(POOL,), figures=figures
+        )
+        return tuple(_Together(found=found, settings=self.settings).statements())
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return Repeats(settings)
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[RepeatsFinding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Curve:
+    """One measure: what it is for a question and k, and what one who guesses gets."""
+
+    key: str
+    of: Callable[[RepeatsFinding, int], float]
+    guessed: Callable[[float, int], float]
+    note: str
+
+
+def _n_right(finding: RepeatsFinding) -> int:
+    return sum((mark.value or 0.0) >= 1 for mark in finding.marks)
+
+
+def _pass_at(finding: RepeatsFinding, k: int) -> float:
+    return float(pass_at([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
+
+
+def _pass_all(finding: RepeatsFinding, k: int) -> float:
+    return float(pass_all([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
+
+
+def _vote(finding: RepeatsFinding, k: int) -> float:
+    return vote_at(finding.same_as, [mark.value or 0.0 for mark in finding.marks], k=k)
+
+
+_CURVES = (
+    _Curve(
+        key="pass@k", of=_pass_at, guessed=lambda g, k: 1 - (1 - g) ** k, note="one or more of k are right"
+    ),
+    _Curve(key="vote@k", of=_vote, guessed=lambda g, _: g, note="the answer that most of k give is right"),
+    _Curve(key="pass^k", of=_pass_all, guessed=lambda g, k: g**k, note="all of k are right"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Together:
+    """The questions all of whose replies have a score."""
+
+    found: Found
+    settings: Settings
+
+    def statements(self) -> list[Statement]:
+        """The headline first."""
+        made: list[Statement] = [self._headline()]
+        if self.found.items:
+            made += [self._changes(), self._figure()]
+        return made
+
+    def _values(self, curve: _Curve, k: int) -> Values:
+        return np.array([curve.of(one, k) for one in self.found.findings], np.float64)
+
+    def _guessed(self, curve: _Curve, k: int) -> float:
+        return float(np.mean([curve.guessed(guess(item), k) for item in self.found.items]))
+
+    def _headline(self) -> Table:
+        measures: list[Measure[int]] = [number("questions", lambda _: len(self.found.items))]
+        for curve in _CURVES:
+            measures += self._columns(curve)
+        distinct = [one.n_distinct for one in self.found.findings]
+        alike = (
+            f"On average {np.mean(distinct):.1f} of {self.settings.n} replies to a question differ."
+            if distinct
+            else ""
+        )
+        ks = range(1, self.settings.n + 1) if self.found.items else ()
+        return tabulate(
+            "repeats",
+            f"What k of {self.settings.n} replies find together",
+            label="k",
+            rows=lines((str(k), k) for k in ks),
+            measures=measures,
+            notes=(
+                "One who always gives the same answer has the same figure in all three, for every k.",
+                alike,
+                self.found.left_out,
+            ),
+        )
+
+    def _columns(self, curve: _Curve) -> list[Measure[int]]:
+        def value(k: int) -> Estimate:
+            return self.found.mean(self._values(curve, k))
+
+        return [
+            share(curve.key, value, "share", group=curve.key, note=curve.note),
+            share(f"{curve.key} guesser", lambda k: self._guessed(curve, k), "a guesser", group=curve.key),
+        ]
+
+    def _changes(self) -> Table:
+        """How much answers change from reply to reply."""
+
+        def of(is_so: Callable[[RepeatsFinding, Item], float]) -> Estimate:
+            pairs = zip(self.found.findings, self.found.items, strict=True)
+            return self.found.mean(np.array([float(is_so(*pair)) for pair in pairs], np.float64))
+
+        n = self.settings.n
+
+        def agreement(one: RepeatsFinding, _: Item) -> float:
+            same = [a is not None and a == b for i, a in enumerate(one.same_as) for b in one.same_as[:i]]
+            return sum(same) / len(same)
+
+        rows = {
+            "answer": ("the answer changes", of(lambda one, _: len(set(one.same_as)) > 1)),
+            "right": ("right and wrong both occur", of(lambda one, _: 0 < _n_right(one) < n)),
+            "agreement": ("two replies have the same answer", of(agreement)),
+        }
+        return tabulate(
+            "changes",
+            "How much the answers change",
+            label="of the questions",
+            rows=lines(
+                ((key, value) for key, (_, value) in rows.items()), {k: w for k, (w, _) in rows.items()}
+            ),
+            measures=(share("share", lambda value: value),),
+            notes=("A reply without an answer agrees with none.",),
+        )
+
+    def _figure(self) -> Chart:
+        ks = range(1, self.settings.n + 1)
+
+        def exact(curve: _Curve, k: int) -> Estimate:
+            value, n = self._guessed(curve, k), len(self.found.items)
+            return Estimate(
+                value=value, low=value, high=value, level=self.found.figures.level, n=n, n_clusters=n,
+                method="guessing anew each time",
+            )  # fmt: skip
+
+        series = [
+            Series(
+                label=curve.key,
+                points=tuple(Point(x=float(k), y=self.found.mean(self._values(curve, k))) for k in ks),
+            )
+            for curve in _CURVES
+        ]
+        series += [
+            Series(
+                label=f"{curve.key}, a guesser",
+                points=tuple(Point(x=float(k), y=exact(curve, k)) for k in ks),
+            )
+            for curve in _CURVES
+            if curve.key != "vote@k"
+        ]
+        return Chart(
+            name="curves",
+            title="What k replies find together",
+            x_title="k",
+            y_title="share of questions",
+            series=tuple(series),
+            y_marks=((float(self.found.values[POOL].mean()), "one who sticks to an answer"),),
+        )

@@ -1,0 +1,388 @@
+"""What rounds of reviewing and answering again repair, what they spoil, and what re-asking alone would do."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Final, Literal, TypeAlias
+
+import numpy as np
+from msgspec import Meta
+
+from vidence.ask.strategies.candidates import ask_candidates
+from vidence.ask.strategies.refining import Round, is_unchanged, review, rewrite_prompt
+from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    SideBySide,
+    Values,
+    difference,
+    holm,
+    kinds,
+    side_by_side,
+)
+from vidence.records import Estimate, Item, Record, Reply
+from vidence.statistics.paired import mcnemar
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Measure, Table, count, number, share, tabulate
+
+PLAN: Final = "plan"
+OWN: Final = "own"
+NONE: Final = "none"
+FOREIGN: Final = "foreign"
+RESAMPLE: Final = "resample"
+Control: TypeAlias = Literal["none", "foreign", "resample"]
+_WAYS: Mapping[str, str] = {
+    OWN: "own review",
+    NONE: "no review",
+    FOREIGN: "review of something else",
+    RESAMPLE: "asked anew",
+}
+FOREIGN_REVIEWS: Final = (
+    "The answer counts three people at the table, but one of them leaves before the cups are put down. Go "
+    "through the part where the door opens again and count who is still there afterwards.",
+    "The order of the two actions is taken from how they are named, not from when they are seen. Check which "
+    "of them comes first near the beginning.",
+    "The colour is read from a frame in the shade. Other frames show the same object in daylight; compare "
+    "them before settling on it.",
+    "Nothing is wrong with what is described. The step from the tool in the left hand to the purpose of the "
+    "work is plausible, but it is not shown; look for what happens right after it.",
+)
+"""Reviews of answers to other questions about other videos, in our words."""
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    rounds: Annotated[int, Meta(ge=1, le=8, description="of a review and a new answer")] = 3
+    controls: Annotated[
+        tuple[Control, ...],
+        Meta(description="what else is asked: without a review, with a foreign one, anew without a trail"),
+    ] = ("none", "foreign", "resample")
+
+    def __post_init__(self) -> None:
+        if len(set(self.controls)) < len(self.controls):
+            raise UsageError("self-refine: expected each control once, such as controls=none|resample")
+
+
+class SelfRefineFinding(Record):
+    """What one question got, round by round; round 0 is the first answer.
+
+    Source: HumanPCR, tables 4 and 12.
+    Departs: see `SelfRefine`.
+    """
+
+    marks: dict[str, tuple[ReplyScore, ...]]
+    """By what was done (``own``, ``none``, ``foreign``, ``resample``), a score for each round and round 0."""
+    reviews: tuple[str, ...]
+    """The model's own, one for each round."""
+    unchanged: dict[str, tuple[bool, ...]]
+    """By what was done, for each round: whether the words of the answer stayed."""
+
+
+class SelfRefine:
+    """A chain of answers to each question, each with a review of the one before; and what else explains it.
+
+    Round m shows the model its answers and reviews so far, so that rounds 1 to M are one chain. *Repaired* is
+    the share of questions that were wrong in round 0 and are right, *spoiled* the reverse; the difference of
+    the two is the gain. Asking again changes answers by itself: of a model that is right with chance p each
+    time, p (1 - p) are repaired and as many spoiled. So three controls start from the same first answer:
+    *no review* (written again without one), *review of something else* (one of `FOREIGN_REVIEWS`, drawn by
+    the question), and *asked anew* (further replies to the same prompt, no trail). Only what is repaired
+    beyond them is refinement.
+
+    Source: HumanPCR, section 4.3 and tables 4 and 12 (M = 1 to 3 rounds).
+    Departs: the paper says neither words nor stop, and has no controls; a review and a new answer are a round
+        here, and all rounds are taken. A foreign review is one of four that we wrote, not that of another
+        question of the set.
+    """
+
+    name = "self-refine"
+    version = 1
+    finding: type[Record] = SelfRefineFinding
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @property
+    def n_drawn(self) -> int:
+        """How many replies there are to the prompt of the question."""
+        return self.settings.rounds + 1 if RESAMPLE in self.settings.controls else 1
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The plan's frames."""
+        return {PLAN: View(selector=selector, n_frames=n_frames)}
+
+    def models(self) -> Mapping[str, str]:
+        """No others."""
+        return {}
+
+    def examine(self, subject: Subject) -> Flow[SelfRefineFinding]:
+        """Ask for all first replies at once, then go through the chains."""
+        replies = yield from ask_candidates(subject.prompt(PLAN), self.n_drawn)
+        reviews = list[str]()
+        chains: dict[str, list[Reply]] = {
+            OWN: (yield from self._chain(subject, replies[0], way=OWN, reviews=reviews))
+        }
+        for control in self.settings.controls:
+            if control == RESAMPLE:
+                chains[control] = list(replies)
+            else:
+                chains[control] = yield from self._chain(subject, replies[0], way=control, reviews=[])
+        marks: dict[str, tuple[ReplyScore, ...]] = {}
+        for way, chain in chains.items():
+            some = list[ReplyScore]()
+            for reply in chain:
+                score = yield from subject.mark(reply)
+                some.append(reply_score(reply, score))
+            marks[way] = tuple(some)
+        return SelfRefineFinding(
+            marks=marks,
+            reviews=tuple(reviews),
+            unchanged={
+                way: tuple(is_unchanged(a, b) for a, b in pairwise(chain)) for way, chain in chains.items()
+            },
+        )
+
+    def _chain(self, subject: Subject, first: Reply, *, way: str, reviews: list[str]) -> Flow[list[Reply]]:
+        """The answers of one chain, the first included; own reviews are added to `reviews`."""
+        chain, rounds = [first], [Round(first)]
+        for _ in range(self.settings.rounds):
+            said: str | None = None
+            if way == OWN:
+                said = (yield from review(subject, PLAN, rounds)).text
+                reviews.append(said)
+            elif way == FOREIGN:
+                said = foreign_review(subject.item, len(chain))
+            rounds[-1] = Round(chain[-1], (said or "").strip() or None)
+            (reply,) = yield [Ask(prompt=rewrite_prompt(subject, PLAN, rounds))]
+            chain.append(reply)
+            rounds.append(Round(reply))
+        return chain
+
+    def summarise(
+        self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
+    ) -> tuple[Statement, ...]:
+        """Each round against the first answer; each way of re-asking; the curves."""
+        conditions = [
+            _key(way, n) for way in (OWN, *self.settings.controls) for n in range(self.settings.rounds + 1)
+        ]
+        found = side_by_side(
+            examined,
+            SelfRefineFinding,
+            _by_round,
+            conditions=conditions,
+            figures=Figures(rng=rng, level=level),
+        )
+        return tuple(_Rounds(found=found, settings=self.settings).statements())
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return SelfRefine(settings)
+
+
+def foreign_review(item: Item, number: int) -> str:
+    """One of `FOREIGN_REVIEWS`, drawn from the question and the number of the round alone."""
+    key = hashlib.sha256(f"{item.item_id}\n{number}".encode()).digest()
+    return FOREIGN_REVIEWS[key[0] % len(FOREIGN_REVIEWS)]
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[SelfRefineFinding]
+
+
+def _key(way: str, number: int) -> str:
+    return f"{way}:{number}"
+
+
+def _by_round(finding: SelfRefineFinding) -> dict[str, tuple[ReplyScore, ...]]:
+    return {_key(way, i): (mark,) for way, marks in finding.marks.items() for i, mark in enumerate(marks)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rounds:
+    """The questions with a score in every round of every chain."""
+
+    found: Found
+    settings: Settings
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return (OWN, *self.settings.controls)
+
+    def statements(self) -> list[Statement]:
+        """The headline first."""
+        made: list[Statement] = [self._headline()]
+        if self.found.items:
+            made += [self._controls(), self._curves(), self._flows()]
+        return made
+
+    def _rows(self) -> dict[str, str]:
+        """The labels of the rounds of the own review."""
+        rounds = range(1, self.settings.rounds + 1)
+        return {_key(OWN, 0): "first answer"} | {_key(OWN, n): f"round {n}" for n in rounds}
+
+    def _change(self, key: str, *, is_repair: bool) -> Estimate | None:
+        """The share of questions that a chain has repaired, or spoiled, since its first answer."""
+        way, _, number_ = key.partition(":")
+        if number_ == "0":
+            return None
+        return self.found.mean(self._moved(way, int(number_), is_repair=is_repair))
+
+    def _moved(self, way: str, number_: int, *, is_repair: bool) -> Values:
+        before, after = self.found.values[_key(way, 0)] >= 1, self.found.values[_key(way, number_)] >= 1
+        moved = (~before & after) if is_repair else (before & ~after)
+        return np.asarray(moved, np.float64)
+
+    def _mcnemar(self, key: str) -> float | None:
+        """The exact p-value of repaired against spoiled, over questions; None where scores are in parts."""
+        after, before = self.found.values[key], self.found.values[_key(OWN, 0)]
+        is_whole = all(set(np.unique(values)) <= {0.0, 1.0} for values in (after, before))
+        return mcnemar(after, before).p_exact if is_whole and key != _key(OWN, 0) else None
+
+    def _headline(self) -> Table:
+        found, rows = self.found, self._rows()
+        start = _key(OWN, 0)
+        gains = found.differences({key: (key, start) for key in rows if key != start})
+        n_empty = sum(not text.strip() for one in found.findings for text in one.reviews)
+
+        def unchanged(key: str) -> Estimate | None:
+            n = int(key.partition(":")[2])
+            return (
+                found.mean(np.array([float(f.unchanged[OWN][n - 1]) for f in found.findings])) if n else None
+            )
+
+        return tabulate(
+            "self-refine",
+            "Accuracy by round of refinement",
+            label="answer",
+            rows=found.rows(rows, rows),
+            measures=(
+                found.questions(),
+                share("accuracy", found.accuracy),
+                difference("gain", gains, "gain", note="on the first answer, paired"),
+                holm(gains),
+                share("repaired", lambda k: self._change(k, is_repair=True), "wrong to right"),
+                share("spoiled", lambda k: self._change(k, is_repair=False), "right to wrong"),
+                number("mcnemar", self._mcnemar, "McNemar p", kind="p", note="exact, over questions"),
+                share("unchanged", unchanged, "same words", note="as the answer before"),
+                number("tokens", self._tokens, "tokens", note="of the answer, on average"),
+                *kinds(found.marks),
+            ),
+            notes=(
+                f"{n_empty:,} reviews are empty; the answer is then written again without one."
+                if n_empty
+                else "",
+                found.guessing_note(),
+                found.left_out,
+            ),
+        )
+
+    def _tokens(self, key: str) -> float | None:
+        known = [m.output_tokens for some in self.found.marks[key] for m in some]
+        said = [one for one in known if one is not None]
+        return sum(said) / len(said) if said else None
+
+    def _controls(self) -> Table:
+        """What the last round of each way repairs and spoils, and what the own review does beyond it."""
+        found, last = self.found, self.settings.rounds
+        own = self._moved(OWN, last, is_repair=True)
+        beyond = found.figures.differences(
+            {way: (own, self._moved(way, last, is_repair=True)) for way in self.settings.controls},
+            found.items,
+        )
+        rates = {way: self._rates(way) for way in self.ways}
+        measures: list[Measure[str]] = [
+            share("accuracy", lambda way: found.accuracy(_key(way, last))),
+            share("repaired", lambda way: self._change(_key(way, last), is_repair=True), "wrong to right"),
+            share("spoiled", lambda way: self._change(_key(way, last), is_repair=False), "right to wrong"),
+            difference(
+                "beyond", beyond, "repaired beyond it", note="by the own review, paired; else no refinement"
+            ),
+            holm(beyond),
+            share("a", lambda way: rates[way][0], "repair rate", note="of wrong answers, in each round"),
+            share("b", lambda way: rates[way][1], "spoil rate", note="of right answers, in each round"),
+            share(
+                "limit",
+                lambda way: _limit(rates[way]),
+                "heads for",
+                note="repair rate / (repair rate + spoil rate)",
+            ),
+            count("n", lambda way: len(found.items), "questions"),
+        ]
+        return tabulate(
+            "controls",
+            f"What re-asking alone does, after round {last}",
+            label="what is done",
+            rows=found.rows(self.ways, _WAYS),
+            measures=measures,
+            notes=("All start from the same first answer.",),
+        )
+
+    def _rates(self, way: str) -> tuple[Estimate | None, Estimate | None]:
+        """Of the answers that were wrong the share that is right one round later, and the reverse."""
+        pairs = [(_key(way, n), _key(way, n + 1)) for n in range(self.settings.rounds)]
+        found = list[Estimate | None]()
+        for is_repair in (True, False):
+            values, items = list[float](), list[Item]()
+            for before, after in pairs:
+                for item, x, y in zip(
+                    self.found.items, self.found.values[before], self.found.values[after], strict=True
+                ):
+                    if (x < 1) == is_repair:
+                        values.append(float((y >= 1) == is_repair))
+                        items.append(item)
+            found.append(self.found.figures.mean(np.array(values), items) if values else None)
+        return found[0], found[1]
+
+    def _curves(self) -> Chart:
+        found = self.found
+        return Chart(
+            name="by-round",
+            title="Accuracy by round",
+            x_title="round",
+            y_title="accuracy",
+            series=tuple(
+                Series(
+                    label=_WAYS[way],
+                    points=tuple(
+                        Point(x=float(n), y=found.accuracy(_key(way, n)))
+                        for n in range(self.settings.rounds + 1)
+                    ),
+                )
+                for way in self.ways
+            ),
+        )
+
+    def _flows(self) -> Chart:
+        """What flows between right and wrong, round by round."""
+        words = {True: "wrong to right", False: "right to wrong"}
+        return Chart(
+            name="flows",
+            title="Repaired and spoiled since the first answer",
+            x_title="round",
+            y_title="share of questions",
+            series=tuple(
+                Series(
+                    label=f"{_WAYS[way]}, {words[is_repair]}",
+                    points=tuple(
+                        Point(x=float(n), y=self.found.mean(self._moved(way, n, is_repair=is_repair)))
+                        for n in range(1, self.settings.rounds + 1)
+                    ),
+                )
+                for way in self.ways
+                for is_repair in (True, False)
+            ),
+        )
+
+
+def _limit(rates: tuple[Estimate | None, Estimate | None]) -> float | None:
+    """Where a chain with these rates settles."""
+    repaired, spoiled = rates
+    if repaired is None or spoiled is None or repaired.value + spoiled.value <= 0:
+        return None
+    return repaired.value / (repaired.value + spoiled.value)

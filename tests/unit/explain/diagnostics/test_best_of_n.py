@@ -1,0 +1,235 @@
+"""Best of N on readers and reward models whose behaviour is planted."""
+
+import itertools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from subjects.simulated import Simulated, drive
+from vidence import catalog
+from vidence.contracts import Examined
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
+from vidence.records import Item, Media, Reply
+
+P = 0.4
+
+
+class Lengthy(Simulated):
+    """Replies whose first word is the letter, with as many words behind it as is wanted."""
+
+    def mark(self, reply, *, order=()):
+        return (yield from super().mark(Reply(text=reply.text.split()[0]), order=order))
+
+
+def make(**options):
+    return catalog.create("diagnostic", catalog.Spec(name="best-of-n", options=options))
+
+
+def item(number):
+    return Item(
+        item_id=f"q{number:04d}",
+        media=(Media(path=f"v{number // 2}.mp4"),),
+        question=f"Which {number}?",
+        choices=("one", "two", "three", "four"),
+        answer="ABCD"[number % 4],
+    )
+
+
+class Reader:
+    """Right with probability p, drawn for each sample; wrong letters evenly. Lengths are drawn, too."""
+
+    def __init__(self, *, seed, p=P):
+        self.rng, self.p = np.random.default_rng(seed), p
+        self.said = {}
+
+    def __call__(self, asked, sample):
+        wrong = [letter for letter in "ABCD" if letter != asked.answer]
+        letter = asked.answer if self.rng.random() < self.p else str(self.rng.choice(wrong))
+        text = " ".join([letter, *[f"w{sample}"] * int(self.rng.integers(1, 60))])
+        self.said[asked.item_id, text] = sample
+        return text
+
+
+def examined(n, reward, *, seed=0, p=P, **options):
+    """Each question with a reward of `reward(asked, text)` as points."""
+    one, reader, found, asks = make(**options), Reader(seed=seed, p=p), [], []
+    for number in range(n):
+        asked = item(number)
+
+        def says(ask, asked=asked):
+            if "words: reward-score" not in ask.prompt.text:
+                return Reply(text=reader(asked, ask.sample))
+            marked, shown = re.search(r'<reply id="([0-9a-f]{16})">\n"(.*)"', ask.prompt.text).groups()
+            return Reply(text=json.dumps({"id": marked, "score": reward(asked, shown)}))
+
+        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0, 1.0)})), says)
+        asks.append(driven.asks)
+        found.append(Examined(item=asked, finding=driven.made))
+    return one, found, asks
+
+
+def tables(one, found):
+    said = one.summarise(found, rng=np.random.default_rng(0), level=0.95)
+    return {s.name: s for s in said}
+
+
+def perfect(asked, text):
+    return 4 if text.split()[0] == asked.answer else 0
+
+
+def holds(estimate, value):
+    return estimate.low <= value <= estimate.high
+
+
+def test_m_0_to_3_and_several_rewards_share_eight_candidates():
+    _, _, asks = examined(3, perfect, rewards="self|a:1|b:2")
+    for some in asks:
+        candidates = [ask for ask in some if "words: reward" not in ask.prompt.text]
+        assert [ask.sample for ask in candidates] == list(range(8))
+        for model in ("", "a:1", "b:2"):
+            rewards = [a for a in some if "words: reward" in a.prompt.text and a.model == model]
+            assert len(rewards) <= 8
+        assert len(some) == 8 + 3 * len(
+            {one.prompt.text for one in some if "words: reward" in one.prompt.text}
+        )
+
+
+def test_a_perfect_reward_follows_the_chance_that_one_of_n_is_right():
+    one, found, _ = examined(400, perfect)
+    table = tables(one, found)["best-of-n"]
+    for kind in ("self:averaged", "self:nested", "oracle"):
+        for m, n in ((0, 1), (1, 2), (2, 4), (3, 8)):
+            assert holds(table.estimate(kind, f"m{m}"), 1 - (1 - P) ** n), (kind, m)
+    for m in (1, 2, 3):
+        assert table.value("random", f"m{m}").value == table.value("random", "m0").value
+    quality = tables(one, found)["rewards"]
+    assert quality.value("self", "efficiency").value == pytest.approx(1.0)
+    assert quality.value("self", "auc").value == pytest.approx(1.0)
+
+
+def test_a_reward_that_knows_nothing_gets_what_a_random_candidate_gets():
+    rng = np.random.default_rng(6)
+    one, found, _ = examined(400, lambda asked, text: int(rng.integers(5)))
+    said = tables(one, found)
+    pool = said["best-of-n"].value("random", "m0").value
+    for m in (1, 2, 3):
+        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), pool)
+    assert holds(said["rewards"].estimate("self", "auc"), 0.5)
+    assert holds(said["rewards"].estimate("self", "length"), 0.0)
+    assert "likes long" not in said["rewards"].note
+
+
+def graded(rng, shift):
+    """Points of normal scores, right ones higher by `shift`, cut into five."""
+    cuts = (-0.6, 0.1, 0.8, 1.5)
+
+    def points(asked, text):
+        score = rng.normal(shift if text.split()[0] == asked.answer else 0.0)
+        return int(np.searchsorted(cuts, score))
+
+    edges = np.array([-np.inf, *cuts, np.inf])
+    return points, np.diff(stats.norm.cdf(edges - shift)), np.diff(stats.norm.cdf(edges))
+
+
+def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
+    """AUC .75 before the points are cut; what follows is computed from the points' distributions."""
+    shift = math.sqrt(2) * stats.norm.ppf(0.75)
+    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - shift) * stats.norm.cdf(x), -8, 8)
+    assert area == pytest.approx(0.75, abs=1e-6)
+    points, right, wrong = graded(np.random.default_rng(9), shift)
+    mixed = P * right + (1 - P) * wrong
+    below = np.concatenate([[0.0], np.cumsum(mixed)])
+    one, found, _ = examined(600, points)
+    said = tables(one, found)
+    for m, n in ((1, 2), (2, 4), (3, 8)):
+        planted = ((below[1:] ** n - below[:-1] ** n) * P * right / mixed).sum()
+        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), planted)
+    pairs = sum(
+        r * w * (1 if i > j else 0.5 if i == j else 0)
+        for i, r in enumerate(right)
+        for j, w in enumerate(wrong)
+    )
+    assert holds(said["rewards"].estimate("self", "auc"), pairs)
+
+
+def test_a_reward_that_likes_length_is_named():
+    one, found, _ = examined(150, lambda asked, text: min(4, len(text.split()) // 12))
+    said = tables(one, found)
+    assert said["rewards"].estimate("self", "length").low > 0.5
+    assert "self likes long replies" in said["rewards"].note
+    ours, longest = (said["best-of-n"].value(key, "m3").value for key in ("self:averaged", "longest"))
+    assert abs(ours - longest) < 0.1
+
+
+def test_points_that_cannot_be_read_rank_last_and_are_counted():
+    def reward(asked, text):
+        return "nonsense" if asked.item_id == "q0000" else perfect(asked, text)
+
+    one, found, _ = examined(40, reward)
+    first = found[0].finding
+    assert first.points["self"] == (None,) * 8
+    assert first.picked["self"] == {"0": 0, "1": 0, "2": 0, "3": 0}
+    quality = tables(one, found)["rewards"]
+    assert (quality.value("self", "unread"), quality.value("self", "none")) == (8, 1)
+
+
+def test_at_one_and_at_all_candidates_nested_and_averaged_agree_but_for_ties():
+    rng = np.random.default_rng(2)
+    one, found, _ = examined(60, lambda asked, text: int(rng.integers(5)))
+    for examined_one in found:
+        values = [mark.value for mark in examined_one.finding.marks]
+        points = examined_one.finding.points["self"]
+        best = [v for v, p in zip(values, points, strict=True) if p == max(points)]
+        assert values[examined_one.finding.picked["self"]["3"]] in best
+    table = tables(one, found)["best-of-n"]
+    averaged, pool = table.value("self:averaged", "m0"), table.value("random", "m0")
+    assert averaged.value == pool.value
+
+
+def test_a_list_says_which_place_it_likes():
+    one, found = make(form="list", orders="6"), []
+    for number in range(30):
+        asked = item(number)
+
+        def says(ask, asked=asked):
+            if "words: reward-list" not in ask.prompt.text:
+                return Reply(text="ABCD"[ask.sample % 4] + f" w{ask.sample}")
+            marked = re.search(r'id="([0-9a-f]{16})"', ask.prompt.text)[1]
+            return Reply(text=json.dumps({"id": marked, "best": "1"}))
+
+        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0,)})), says)
+        assert len(driven.asks) <= 8 + 2 + 6 + 6  # two replies have two orders
+        found.append(Examined(item=asked, finding=driven.made))
+    said = tables(one, found)
+    assert said["places"].value("1", "self").value == 1.0
+    assert said["places"].value("2", "self").value == 0.0
+    assert "self:averaged" not in [row.key for row in said["best-of-n"].rows]
+
+
+def test_the_figures_of_one_question():
+    ranks, values = np.array([3.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    pairs = list(itertools.product(ranks[values == 1], ranks[values == 0]))
+    assert within_auc(ranks, values) == sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
+    assert within_auc(ranks, np.ones(4)) is None
+    assert length_bias(np.array([1.0, 2.0, 3.0]), np.zeros(3), (5, 6, 9)) == pytest.approx(1.0)
+    assert length_bias(np.array([1.0, 1.0, 1.0]), np.zeros(3), (5, 6, 9)) is None
+    assert length_bias(ranks, values, (1, 2, 3, 4)) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"m": "0"}, "an m of 1 or more"),
+        ({"m": "9"}, "m"),
+        ({"rewards": "self|self"}, "different values"),
+        ({"rewards": "oracle"}, "is no spec of a model"),
+    ],
+)
+def test_other_options_are_refused(options, said):
+    with pytest.raises(UsageError, match=said):
+        make(**options)
