@@ -18,7 +18,7 @@ from vidence.tables.charts import Statement
 from vidence.tables.table import Table
 
 NAMES = catalog.names("diagnostic")
-DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets")
+DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets", "own-reasoning")
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
     item_id="q1",
@@ -111,7 +111,8 @@ class TestDiagnostic:
         assert driven.rounds
         for ask in driven.asks:
             assert ask.model in ("", *one.models())
-            assert ask.prompt.text.startswith(CHOICE.question)
+            is_alone = not ask.prompt.choices  # words of its own, in place of the question's
+            assert ask.prompt.text.startswith("words: " if is_alone else CHOICE.question)
         assert type(driven.made) is one.finding
         assert msgspec.json.decode(msgspec.json.encode(driven.made), type=one.finding) == driven.made
         other = make(name)

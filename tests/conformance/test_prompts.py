@@ -10,7 +10,14 @@ import pytest
 
 from vidence import catalog
 from vidence.ask.prompting.compose import STYLES, Prompter
-from vidence.ask.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, sets
+from vidence.ask.prompting.templates import (
+    ASIDES,
+    NAMES,
+    QUESTION_NAMES,
+    Templates,
+    choices_of,
+    sets,
+)
 from vidence.records import Answered, Item, Reply
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
@@ -135,7 +142,15 @@ def test_every_set_and_style_makes_prompts(set_name: str, style: str) -> None:
 @pytest.mark.parametrize("name", ASIDES)
 def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
     """Scores and objects that models named before are remembered by these words."""
-    values = {"question": CHOICE.question, "n_frames": 8}
+    values = {
+        "question": CHOICE.question,
+        "n_frames": 8,
+        "n": "3",
+        "choices": choices_of(CHOICE),
+        "first": "<first>",
+        "second": "<second>",
+        "log": "<log>",
+    }
     expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
     assert Templates.load("plain").say(name, values) + "\n" == expected
 

@@ -15,7 +15,11 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["blind-panel", "budgets", "frame-shares", "modality", "mrfs", "selector-gap"]
+    "name",
+    [
+        *("blind-panel", "budgets", "frame-shares", "modality", "mrfs"),
+        *("own-reasoning", "paraphrase", "rotations", "selector-gap"),
+    ],
 )
 def test_every_option_stands_on_the_page_of_its_diagnostic(page, name):
     settings = catalog.settings_type("diagnostic", name)
