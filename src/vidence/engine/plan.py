@@ -34,7 +34,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
             *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-            *("limit", "sample", "max_cost"),
+            *("limit", "sample", "sample_videos", "max_cost"),
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
@@ -142,6 +142,10 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
+    strata: Annotated[
+        str | None, _flag("With --sample: of each value of this tag its share of the N.", metavar="TAG")
+    ] = None
+    sample_videos: Annotated[int | None, _flag("All questions of N videos, sampled with --seed.")] = None
     seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
@@ -188,9 +192,19 @@ class Plan(Record):
                 f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
                 "line and without space around them"
             )
-        ways = {"limit": self.limit, "sample": self.sample, "sample_by": self.sample_by}
+        ways = {
+            "limit": self.limit,
+            "sample": self.sample,
+            "sample_by": self.sample_by,
+            "sample_videos": self.sample_videos,
+        }
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
+        if self.strata is not None and self.sample is None:
+            raise UsageError(
+                f"strata is {self.strata!r} without sample, which says how many questions there are in all: "
+                f"give both, or sample_by={self.strata}=N for as many with each value"
+            )
         _ = self.stratum
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
         if self.max_cost is not None and not any(prices):
@@ -273,6 +287,8 @@ class PlanOverrides(TypedDict, total=False):
     limit: int | None
     sample: int | None
     sample_by: str | None
+    strata: str | None
+    sample_videos: int | None
     seed: int | None
     repeats: int | None
     strict: bool | None
@@ -334,6 +350,22 @@ def plan_flags() -> tuple[Flag, ...]:
     return tuple(found)
 
 
+class Stratum(Record):
+    """The questions with one value of the tag by which a sample was drawn."""
+
+    tag: str
+    value: str
+    n: int
+    """How many could be drawn."""
+    n_sampled: int
+    """How many of them are asked."""
+
+    @property
+    def probability(self) -> float:
+        """How likely a question of it was to be asked."""
+        return self.n_sampled / self.n
+
+
 class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
@@ -364,6 +396,8 @@ class Facts(Record):
     media_root: str = ""
     n_items: int
     n_planned: int
+    strata: tuple[Stratum, ...] = ()
+    """Those of a stratified sample."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
