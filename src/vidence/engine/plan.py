@@ -28,6 +28,7 @@ from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = PLAN_NAME
+AUDIO = ("drop", "keep")
 _PLAIN = (int, float, bool, str)
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
@@ -112,7 +113,7 @@ class Plan(Record):
     prompts_dir: Annotated[
         str | None, _flag("Folder with template files that replace those of the set.", "--prompts")
     ] = None
-    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the file as it is).")]
+    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
     frame_times: Annotated[bool, _flag("Write each frame's time.", "--frame-times/--no-frame-times")]
     size: Annotated[str, _flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _flag("1 to 95.")]
@@ -129,6 +130,10 @@ class Plan(Record):
     judge_prompts_dir: Annotated[
         str | None, _flag("Folder with template files that replace those of the judge.", "--judge-prompts")
     ] = None
+    audio: Annotated[
+        str,
+        _flag("With --layout video: drop (default) or keep the sound of the files.", metavar="drop|keep"),
+    ] = "drop"
     shuffle_choices: Annotated[
         bool,
         _flag(
@@ -206,6 +211,8 @@ class Plan(Record):
                 f"give both, or sample_by={self.strata}=N for as many with each value"
             )
         _ = self.stratum
+        if self.audio not in AUDIO:
+            raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
         if self.max_cost is not None and not any(prices):
             raise UsageError(
@@ -268,6 +275,7 @@ class PlanOverrides(TypedDict, total=False):
     prompts_dir: str | None
     layout: str | None
     frame_times: bool | None
+    audio: str | None
     size: str | None
     jpeg_quality: int | None
     temperature: float | None
