@@ -29,6 +29,7 @@ DOCUMENTED = (
     "best-of-n",
     "self-refine",
     "repeats",
+    "own-reasoning",
 )
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
@@ -123,7 +124,8 @@ class TestDiagnostic:
         assert driven.rounds
         for ask in driven.asks:
             assert ask.model in ("", *one.models())
-            assert ask.prompt.text.startswith((CHOICE.question, "words: "))
+            is_alone = not ask.prompt.choices  # words of its own, in place of the question's
+            assert ask.prompt.text.startswith("words: " if is_alone else CHOICE.question)
         assert type(driven.made) is one.finding
         assert msgspec.json.decode(msgspec.json.encode(driven.made), type=one.finding) == driven.made
         other = make(name)

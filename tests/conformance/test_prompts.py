@@ -146,6 +146,10 @@ def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
         "problem": "'score' is missing; expected a whole number from 0 to 4",
         "trail": "[Answer 1]\nAnswer: A\n\n[Review 1]\nLook at the door again.",
         "has_review": "yes",
+        "n": "3",
+        "first": "<first>",
+        "second": "<second>",
+        "log": "<log>",
     }
     expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
     assert Templates.load("plain").say(name, values) + "\n" == expected

@@ -17,15 +17,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "name",
     [
-        "best-of-n",
-        "blind-panel",
-        "budgets",
-        "frame-shares",
-        "modality",
-        "mrfs",
-        "repeats",
-        "selector-gap",
-        "self-refine",
+        *("best-of-n", "blind-panel", "budgets", "frame-shares", "modality", "mrfs"),
+        *("own-reasoning", "paraphrase", "repeats", "rotations", "selector-gap", "self-refine"),
     ],
 )
 def test_every_option_stands_on_the_page_of_its_diagnostic(page, name):

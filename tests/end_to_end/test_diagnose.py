@@ -404,3 +404,58 @@ def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
             n_few += n_seen <= 8
             assert is_whole or n_seen > 8, item.item_id
     assert n_few > 3
+
+
+# --------------------------------------------------------------------------- consistency
+
+
+def right_in_all(found: Found) -> dict[str, bool]:
+    return {item.item_id: all(t.mark.value == 1.0 for t in finding.turns) for item, finding in found.pairs}
+
+
+@pytest.mark.parametrize(
+    ("model", "reader"),
+    [(FUSER, SimulatedModel(name="fuser")), ("phantom:letter-biased?letter=C", SimulatedModel(name="fuser"))],
+)
+def test_rotations_leave_who_knows(lab: Lab, model: str, reader: SimulatedModel):
+    """A letter throughout is right in one order of a question that is not known, and never in all."""
+    found = lab.find("rotations", model, selector="midpoints")
+    known = {i.item_id: expected(reader, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs}
+    assert right_in_all(found) == known
+    assert 0 < sum(known.values()) < len(known)
+    assert found.value("rotations", "all", "share") == pytest.approx(sum(known.values()) / len(known))
+    if model != FUSER:
+        assert found.value("places", "C", "right") == 1.0
+        assert found.value("follows", "wrong", "letter") == 1.0
+
+
+def test_rotations_do_not_remove_guesses_that_keep_to_a_text(lab: Lab):
+    found = lab.find("rotations", f"{BLIND}?guess=text", selector="midpoints")
+    told = {i.item_id for i, _ in found.pairs if i.tags["leak"] == "yes"}
+    right = right_in_all(found)
+    assert all(right[item_id] for item_id in told)
+    assert found.value("follows", "all", "text") == 1.0
+    guessed = [right[i.item_id] for i, _ in found.pairs if i.item_id not in told]
+    chance = found.value("rotations", "all", "text")
+    assert abs(np.mean(guessed) - chance) < 3 * math.sqrt(chance * (1 - chance) / len(guessed))
+
+
+def test_another_wording_reaches_the_model_in_place_of_the_question(lab: Lab):
+    """The simulated model understands its own words alone: it knows nothing of any other wording."""
+    options = {"writer": "scripted:What is it?", "checker": "scripted:same"}
+    found = lab.find("paraphrase", FUSER, options=options)
+    assert found.account.n_examined == len(found.pairs)
+    for _, finding in found.pairs:
+        assert [one.fate for one in finding.wordings] == ["asked", "missing", "missing"]
+        assert finding.wordings[0].mark.kind != "answered"
+        assert {one.value for one in finding.repeats} == {1.0}
+    assert found.value("paraphrase", "paraphrases", "disagreement") == 1.0
+    assert found.value("paraphrase", "repeats", "disagreement") == 0.0
+
+
+def test_the_words_of_a_run_are_read_by_the_matcher(lab: Lab):
+    options = {"matcher": "scripted:A"}
+    found = lab.find("own-reasoning", FUSER, options=options)
+    assert {finding.fate for _, finding in found.pairs} == {"matched"}
+    is_a = [item.answer == "A" for item, _ in found.pairs]
+    assert found.value("own-reasoning", "all", "own") == pytest.approx(sum(is_a) / len(is_a))

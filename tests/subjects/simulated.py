@@ -60,7 +60,7 @@ class Simulated:
         aside = more if isinstance(more, Aside) else Aside(name=more)
         said = [f"words: {aside.name}", *(f"{name}: {value}" for name, value in aside.said.items())]
         behind = tuple(TextPart(text=one) for one in said) if aside.name else ()
-        first = () if aside.is_alone else (TextPart(text=item.question),)
+        first = () if aside.is_alone else (TextPart(text=aside.said.get("question", item.question)),)
         return Prompt(parts=(*first, *images, *behind), choices=() if aside.is_alone else item.choices)
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:

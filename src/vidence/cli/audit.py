@@ -132,7 +132,9 @@ def _check(plan: Plan) -> "ItemAudit":
     from vidence.media.files import missing
 
     loaded = load_questions(plan)
-    everything = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
+    everything = msgspec.structs.replace(
+        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
+    )
     items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
     return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)

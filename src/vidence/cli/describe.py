@@ -87,7 +87,9 @@ def describe(
     plan = make_plan(benchmark, data=source, model=_NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
     loaded = load_questions(plan)
-    plan = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
+    plan = msgspec.structs.replace(
+        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
+    )
     items, _ = choose_items(loaded, plan, model=create("model", _NOBODY))
     name = source.name if data is None and source is not None else benchmark
     found = described.describe(

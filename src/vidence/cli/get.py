@@ -57,6 +57,8 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
 )
 @click.option("--sample", type=click.IntRange(min=1), help="Only videos of the N questions that run samples.")
 @click.option("--sample-by", metavar="TAG=N", help="Only videos of N questions with each value of a tag.")
+@click.option("--strata", metavar="TAG", help="With --sample: of each value of this tag its share of the N.")
+@click.option("--sample-videos", type=click.IntRange(min=1), help="Only the N videos that run samples.")
 @click.option("--seed", type=int, help="Seed of the sample, as for run (default 0).")
 @click.option(
     "--questions",
@@ -90,8 +92,7 @@ def get(
     given = {key: value for key, value in chosen.items() if value not in (None, {})}
     if not offered.benchmark and (given or questions):
         raise UsageError(
-            "--split, --where, --limit, --sample, --sample-by and --questions go with a benchmark, not with "
-            "an address"
+            "--split, --where, --limit, the samples and --questions go with a benchmark, not with an address"
         )
     fetch = _Watched(console=console, listing=offered.listing, hub=hub, mode=progress)
     _show(offered, console, with_media=with_media)

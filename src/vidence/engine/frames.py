@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
+import msgspec
 import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
@@ -32,6 +33,7 @@ from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, read_facts, resolve
+from vidence.media.silent import Silent, without_sound
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)
@@ -46,6 +48,8 @@ class Place:
     cache_max_bytes: int
     deadline_s: float
     whole_video: bool = False
+    audio: str = "drop"
+    """Whether a whole video is sent with its sound."""
 
 
 class FrameDesk:
@@ -106,9 +110,15 @@ class FrameDesk:
             frames[source, key] = await self._deliver(
                 source, facts[source], sorted(indices), encoding=encoding
             )
+        sent = {
+            self._source(item.media[0])
+            for item in items
+            if item.media and not all(isinstance(one, Failed) for one in chosen[item.item_id].values())
+        }
+        videos = {source: await self._whole(source, facts[source]) for source in sorted(sent)}
         return {
             item.item_id: {
-                name: self._assemble(item, name, selection, facts=facts, frames=frames)
+                name: self._assemble(item, name, selection, facts=facts, frames=frames, videos=videos)
                 for name, selection in chosen[item.item_id].items()
             }
             for item in items
@@ -134,6 +144,23 @@ class FrameDesk:
         if facts.probe.problem:
             self._on_trouble(f"{path}: {facts.probe.problem}")
         return facts
+
+    async def _whole(self, source: Source, facts: MediaFacts | Failed) -> Silent | Failed | None:
+        """The file that is sent where whole videos are; None where they are not."""
+        path, kind = source
+        if not self._place.whole_video or kind != "video":
+            return None
+        if isinstance(facts, Failed):
+            return facts
+        if self._place.audio == "keep":
+            return Silent(path=path, digest=facts.content_hash, is_copy=False)
+        write = partial(
+            without_sound, path, content_hash=facts.content_hash, cache_root=self._place.cache_root
+        )
+        try:
+            return await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
+        except MediaError as error:
+            return self._set_aside(source, error)
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:
         if source not in self._aside:
@@ -332,6 +359,7 @@ class FrameDesk:
         *,
         facts: dict[Source, MediaFacts | Failed],
         frames: dict[tuple[Source, str], Delivery | Failed],
+        videos: Mapping[Source, Silent | Failed | None],
     ) -> Shown | Failed:
         if isinstance(selection, Failed):
             return selection
@@ -349,8 +377,13 @@ class FrameDesk:
         lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
         if self._place.whole_video and item.media:
-            path = sources[0][0]
-            video = VideoPart(path=str(path), digest=known[0].content_hash, media_type=video_type(path))
+            sent = videos[sources[0]]
+            if isinstance(sent, Failed):
+                return sent
+            if sent is not None:
+                video = VideoPart(path=str(sent.path), digest=sent.digest, media_type=video_type(sent.path))
+                if sent.is_copy:
+                    selection = msgspec.structs.replace(selection, note="sent without its sound")
         return Shown(
             selection=selection,
             frames=tuple(shown),

@@ -28,13 +28,14 @@ from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = PLAN_NAME
+AUDIO = ("drop", "keep")
 _PLAIN = (int, float, bool, str)
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
             *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-            *("limit", "sample", "max_cost"),
+            *("limit", "sample", "sample_videos", "max_cost"),
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
@@ -116,7 +117,7 @@ class Plan(Record):
     prompts_dir: Annotated[
         str | None, _flag("Folder with template files that replace those of the set.", "--prompts")
     ] = None
-    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the file as it is).")]
+    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
     frame_times: Annotated[bool, _flag("Write each frame's time.", "--frame-times/--no-frame-times")]
     size: Annotated[str, _flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _flag("1 to 95.")]
@@ -133,6 +134,10 @@ class Plan(Record):
     judge_prompts_dir: Annotated[
         str | None, _flag("Folder with template files that replace those of the judge.", "--judge-prompts")
     ] = None
+    audio: Annotated[
+        str,
+        _flag("With --layout video: drop (default) or keep the sound of the files.", metavar="drop|keep"),
+    ] = "drop"
     shuffle_choices: Annotated[
         bool,
         _flag(
@@ -146,6 +151,10 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
+    strata: Annotated[
+        str | None, _flag("With --sample: of each value of this tag its share of the N.", metavar="TAG")
+    ] = None
+    sample_videos: Annotated[int | None, _flag("All questions of N videos, sampled with --seed.")] = None
     seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
@@ -192,10 +201,22 @@ class Plan(Record):
                 f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
                 "line and without space around them"
             )
-        ways = {"limit": self.limit, "sample": self.sample, "sample_by": self.sample_by}
+        ways = {
+            "limit": self.limit,
+            "sample": self.sample,
+            "sample_by": self.sample_by,
+            "sample_videos": self.sample_videos,
+        }
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
+        if self.strata is not None and self.sample is None:
+            raise UsageError(
+                f"strata is {self.strata!r} without sample, which says how many questions there are in all: "
+                f"give both, or sample_by={self.strata}=N for as many with each value"
+            )
         _ = self.stratum
+        if self.audio not in AUDIO:
+            raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
         if self.max_cost is not None and not any(prices):
             raise UsageError(
@@ -258,6 +279,7 @@ class PlanOverrides(TypedDict, total=False):
     prompts_dir: str | None
     layout: str | None
     frame_times: bool | None
+    audio: str | None
     size: str | None
     jpeg_quality: int | None
     temperature: float | None
@@ -277,6 +299,8 @@ class PlanOverrides(TypedDict, total=False):
     limit: int | None
     sample: int | None
     sample_by: str | None
+    strata: str | None
+    sample_videos: int | None
     seed: int | None
     repeats: int | None
     strict: bool | None
@@ -338,6 +362,22 @@ def plan_flags() -> tuple[Flag, ...]:
     return tuple(found)
 
 
+class Stratum(Record):
+    """The questions with one value of the tag by which a sample was drawn."""
+
+    tag: str
+    value: str
+    n: int
+    """How many could be drawn."""
+    n_sampled: int
+    """How many of them are asked."""
+
+    @property
+    def probability(self) -> float:
+        """How likely a question of it was to be asked."""
+        return self.n_sampled / self.n
+
+
 class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
@@ -368,6 +408,8 @@ class Facts(Record):
     media_root: str = ""
     n_items: int
     n_planned: int
+    strata: tuple[Stratum, ...] = ()
+    """Those of a stratified sample."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str

@@ -31,7 +31,17 @@ from vidence.contracts import (
 )
 from vidence.engine.environment import cache_root
 from vidence.engine.get import command_for, fetched_from, noted
-from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
+from vidence.engine.plan import (
+    MUST_AGREE,
+    RENAMED,
+    Facts,
+    Plan,
+    PlanOverrides,
+    SamplingFlags,
+    Stratum,
+    machine_facts,
+)
+from vidence.engine.samples import drawn, no_such_tag, strata_met
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -107,8 +117,8 @@ def changed_plan(
         plan: what all other settings are taken from.
         data: other questions; None leaves them.
         model: another model, as for `make_plan`; None leaves it.
-        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit``, ``sample`` and
-            ``sample_by`` the one that is given takes the place of the others.
+        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit`` and the samples
+            those that are given take the place of the others.
 
     Raises:
         UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
@@ -117,7 +127,7 @@ def changed_plan(
     if "protocol" in given:
         raise UsageError("a plan has the rules of its protocol written out; change them one by one")
     fields: dict[str, object] = msgspec.to_builtins(plan)
-    samples = ("limit", "sample", "sample_by")
+    samples = ("limit", "sample", "strata", "sample_by", "sample_videos")
     if any(name in given for name in samples):
         fields |= dict.fromkeys(samples)
     if data is not None:
@@ -352,6 +362,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(loaded.media_root.resolve()),
             "n_items": len(loaded.items),
+            "strata": _strata(loaded.items, plan, asked=items, model=model),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
@@ -393,7 +404,7 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
 def narrowed(
     items: Sequence[Item], plan: Plan, *, recorded: Container[str] | None = None
 ) -> tuple[list[Item], list[str]]:
-    """The questions that a plan's `where`, `limit`, `sample` and `sample_by` leave, and what to say of them.
+    """The questions that a plan's `where`, `limit` and samples leave, and what to say of them.
 
     Args:
         items: all questions.
@@ -407,15 +418,8 @@ def narrowed(
     if recorded is not None:
         kept = [item for item in kept if item.item_id in recorded]
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
-    if plan.limit is not None:
-        kept = kept[: plan.limit]
-    if plan.sample is not None and plan.sample < len(kept):
-        rng = np.random.default_rng(plan.seed)
-        sampled = np.sort(rng.choice(len(kept), plan.sample, replace=False))
-        kept = [kept[i] for i in sampled]
-    if plan.stratum is not None:
-        kept, said = _stratified(kept, *plan.stratum, seed=plan.seed)
-        notes.append(said)
+    kept, said = drawn(kept, plan)
+    notes += said
     return kept, notes
 
 
@@ -443,10 +447,19 @@ def choose_items(
         )
         notes += left_out
     if not items:
-        raise UsageError("no question is left to ask; loosen --where, --limit, --sample or --sample-by")
+        raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
         _check_letter(model.letter, items, spec=plan.model)
     return tuple(items), tuple(notes)
+
+
+def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
+    """The strata that a sample was drawn from; none without."""
+    recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
+    everything = msgspec.structs.replace(
+        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None
+    )
+    return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan)
 
 
 def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
@@ -464,41 +477,11 @@ def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
     for tag, value in where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
-            raise _no_such_tag(tag, items)
+            raise no_such_tag(tag, items)
         if value not in values:
             raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
         kept = [i for i in kept if i.tags.get(tag) == value]
     return kept
-
-
-def _no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:
-    tags = sorted({t for i in items for t in i.tags})
-    return UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
-
-
-def _stratified(items: Sequence[Item], tag: str, n: int, *, seed: int) -> tuple[list[Item], str]:
-    """N questions with each value of a tag in the order of the release, and what to say of the sample.
-
-    What is sampled of one value does not depend on the other values.
-    """
-    strata: dict[str, list[int]] = {}
-    for place, item in enumerate(items):
-        if tag in item.tags:
-            strata.setdefault(item.tags[tag], []).append(place)
-    if not strata:
-        raise _no_such_tag(tag, items)
-    kept: list[int] = []
-    counts: list[str] = []
-    for value, places in sorted(strata.items()):
-        rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{tag}/{value}".encode()).digest()))
-        kept += rng.choice(places, min(n, len(places)), replace=False).tolist()
-        counts.append(f"{value}: {min(n, len(places))} of {len(places)}")
-    without = len(items) - sum(map(len, strata.values()))
-    return [items[place] for place in sorted(kept)], (
-        f"sampled by {tag}, {n} questions with each value or all that there are ({'; '.join(counts)}"
-        + (f"; none of {without} without the tag" if without else "")
-        + "): a mean over questions is that of this sample, where values weigh otherwise than in the set"
-    )
 
 
 def _outside(items: Sequence[Item], media_root: Path, *, is_allowed: bool) -> list[str]:

@@ -256,6 +256,7 @@ class Session:
             cache_max_bytes=environment.cache_max_bytes,
             deadline_s=plan.decode_timeout_s,
             whole_video=plan.layout == "video",
+            audio=plan.audio,
         )
         async with Workers(environment.n_workers, most_bytes=environment.worker_max_bytes) as workers:
             desk = FrameDesk(

@@ -112,6 +112,7 @@ def _notes(run: Run, found: Estimate) -> str:
     if has_interval(found):
         said.append(f"{100 * found.level:g} % interval {interval_text(found)}, {found.method}")
     chosen = [f"{key}={value}" for key, value in run.plan.where.items()]
-    if run.plan.limit or run.plan.sample or run.plan.sample_by or chosen:
+    plan = run.plan
+    if plan.limit or plan.sample or plan.sample_by or plan.sample_videos or chosen:
         said.append(f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + one for one in chosen)})")
     return "; ".join([*said, f"vidence {run.facts.vidence}"])

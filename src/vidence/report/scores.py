@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
+from vidence.statistics.ratios import ratio_of_means
+from vidence.statistics.resampling import Resampling
 from vidence.tables.table import (
     FEW_VIDEOS,
     Cell,
@@ -365,7 +368,64 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         )
         for tag, lines in levels(run)
     )
-    return (headline, *by_tag)
+    return (headline, *sample_tables(run, draws=draws), *by_tag)
+
+
+def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
+    """The strata of a stratified sample, and the mean with their weights; nothing without strata.
+
+    A question of a stratum of which a share f was asked counts 1 / f, so that the weighted mean estimates
+    that of all questions that could be drawn. It is a ratio of sums over the sample, clustered as all means.
+    """
+    strata = {one.value: one for one in run.facts.strata}
+    if not strata:
+        return ()
+    (tag,) = {one.tag for one in strata.values()}
+    everything = Aggregate.of(run.rows)
+    items, values = everything.scored.items, everything.scored.values
+    by_value = {
+        value: Aggregate.of([row for row in run.rows if row.item.tags.get(tag) == value]) for value in strata
+    }
+    estimates = {value: one.estimate(draws) for value, one in by_value.items()}
+    weighted: Estimate | None = None
+    if items:
+        weights = np.array([1 / strata[item.tags[tag]].probability for item in items], np.float64)
+        weighted = ratio_of_means(
+            values * weights,
+            weights,
+            clusters=everything.scored.clusters,
+            rng=draws.fresh(),
+            settings=Resampling(level=draws.level),
+        ).fieller
+    total = Stratum(
+        tag=tag,
+        value="",
+        n=sum(one.n for one in strata.values()),
+        n_sampled=sum(one.n_sampled for one in strata.values()),
+    )
+    empty = ", ".join(value for value, one in strata.items() if not one.n_sampled)
+    rows = [
+        Line("all", "all, weighted", (total, weighted)),
+        *(Line(f"{tag}={value}", value, (strata[value], estimates[value])) for value in strata),
+    ]
+    table = tabulate(
+        "sample",
+        "What was sampled",
+        label=Column(key="name", title=tag),
+        rows=rows,
+        measures=(
+            count("there", lambda row: row[0].n, "questions", note="that could be drawn"),
+            count("asked", lambda row: row[0].n_sampled),
+            share("probability", lambda row: row[0].probability, "inclusion probability"),
+            share("accuracy", lambda row: row[1]),
+        ),
+        notes=(
+            "The weighted mean estimates that of all questions that could be drawn: each question counts 1 / "
+            "its inclusion probability. Means over the values of this tag need no weights.",
+            f"Nothing was asked of {empty}, so the weighted mean says nothing of it." if empty else "",
+        ),
+    )
+    return (table,)
 
 
 def margin_table(run: Run, *, level: float = 0.95) -> Table:

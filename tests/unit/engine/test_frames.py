@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from subjects import with_sound
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import View
@@ -347,6 +348,23 @@ def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
     failed = anyio.run(go)["q"]
     assert isinstance(failed, Failed)
     assert (failed.stage, failed.error) == ("selection", "DataError")
+
+
+@pytest.mark.parametrize("audio", ["drop", "keep"])
+def test_a_whole_video_is_sent_without_its_sound_unless_that_is_kept(tmp_path: Path, audio: str):
+    path = with_sound.write(tmp_path / "a.mp4", codec="mpeg4", sound="aac")
+
+    async def go() -> dict[str, dict[str, Shown | Failed]]:
+        async with desk(tmp_path, [], whole_video=True, audio=audio) as it:
+            return await it.show([video_item("q", "a.mp4")])
+
+    shown = anyio.run(go)["q"]
+    assert isinstance(shown, Shown)
+    assert shown.video is not None
+    assert (Path(shown.video.path) == path) == (audio == "keep")
+    assert shown.selection.note == ("sent without its sound" if audio == "drop" else "")
+    digest = hashlib.sha256(Path(shown.video.path).read_bytes()).hexdigest()
+    assert shown.video.digest == digest
 
 
 def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):

@@ -310,3 +310,20 @@ def test_the_score_figure_draws_what_the_plan_asks_for(runs, page_of):
     assert "mean over task" in figure
     assert "mean over level" not in figure
     assert any(cell.startswith("mean over level") for cell in page.text_of("th"))
+
+
+def test_rationale_knowledge_and_hints_are_there_and_folded(runs, page_of, stays_at_home):
+    said = {
+        "rationale": "Because <b>of</b> the hat.",
+        "knowledge": ("Hats & heads",),
+        "hints": ("Look up", "Twice"),
+    }
+    items = [runs.question("q1", "v1", "A", **said), runs.question("q2", "v2", "B")]
+    run = runs.load(items=items, trials=[runs.marked(item, Answered(answer="A", rule="r")) for item in items])
+    text, page = page_of(run)
+    stays_at_home(text, page)
+    for title in ("Rationale", "Knowledge", "Hints"):
+        assert text.count(f'<details class="more"><summary>{title}</summary>') == 1
+    assert "Because &lt;b&gt;of&lt;/b&gt; the hat." in text
+    assert "Hats &amp; heads" in text
+    assert text.index("Look up") < text.index("Twice")

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Unreadable
 from vidence.report.contrasts import contrast_runs
@@ -179,3 +180,24 @@ def test_one_answer_that_cannot_be_read_is_a_score_of_0(runs, draws):
     trials = [runs.marked(runs.items[0], Unreadable(reason="nothing"))]
     run = runs.load("x", items=runs.items[:1], trials=trials)
     assert headline_accuracy(run, draws=draws).value == 0.0
+
+
+def test_a_stratified_sample_has_a_table_with_the_weighted_mean(runs, rng):
+    """Six of sixty counting questions and all thirty of order: 60 wrong of 90 in the set, 6 of 36 asked."""
+    items, trials = unlike(runs)
+    strata = (
+        Stratum(tag="task", value="count", n=60, n_sampled=6),
+        Stratum(tag="task", value="order", n=30, n_sampled=30),
+    )
+    run = runs.load(items=items, trials=trials, facts={"n_planned": 36, "strata": strata})
+    tables = {table.name: table for table in score_tables(run, rng=rng)}
+    sample = tables["sample"]
+    weighted = sample.estimate("all", "accuracy")
+    assert weighted is not None
+    assert weighted.value == pytest.approx(30 / 90)
+    assert weighted.low < 30 / 90 < weighted.high
+    assert tables["score"].estimate("headline", "accuracy").value == pytest.approx(30 / 36)
+    assert sample.value("task=count", "probability") == 0.1
+    assert (sample.value("all", "there"), sample.value("all", "asked")) == (90, 36)
+    plain = runs.load("plain", items=items, trials=trials, facts={"n_planned": 36})
+    assert "sample" not in {table.name for table in score_tables(plain, rng=rng)}

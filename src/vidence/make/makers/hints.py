@@ -117,7 +117,7 @@ class HintsMaker:
         """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
         check_until(overrides, self)
         if overrides.sheets:
-            raise UsageError(f"{NAME} counts no people; leave out --count-sheet")
+            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = _read(config)
         loaded = _load(read, config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")

@@ -1,0 +1,131 @@
+"""Which of a benchmark's questions a plan draws, and how likely each was to be drawn."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from vidence.engine.plan import Plan, Stratum
+from vidence.errors import UsageError
+from vidence.records import Item
+
+Drawn: TypeAlias = tuple[list[Item], list[str]]
+"""The questions in the order of the release, and what to say of them."""
+
+
+def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
+    """The questions that `limit` and the samples of a plan leave.
+
+    Raises:
+        UsageError: no question has the tag of a stratified sample.
+    """
+    if plan.limit is not None:
+        return list(items[: plan.limit]), []
+    if plan.sample_videos is not None:
+        return _videos(items, plan.sample_videos, seed=plan.seed)
+    if plan.stratum is not None:
+        return _each(items, *plan.stratum, seed=plan.seed)
+    if plan.sample is not None and plan.strata is not None:
+        return _proportional(items, plan.strata, plan.sample, seed=plan.seed)
+    if plan.sample is not None and plan.sample < len(items):
+        places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
+        return [items[i] for i in np.sort(places)], []
+    return list(items), []
+
+
+def strata_met(items: Sequence[Item], asked: Sequence[Item], plan: Plan) -> tuple[Stratum, ...]:
+    """The strata of a stratified sample, with how many questions each has and how many of them are asked.
+
+    Args:
+        items: the questions that could be drawn.
+        asked: those of them that are asked.
+        plan: what was drawn.
+    """
+    tag = plan.stratum[0] if plan.stratum else plan.strata
+    if tag is None:
+        return ()
+    n_asked = {value: len(places) for value, places in strata(asked, tag).items()}
+    return tuple(
+        Stratum(tag=tag, value=value, n=len(places), n_sampled=n_asked.get(value, 0))
+        for value, places in sorted(strata(items, tag).items())
+    )
+
+
+def strata(items: Sequence[Item], tag: str) -> dict[str, list[int]]:
+    """The places of the questions with each value of a tag; questions without it are in none."""
+    found: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        if tag in item.tags:
+            found.setdefault(item.tags[tag], []).append(place)
+    return found
+
+
+def no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:
+    """What is said of a tag that no question has."""
+    tags = sorted({t for i in items for t in i.tags})
+    return UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
+
+
+def shared_out(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """So many in all, by size; what is left of the whole numbers goes to the largest remainders.
+
+    Of equal remainders the first name gets it. All are taken where there are no more than `n`.
+
+    >>> shared_out({"a": 50, "b": 30, "c": 20}, 7)
+    {'a': 4, 'b': 2, 'c': 1}
+    """
+    total = sum(sizes.values())
+    if n >= total:
+        return dict(sizes)
+    shares = {name: divmod(n * size, total) for name, size in sizes.items()}
+    left = n - sum(whole for whole, _ in shares.values())
+    by_remainder = sorted(shares, key=lambda name: (-shares[name][1], name))
+    return {name: whole + (name in by_remainder[:left]) for name, (whole, _) in shares.items()}
+
+
+def _each(items: Sequence[Item], tag: str, n: int, *, seed: int) -> Drawn:
+    """N questions with each value of a tag."""
+    sizes = {value: len(places) for value, places in strata(items, tag).items()}
+    kept, counts = _taken(items, tag, {value: min(n, size) for value, size in sizes.items()}, seed=seed)
+    return kept, [
+        f"sampled by {tag}, {n} questions with each value or all that there are ({counts}): a mean over "
+        "questions is that of this sample, where values weigh otherwise than in the set; the table of the "
+        "sample has the weighted mean"
+    ]
+
+
+def _proportional(items: Sequence[Item], tag: str, n: int, *, seed: int) -> Drawn:
+    """N questions, of each value of a tag as many as its share of the set."""
+    sizes = {value: len(places) for value, places in strata(items, tag).items()}
+    kept, counts = _taken(items, tag, shared_out(sizes, n), seed=seed)
+    return kept, [f"sampled by {tag}, of each value its share of {len(kept)} questions ({counts})"]
+
+
+def _taken(
+    items: Sequence[Item], tag: str, wanted: Mapping[str, int], *, seed: int
+) -> tuple[list[Item], str]:
+    """So many questions with each value, and the counts; one value's do not depend on the others."""
+    found = strata(items, tag)
+    if not found:
+        raise no_such_tag(tag, items)
+    kept: list[int] = []
+    for value, n in wanted.items():
+        rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{tag}/{value}".encode()).digest()))
+        kept += rng.choice(found[value], n, replace=False).tolist()
+    counts = "; ".join(f"{value}: {wanted[value]} of {len(found[value])}" for value in sorted(wanted))
+    without = len(items) - sum(map(len, found.values()))
+    return [items[place] for place in sorted(kept)], counts + (
+        f"; none of {without} without the tag" if without else ""
+    )
+
+
+def _videos(items: Sequence[Item], n: int, *, seed: int) -> Drawn:
+    """All questions of N videos."""
+    videos = list(dict.fromkeys(item.video_id for item in items))
+    if n >= len(videos):
+        return list(items), []
+    places = np.random.default_rng(seed).choice(len(videos), n, replace=False)
+    chosen = {videos[place] for place in places}
+    kept = [item for item in items if item.video_id in chosen]
+    return kept, [f"sampled {n} of {len(videos):,} videos, with all their {len(kept):,} questions"]

@@ -1,0 +1,74 @@
+"""A video file without its sound: the pictures as they are stored, and nothing else."""
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+
+from vidence.errors import MediaError
+
+_FOLDER = "silent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent:
+    """A file to send in place of another; `digest` is the SHA-256 of its bytes.
+
+    Where the file has no sound it is the file itself, and `is_copy` is False.
+    """
+
+    path: Path
+    digest: str
+    is_copy: bool
+
+
+def without_sound(path: Path, *, content_hash: str, cache_root: Path) -> Silent:
+    """The file, or a copy of it without its sound, which is kept in the cache folder.
+
+    The stored pictures are copied as they are: nothing is encoded anew, and times stay. Subtitles and data
+    are left out, too.
+
+    Args:
+        path: the file.
+        content_hash: the SHA-256 of its bytes, which names the copy.
+        cache_root: our cache folder.
+
+    Raises:
+        MediaError: the file cannot be read, or its container cannot be written.
+    """
+    place = cache_root / _FOLDER / f"{content_hash}{path.suffix.lower()}"
+    try:
+        if not place.exists():
+            with av.open(str(path)) as source:
+                if not source.streams.audio:
+                    return Silent(path=path, digest=content_hash, is_copy=False)
+                _write(source, place)
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except (av.FFmpegError, ValueError, OSError) as error:
+        raise MediaError(
+            f"the sound of {path} cannot be left out: {error}; --audio keep sends the file as it is"
+        ) from error
+    return Silent(path=place, digest=digest, is_copy=True)
+
+
+def _write(source: av.container.InputContainer, place: Path) -> None:
+    """The pictures of the first video, in a container of the same kind; there at once or not at all."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=".", suffix=place.suffix)
+    os.close(handle)
+    try:
+        (pictures, *_) = source.streams.video
+        # Without this, containers hold the time of writing and a name drawn at random.
+        with av.open(name, "w", options={"fflags": "+bitexact"}) as made:
+            stream = made.add_stream_from_template(pictures)
+            for packet in source.demux(pictures):
+                if packet.dts is not None:
+                    packet.stream = stream
+                    made.mux(packet)
+        Path(name).replace(place)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,59 @@
+"""Files without their sound."""
+
+import hashlib
+from pathlib import Path
+
+import av
+import pytest
+
+from subjects.with_sound import write
+from vidence.errors import MediaError
+from vidence.media.silent import without_sound
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def pictures(path: Path) -> list[tuple[float, bytes]]:
+    with av.open(str(path)) as source:
+        frames = source.decode(video=0)
+        return [(float(frame.time), frame.to_ndarray(format="rgb24").tobytes()) for frame in frames]
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "sound"),
+    [("a.mp4", "mpeg4", "aac"), ("a.mkv", "mpeg4", "aac"), ("a.webm", "libvpx", "libopus")],
+)
+def test_the_pictures_stay_and_the_sound_goes(tmp_path: Path, name: str, codec: str, sound: str) -> None:
+    path = write(tmp_path / name, codec=codec, sound=sound)
+    before = path.read_bytes()
+    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
+    assert made.is_copy
+    assert made.path.parent == tmp_path / "cache" / "silent"
+    assert made.path.suffix == path.suffix
+    with av.open(str(made.path)) as source:
+        assert not source.streams.audio
+        assert len(source.streams.video) == 1
+    assert pictures(made.path) == pictures(path)
+    assert made.digest == digest(made.path) != digest(path)
+    assert path.read_bytes() == before
+    again = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
+    elsewhere = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "other")
+    assert again == made
+    assert elsewhere.digest == made.digest
+    assert [one.name for one in made.path.parent.iterdir()] == [made.path.name]
+
+
+def test_a_file_without_sound_is_sent_itself(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mp4", codec="mpeg4", sound=None)
+    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
+    assert (made.path, made.digest, made.is_copy) == (path, digest(path), False)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_what_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"no video")
+    with pytest.raises(MediaError, match=r"the sound of .*a\.mp4 cannot be left out: .*--audio keep"):
+        without_sound(path, content_hash="0" * 64, cache_root=tmp_path)
