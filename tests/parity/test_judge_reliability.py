@@ -22,7 +22,9 @@ def judged(path: Path) -> tuple[Replies, JudgeVerdicts, int]:
     kept, ruled, verdicts = [], [], []
     for row in rows:
         texts = [str(text) for text in row["choices"].values()]
-        if str(row["ground_truth_answer"]) not in texts or list(row["choices"]) != list(LETTERS[: len(texts)]):
+        if str(row["ground_truth_answer"]) not in texts or list(row["choices"]) != list(
+            LETTERS[: len(texts)]
+        ):
             continue
         if len(set(texts)) < len(texts) or len(texts) < 2 or "" in texts:
             continue

@@ -91,17 +91,18 @@ class JudgeModel:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgePool:
-    """A judge and the models that speak for it; with several of them the majority decides."""
+    """A judge and the models that speak for it; with several of them `rule` decides, see `combine`."""
 
     judge: Judge
     models: Sequence[JudgeModel]
+    rule: str = "majority"
 
     def score(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """The score of a reply; `ruled` where the judge leaves it at what the rules say."""
         if isinstance(ruled.outcome, Failed):
             return ruled
         found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
-        return found[0] if len(found) == 1 or found[0] is ruled else combine(found)
+        return found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)
 
     @property
     def facts(self) -> dict[str, object]:

@@ -48,7 +48,7 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
         judge_model(engine, text, judge=judge, name=f"judge {position}", budget=budget)
         for position, text in enumerate(plan.judge_models)
     )
-    return JudgePool(judge=judge, models=models)
+    return JudgePool(judge=judge, models=models, rule=plan.judge_panel)
 
 
 def judge_of(name: str, plan: Plan) -> Judge:
