@@ -19,9 +19,9 @@ def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
     At least half of the members must have given a verdict. By ``majority`` the value that most verdicts have
     counts, if no other is as frequent; a tie is undecided and counts as wrong. By ``mean`` the mean of the
     values counts. By ``open`` only members that agree decide; where they differ the score is undecided and
-    has no value, so that it is in no mean. The points are the mean over the members that gave any. The outcome is
-    that of the first member with the most frequent value. Where the rules decided and nobody was asked, the
-    score stays as it is.
+    has no value, so that it is in no mean. The points are the mean over the members that gave any. The
+    outcome is that of the first member with the most frequent value. Where the rules decided and nobody was
+    asked, the score stays as it is.
 
     Args:
         scores: what each member's flow made of the reply, by one judge with several models.
