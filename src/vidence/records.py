@@ -399,7 +399,7 @@ class Verdict(Record):
     model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
     `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else,
     ``loose`` where it was found in other words; empty in runs that did not note it. `contradiction` says what
-    in the verdict contradicts `value`, which counts nevertheless.
+    in the verdict contradicts `value`, which counts nevertheless; without a value it is why there is none.
     """
 
     judge_model: str

@@ -25,6 +25,7 @@ _KINDS = {
     "parser": "parser",
     "text_parser": "parser",
     "judge": "judge",
+    "judges": "judge",
     "detector": "detector",
     "tracker": "tracker",
     "describer": "describer",

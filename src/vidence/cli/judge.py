@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from vidence.ask.judging.panel import PANEL_RULES
 from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.outputs import json_option
 from vidence.cli.progress import progress_option
@@ -20,6 +21,7 @@ from vidence.errors import UsageError
 @click.option(
     "--judge-model", "judge_models", multiple=True, required=True, help="Who judges; several are a panel."
 )
+@click.option("--judge-panel", type=click.Choice(PANEL_RULES), help="What counts where several differ.")
 @click.option("--judge-prompts", "judge_prompts_dir", help="Folder with templates of your own.")
 @click.option("--judge-price-in", type=float, help="US dollars per million tokens read.")
 @click.option("--judge-price-out", type=float, help="US dollars per million tokens written.")

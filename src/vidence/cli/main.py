@@ -29,6 +29,7 @@ COMMANDS = {
     "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
     "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
+    "judges": ("judges", "Whether scores depend on who judges: judges against people and rules."),
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
     "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
     "convert": ("convert", "Questions in another layout, written in the item format."),

@@ -302,7 +302,7 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
         say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
     if summary.n_undecided:
         n = several(summary.n_undecided, "reply", many="replies")
-        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
+        say(console, f"{n} left the judges undecided: listed apart, and counted as wrong unless left open")
 
 
 def _say_left_out(summary: Summary, console: Console) -> None:

@@ -129,6 +129,8 @@ def plan_digest(plan: Plan) -> str:
     asked = msgspec.to_builtins(what_is_asked(plan))
     for name in ("media_inside", "name", "patience_s"):  # findings of versions without them stay usable
         del asked[name]
+    if asked["judge_panel"] == "majority":
+        del asked["judge_panel"]
     if asked["media"] is None:
         del asked["media"]
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]

@@ -354,6 +354,9 @@ class AskCount:
     n_asked: int = 0
     n_remembered: int = 0
     cost: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    """Of all replies, remembered or not."""
     remembered: list[Reply] = field(default_factory=list)
     """The replies out of the memory themselves, where `keeps` says so."""
     keeps: bool = False
@@ -365,6 +368,8 @@ class AskCount:
         self.n_remembered += asked.is_remembered
         self.n_asked += not asked.is_remembered
         self.cost += asked.cost
+        self.input_tokens += asked.reply.usage.input_tokens or 0
+        self.output_tokens += asked.reply.usage.output_tokens or 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         StoreError: not a run folder, or another process works in it.
         VidenceError: the judges cannot go on; every verdict so far is kept.
     """
-    _, facts = read_plan(folder)
+    before, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
     memory = Path(plan.memory or environment.memory)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
@@ -54,13 +54,16 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
             # Written first: whatever happens, the folder says by whom its verdicts are.
             write_plan(folder, plan, facts)
             _forget_other_failures(store, pool)
-            summary = await _judge_all(engine, pool, plan, store=store, on_event=on_event)
+            is_new_rule = len(pool.models) > 1 and before.judge_panel != plan.judge_panel
+            summary = await _judge_all(
+                engine, pool, plan, store=store, on_event=on_event, is_new_rule=is_new_rule
+            )
     summary.close(Budget(), judging)
     return summary
 
 
 async def _judge_all(
-    engine: Engine, pool: JudgePool, plan: Plan, *, store: RunStore, on_event: Listener
+    engine: Engine, pool: JudgePool, plan: Plan, *, store: RunStore, on_event: Listener, is_new_rule: bool
 ) -> Summary:
     items = {item.item_id: item for item in store.items()}
     parsers: dict[str, Scorer] = {
@@ -69,7 +72,10 @@ async def _judge_all(
     }
     trials = list(store.trials())
     n_stored = store.n_stored()
-    todo = [(t, t.reply) for t in trials if t.reply is not None and not pool.has_judged(t.score)]
+    # Verdicts under another rule of the panel are combined anew; they come out of the memory.
+    todo = [
+        (t, t.reply) for t in trials if t.reply is not None and (is_new_rule or not pool.has_judged(t.score))
+    ]
     summary = Summary(n_planned=len(trials), n_answered_before=len(trials) - len(todo))
     on_event(Started(n_planned=summary.n_planned, n_answered_before=summary.n_answered_before))
 
@@ -77,7 +83,8 @@ async def _judge_all(
         trial, reply = one
         shown = items[trial.item_id].with_order(trial.choice_order)
         ruled = score_reply(shown, reply, parsers[shown.answer_kind])
-        is_again = pool.has_asked(trial.score) or pool.has_asked_in_vain(trial.score)
+        is_lost = not pool.has_judged(trial.score)
+        is_again = is_lost and (pool.has_asked(trial.score) or pool.has_asked_in_vain(trial.score))
         attempt = n_stored[trial.item_id, trial.repeat] if is_again else 0
         context = Context(item_id=shown.item_id, repeat=attempt)
         score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)

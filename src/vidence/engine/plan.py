@@ -17,6 +17,7 @@ import msgspec
 import tomli_w
 
 from vidence import __version__
+from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
 from vidence.engine.given import AnyParser, AnySelector, AnyStrategy
@@ -131,6 +132,9 @@ class Plan(Record):
     judge_models: Annotated[
         tuple[str, ...], _flag("Who judges, as --model; several are a panel.", "--judge-model")
     ] = ()
+    judge_panel: Annotated[
+        str, _flag("What counts where the judge models of a panel differ.", type=PANEL_RULES)
+    ] = "majority"
     judge_prompts_dir: Annotated[
         str | None, _flag("Folder with template files that replace those of the judge.", "--judge-prompts")
     ] = None
@@ -222,6 +226,8 @@ class Plan(Record):
             raise UsageError(
                 "max_cost needs prices: give price_in and price_out in US dollars per million tokens"
             )
+        if self.judge_panel not in PANEL_RULES:
+            raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
 
@@ -293,6 +299,7 @@ class PlanOverrides(TypedDict, total=False):
     headline: str | None
     judge: str | None
     judge_models: tuple[str, ...] | None
+    judge_panel: str | None
     judge_prompts_dir: str | None
     shuffle_choices: bool | None
     where: dict[str, str] | None

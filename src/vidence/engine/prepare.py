@@ -226,7 +226,11 @@ def _media_root(folder: Path, items: Sequence[Item]) -> Path:
 
 def _check_values(given: Mapping[str, object]) -> None:
     """Refuse a setting that would say nothing, and a memory in a folder that is not there."""
-    for name, flag in {"judge": "--judge", "judge_prompts_dir": "--judge-prompts"}.items():
+    for name, flag in {
+        "judge": "--judge",
+        "judge_panel": "--judge-panel",
+        "judge_prompts_dir": "--judge-prompts",
+    }.items():
         if given.get(name) and not given.get("judge_models"):
             raise UsageError(
                 f"{flag} {given[name]} says how to judge, and nobody is named who judges; add "

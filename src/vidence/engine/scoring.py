@@ -91,17 +91,18 @@ class JudgeModel:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgePool:
-    """A judge and the models that speak for it; with several of them the majority decides."""
+    """A judge and the models that speak for it; with several of them `rule` decides, see `combine`."""
 
     judge: Judge
     models: Sequence[JudgeModel]
+    rule: str = "majority"
 
     def score(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """The score of a reply; `ruled` where the judge leaves it at what the rules say."""
         if isinstance(ruled.outcome, Failed):
             return ruled
         found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
-        return found[0] if len(found) == 1 or found[0] is ruled else combine(found)
+        return found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -134,7 +135,7 @@ class JudgePool:
         if isinstance(judge, TemplateJudge):
             judge = replace(judge, reads=model.reads)
         try:
-            score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model.name)
+            score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model)
         except (TransientModelError, RejectedRequestError) as error:
             score = self._without_reply(error)
         return score if score is ruled else model.signed(score)
@@ -151,8 +152,8 @@ class JudgePool:
         )
 
 
-def _addressed(flow: Flow[MadeT], model: str) -> Flow[MadeT]:
-    """A flow with its asks put to the model of that name."""
+def _addressed(flow: Flow[MadeT], model: JudgeModel) -> Flow[MadeT]:
+    """A flow with its asks put to this model, sampled as it judges where an ask does not say."""
     with closing(flow):
         try:
             wanted = next(flow)
@@ -168,9 +169,8 @@ def _addressed(flow: Flow[MadeT], model: str) -> Flow[MadeT]:
             return made
 
 
-def _to_model(wanted: Sequence[Prompt | Ask] | Together, model: str) -> Sequence[Ask] | Together:
+def _to_model(wanted: Sequence[Prompt | Ask] | Together, model: JudgeModel) -> Sequence[Ask] | Together:
     if isinstance(wanted, Together):
         return Together([_addressed(flow, model) for flow in wanted.flows])
-    return [
-        replace(one, model=model) if isinstance(one, Ask) else Ask(prompt=one, model=model) for one in wanted
-    ]
+    asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
+    return [replace(one, model=model.name, sampling=one.sampling or model.sampling) for one in asks]

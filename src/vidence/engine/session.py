@@ -56,20 +56,29 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
     """Make the judge models of a plan known to an engine, and open them; None where it names none."""
     if not plan.judge_models:
         return None
+    judge = judge_of(plan.judge, plan)
+    models = tuple(
+        judge_model(engine, text, judge=judge, name=f"judge {position}", budget=budget)
+        for position, text in enumerate(plan.judge_models)
+    )
+    return JudgePool(judge=judge, models=models, rule=plan.judge_panel)
+
+
+def judge_of(name: str, plan: Plan) -> Judge:
+    """The judge of that name, with the templates and the seed of a plan."""
     own = None if plan.judge_prompts_dir is None else Path(plan.judge_prompts_dir)
-    judge: Judge = create("judge", plan.judge, prompts_dir=own)
-    if isinstance(judge, TemplateJudge):
-        judge = replace(judge, seed=plan.seed)
-    models: list[JudgeModel] = []
-    for position, text in enumerate(plan.judge_models):
-        name = f"judge {position}"
-        parsed = parse_spec(text)
-        spec, sampled = without_sampling(parsed)
-        sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
-        engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
-        identity = engine.model(name).identity
-        models.append(JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(parsed)))
-    return JudgePool(judge=judge, models=tuple(models))
+    judge: Judge = create("judge", name, prompts_dir=own)
+    return replace(judge, seed=plan.seed) if isinstance(judge, TemplateJudge) else judge
+
+
+def judge_model(engine: Engine, text: str, *, judge: Judge, name: str, budget: Budget) -> JudgeModel:
+    """A model that speaks for a judge, opened; the engine knows it by `name`."""
+    parsed = parse_spec(text)
+    spec, sampled = without_sampling(parsed)
+    sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
+    engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
+    identity = engine.model(name).identity
+    return JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(parsed))
 
 
 @dataclass(kw_only=True)

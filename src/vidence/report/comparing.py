@@ -26,7 +26,7 @@ _ASKED = (
     *("protocol", "selector", "n_frames", "style", "prompts", "layout", "audio", "frame_times", "size"),
     *("jpeg_quality", "sampling", "shuffle_choices", "strategy"),
 )
-_MARKED = ("parser", "text_parser", "judge", "judge_models")
+_MARKED = ("parser", "text_parser", "judge", "judge_models", "judge_panel")
 _MET_ASKING = ("prompts_digest", "selector_version")
 _MET = ("benchmark_version", "judge_version", "judge_prompts_digest", "vidence")
 NOT_ASKED = "not asked"

@@ -83,7 +83,9 @@ def judge_sentence(run: Run) -> str:
     )
     n_loose = sum(v.read_as == "loose" for row in judged for v in row.score.verdicts)
     loose = f" {several(n_loose, 'verdict')} not in the form asked for, read loosely." if n_loose else ""
-    tied = f", {n_tied:,} undecided between the judges, counted as wrong" if n_tied else ""
+    n_open = sum(row.is_undecided and row.correct is None for row in judged)
+    tied = f", {n_tied - n_open:,} undecided between the judges, counted as wrong" if n_tied > n_open else ""
+    tied += f", {n_open:,} left open since the judges differ, in no mean" if n_open else ""
     counted = (
         f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
         f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}."
@@ -166,7 +168,8 @@ def _marks(run: Run) -> Table:
     return Table(
         name="judges",
         title="Who scored the replies",
-        note="Judge errors and undecided judges count as wrong in the score; nothing is guessed.",
+        note="Judge errors and undecided judges count as wrong in the score, but for those left open; "
+        "nothing is guessed.",
         label=Column(key="by", title="scored by"),
         columns=(
             Column(key="n", title="trials", kind="count"),

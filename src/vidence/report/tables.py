@@ -283,7 +283,9 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = several(shown(score, "headline", "unmarked").text, "more question")
-        sentences.append(f"Waiting for a judge, and in no mean: {more}.")
+        n_open = sum(row.is_undecided and row.correct is None for row in run.rows)
+        why = "Waiting for a judge, or left open by judges that differ," if n_open else "Waiting for a judge,"
+        sentences.append(f"{why} and in no mean: {more}.")
     sentences.extend(_without_logps(run))
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"

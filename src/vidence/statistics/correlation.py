@@ -263,3 +263,34 @@ def cluster_permutation(
         orders = [list(range(len(names))), *drawn]
     n_reached = sum(abs(of(ours, blocks[one].ravel())) >= seen - ROUNDING for one in orders)
     return n_reached / len(orders)
+
+
+def kendall_tau(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Kendall's tau-b of each row of x with the same row of y: how far two orders agree.
+
+    Args:
+        x: scores, shape (..., n), n >= 2.
+        y: the other scores of the same n systems, same shape.
+
+    Returns:
+        Shape (...): 1 for the same order, -1 for the reverse one; NaN where one side is all tied.
+
+    Raises:
+        UsageError: different shapes, or fewer than two systems.
+
+    Source: Kendall (1945).
+    Departs: no.
+
+    >>> float(kendall_tau([1, 2, 3], [1, 3, 2]).round(3))
+    0.333
+    """
+    ours, theirs = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if ours.shape != theirs.shape or not ours.ndim or ours.shape[-1] < 2:
+        raise UsageError(f"scores of shapes {ours.shape} and {theirs.shape}; expected the same, two or more")
+    first, second = np.triu_indices(ours.shape[-1], 1)
+    a = np.sign(ours[..., first] - ours[..., second])
+    b = np.sign(theirs[..., first] - theirs[..., second])
+    scale = np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1))
+    tau = np.full(np.shape(scale), math.nan)
+    np.divide((a * b).sum(axis=-1), scale, out=tau, where=scale > 0)
+    return tau

@@ -13,6 +13,7 @@ from vidence.engine.judge import judge_run
 from vidence.engine.plan import read_plan
 from vidence.errors import StoreError, TransientModelError, UsageError
 from vidence.records import Reply
+from vidence.report.results import load_run
 
 
 @pytest.fixture
@@ -180,3 +181,20 @@ def test_what_is_no_run_is_refused(folder, tmp_path):
         anyio.run(
             lambda: judge_run(plan, tmp_path / "none", environment=environment, on_event=lambda event: None)
         )
+
+
+def test_another_rule_of_the_panel_combines_the_verdicts_anew_and_asks_nobody(
+    folder, bench, fake_model, monkeypatch
+):
+    kind, strict = verdict(fake_model, 4), verdict(fake_model, 1)
+    strict.identity = "fake:2"
+    models = {"fake:kind": kind, "fake:strict": strict}
+    found = {}
+    for rule in ("majority", "mean", "open"):
+        judge(folder, models, monkeypatch, judge_panel=rule)
+        found[rule] = {trial.score.value for trial in bench.trials()}
+    assert found == {"majority": {0.0}, "mean": {0.5}, "open": {None}}
+    assert (len(kind.asked), len(strict.asked)) == (3, 3)
+    assert read_plan(folder)[0].judge_panel == "open"
+    (run,) = {row.status for row in load_run(folder).rows}
+    assert run == "undecided"

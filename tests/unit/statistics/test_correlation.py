@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
-from vidence.statistics.correlation import cluster_permutation, pearson, spearman
+from vidence.statistics.correlation import cluster_permutation, kendall_tau, pearson, spearman
 from vidence.statistics.resampling import Resampling
 
 FEW = Resampling(n_boot=50)
@@ -162,3 +162,13 @@ def test_clusters_without_the_same_strata_cannot_be_permuted(clusters: list[str]
     values = [1.0, 2.0, 3.0, 4.0][: len(clusters)]
     with pytest.raises(UsageError, match="expected each cluster once in each stratum"):
         cluster_permutation(values, values[::-1], clusters=clusters, strata=strata, rng=generator())
+
+
+def test_tau_b_of_several_rows_with_ties():
+    x, y = np.array([[1, 2, 2, 4], [4, 3, 2, 1]]), np.array([[1, 3, 2, 4], [1, 2, 3, 4]])
+    assert kendall_tau(x, y) == pytest.approx(
+        [stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)]
+    )
+    assert math.isnan(kendall_tau([1, 1], [1, 2]))
+    with pytest.raises(UsageError, match="two or more"):
+        kendall_tau([1], [1])

@@ -73,7 +73,8 @@ class TemplateJudge(ABC):
         """The score of a text under judgement.
 
         A verdict that cannot be read is asked for once more, with what was wrong; a judge that
-        declines is not asked again.
+        declines is not asked again. Where the words of somebody else do not ask for the id, a line of ours
+        does.
 
         Args:
             item: the question.
@@ -86,26 +87,28 @@ class TemplateJudge(ABC):
         """
         marked = block_id(item, judged, form=form.digest, seed=self.seed)
         values = {**item_values(item, block_id=marked), **more}
+        sign = f"\n\n{self.templates.fill(SIGN, values)}"
+        signing = "" if self.templates.asks_for_id(system, QUESTION) else sign
         block = fence(judged, name="reply", marked=marked)
-        asked = self.templates.fill(QUESTION, {**values, "reply": block})
-        told = self.templates.fill(system, values)
-        # Words of somebody else may not ask for the id; then a line of ours does.
-        is_asked_for = self.templates.asks_for_id(system, QUESTION)
-        signing = "" if is_asked_for else f"\n\n{self.templates.fill(SIGN, values)}"
         prompt = Prompt(
-            parts=(TextPart(text=asked + signing),),
-            system=told,
+            parts=(TextPart(text=self.templates.fill(QUESTION, {**values, "reply": block}) + signing),),
+            system=self.templates.fill(system, values),
             template=self.templates.label(QUESTION),
             reply_schema=form.schema(),
         )
+        contrary = ""  # in the last verdict that could be read and decided nothing
 
         def read(reply: Reply) -> Decided | str:
+            nonlocal contrary
+            contrary = ""
             if refused := refusal_in(reply):
                 return f"the judge declined: {refused.reason}"
             is_cut = reply.finish == "length"
             reading = form.read(reply.text, marked=marked, judged=judged, reads=self.reads, is_cut=is_cut)
             if isinstance(reading, Reading):
-                return _noted(decide(reading), is_exact=reading.is_exact)
+                decided = decide(reading)
+                contrary = decided if isinstance(decided, str) else ""
+                return _noted(decided, is_exact=reading.is_exact)
             cut = "; it was cut off at its length limit" if is_cut else ""
             return f"no verdict in the judge's reply: {reading.problem}{cut}"
 
@@ -119,7 +122,8 @@ class TemplateJudge(ABC):
             decided = read(reply)
             said.append(reply.text)
         if isinstance(decided, str):
-            return judge_error(decided, scorer=self.name, version=self.version, said=tuple(said))
+            lost = judge_error(decided, scorer=self.name, version=self.version, said=tuple(said))
+            return _contrary(lost, contrary)
         outcome, verdict = decided
         if verdict.value is None:
             raise ValueError(f"{self.name} decided a verdict without a value; say what is wrong with it")
@@ -131,6 +135,12 @@ class TemplateJudge(ABC):
             points=verdict.points,
             verdicts=(msgspec.structs.replace(verdict, said=tuple(said)),),
         )
+
+
+def _contrary(lost: Score, why: str) -> Score:
+    """A judge error with what contradicts itself in the verdict, if that is why there is none."""
+    verdicts = tuple(msgspec.structs.replace(one, contradiction=why) for one in lost.verdicts)
+    return msgspec.structs.replace(lost, verdicts=verdicts)
 
 
 def _noted(decided: Decided | str, *, is_exact: bool) -> Decided | str:

@@ -2,25 +2,34 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
+
+import msgspec
 
 from vidence.ask.judging.verdicts import ERROR, UNDECIDED
 from vidence.records import Failed, Score, Verdict
 
+PANEL_RULES: Final = ("majority", "mean", "open")
+"""What becomes of verdicts that differ."""
 
-def combine(scores: Sequence[Score]) -> Score:
+
+def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
     """One score out of those that the members of a panel gave to one reply.
 
-    The value that most of the given verdicts have counts, provided that at least half of the members
-    gave a verdict and no other value is as frequent. The points are the mean over the members that gave
-    any. The outcome is that of the first member with the winning value. Where the rules decided and
-    nobody was asked, the score stays as it is.
+    At least half of the members must have given a verdict. By ``majority`` the value that most verdicts have
+    counts, if no other is as frequent; a tie is undecided and counts as wrong. By ``mean`` the mean of the
+    values counts. By ``open`` only members that agree decide; where they differ the score is undecided and
+    has no value, so that it is in no mean. The points are the mean over the members that gave any. The
+    outcome is that of the first member with the most frequent value. Where the rules decided and nobody was
+    asked, the score stays as it is.
 
     Args:
         scores: what each member's flow made of the reply, by one judge with several models.
+        rule: one of `PANEL_RULES`.
 
     Returns:
-        A score that holds the verdicts of all members, also of those that gave none; undecided
-        for a tie, and a judge error for too few verdicts.
+        A score that holds the verdicts of all members, also of those that gave none; a judge error for too
+        few verdicts.
 
     Raises:
         ValueError: there is no score.
@@ -40,20 +49,27 @@ def combine(scores: Sequence[Score]) -> Score:
     if 2 * len(voted) < len(asked):
         few = f"{len(voted)} of {len(asked)} judges gave a verdict"
         return _without_value(Failed(stage="scoring", error=ERROR, message=few), first, verdicts)
-    if len(counts) > 1 and counts[0][1] == counts[1][1]:
-        said = ", ".join(f"{n} for {value:g}" for value, n in counts if value is not None)
+    said = ", ".join(f"{n} for {value:g}" for value, n in counts if value is not None)
+    if rule == "open" and len(counts) > 1:
+        differ = Failed(stage="scoring", error=UNDECIDED, message=f"the judges differ: {said}")
+        return msgspec.structs.replace(_without_value(differ, first, verdicts), value=None)
+    if rule == "majority" and len(counts) > 1 and counts[0][1] == counts[1][1]:
         tied = Failed(stage="scoring", error=UNDECIDED, message=f"the judges are tied: {said}")
         return _without_value(tied, first, verdicts)
     winner = next(score for score in voted if score.value == counts[0][0])
     points = [verdict.points for verdict in verdicts if verdict.points is not None]
     return Score(
         outcome=winner.outcome,
-        value=winner.value,
+        value=_mean(voted) if rule == "mean" else winner.value,
         scorer=winner.scorer,
         scorer_version=winner.scorer_version,
         points=sum(points) / len(points) if points else None,
         verdicts=verdicts,
     )
+
+
+def _mean(voted: Sequence[Score]) -> float:
+    return sum(score.value or 0.0 for score in voted) / len(voted)
 
 
 def _has_value(score: Score) -> bool:

@@ -392,4 +392,4 @@ def n_contradictions(scores: Iterable[Score]) -> int:
 def _contradicts(score: Score) -> bool:
     outcome = score.outcome
     is_marked = isinstance(outcome, Answered) and outcome.rule == CONTRADICTION  # all that older runs hold
-    return is_marked or any(verdict.contradiction for verdict in score.verdicts)
+    return is_marked or any(v.contradiction and v.value is not None for v in score.verdicts)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.ask.judging.panel import combine
+from vidence.ask.judging.panel import PANEL_RULES, combine
 from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.records import Answered, Failed, Score, Verdict
 
@@ -103,3 +103,28 @@ def test_the_order_of_the_members_does_not_matter(values):
         for c in [combine([score(v) for v in order])]
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "left_open"),
+    [
+        ([1.0, 1.0], 1.0, 1.0),
+        ([1.0, 0.0], 0.5, None),
+        ([1.0, 1.0, 0.0], 2 / 3, None),
+        ([0.0, None], 0.0, 0.0),
+        ([1.0, 0.0, None], 0.5, None),
+    ],
+)
+def test_other_rules_take_the_mean_or_leave_open_what_differs(values, mean, left_open):
+    scores = [score(v) for v in values]
+    assert combine(scores, rule="mean").value == pytest.approx(mean)
+    found = combine(scores, rule="open")
+    assert found.value == left_open
+    assert is_undecided(found) is (left_open is None)
+    assert not has_judge_error(found)
+    assert [v.value for v in found.verdicts] == values
+
+
+@pytest.mark.parametrize("rule", PANEL_RULES)
+def test_too_few_verdicts_are_a_judge_error_by_every_rule(rule):
+    assert has_judge_error(combine([score(1.0), score(None), score(None)], rule=rule))

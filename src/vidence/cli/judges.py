@@ -1,0 +1,233 @@
+"""``vidence judges``."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+import numpy as np
+
+from vidence.cli.console import Screen, several, trust_option, watched
+from vidence.cli.outputs import (
+    file_option,
+    html_option,
+    interval_option,
+    json_option,
+    latex_option,
+    screen,
+    write_asked,
+)
+from vidence.cli.progress import progress_option
+from vidence.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from vidence.engine.judges import JudgedReply, JudgesWanted, Price
+    from vidence.report.results import Run
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    help="What people said: item_id, model, repeat, rater, correct, and score, beats.",
+)
+@click.option("--partial", is_flag=True, help="Leave out labels of replies that are not there.")
+@click.option("--judge-model", "models", multiple=True, help="A model that judges. [repeatable]")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    help="A protocol, for each model (default: the runs' own). [repeatable]",
+)
+@click.option(
+    "--judge-price",
+    "prices",
+    multiple=True,
+    metavar="IN/OUT",
+    help="US dollars per million tokens read and written; once for each --judge-model. [repeatable]",
+)
+@click.option("--repeats", type=int, default=1, show_default=True, help="How often each judge is asked.")
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME=FAMILY", help="Of a run or judge model. [repeatable]"
+)
+@click.option("--max-cost", type=float, help="Stop when this many US dollars are spent; needs prices.")
+@click.option("--concurrency", type=int, default=16, show_default=True, help="Requests in flight at most.")
+@click.option(
+    "--recorded", type=click.Path(path_type=Path), help="Verdicts of --lines; nobody is asked about any."
+)
+@trust_option
+@html_option
+@json_option
+@file_option("--lines", "lines_path", "Write one line per reply, judge and repeat, with the verdict.")
+@latex_option
+@interval_option("brackets")
+@progress_option
+def judges(
+    *,
+    folders: tuple[Path, ...],
+    human: Path | None,
+    partial: bool,
+    models: tuple[str, ...],
+    judges: tuple[str, ...],
+    prices: tuple[str, ...],
+    repeats: int,
+    families: tuple[str, ...],
+    max_cost: float | None,
+    concurrency: int,
+    recorded: Path | None,
+    trust: bool,
+    html: Path | None,
+    json_path: Path | None,
+    lines_path: Path | None,
+    latex: Path | None,
+    interval: Literal["pm", "brackets", "none"],
+    progress: str,
+) -> None:
+    """Whether the scores of run FOLDERS depend on who judges: judges against people and rules.
+
+    The run folders stay as they are. A verdict is remembered, so the same command asks nothing twice.
+    """
+    from vidence.engine.judges import JudgesWanted
+    from vidence.engine.limits import AskLimits
+    from vidence.engine.specs import whole_spec
+    from vidence.report import judge_reliability, judge_tables
+    from vidence.report.export import write_file
+    from vidence.report.results import SEED, load_run
+    from vidence.report.terminal import draw_section
+    from vidence.tables.latex import latex as latex_of
+
+    console = screen(html, json_path, lines_path, latex)
+    if bool(recorded) == bool(models):
+        raise UsageError("say who judges with --judge-model, or give verdicts from before with --recorded")
+    runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    # Read first: a table that cannot be used must not cost a verdict.
+    labels = None if human is None else judge_reliability.labels_of(runs, human, is_partial=partial)
+    if recorded is not None:
+        lines = _recorded(recorded)
+        specs = tuple(line.judge_model for line in lines)
+        of = judge_reliability.families_of(runs, specs, given=_families(families))
+    else:
+        models = tuple(whole_spec("model", one) for one in models)
+        of = judge_reliability.families_of(runs, models, given=_families(families))
+        limits = AskLimits(concurrency=concurrency, max_cost=max_cost)
+        wanted = JudgesWanted(
+            models=models, judges=judges, repeats=repeats, prices=_prices(prices), limits=limits
+        )
+        lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
+    given = judge_reliability.material(runs, lines, labels)
+    found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
+    shown = judge_tables.section(found)
+    write_asked(
+        (lines_path, lambda file: judge_tables.write_lines(lines, file)),
+        (json_path, lambda file: judge_tables.write_json(found, file)),
+        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
+        (html, lambda file: judge_tables.write_page(found, file, settings=_settings(folders, human, of))),
+    )
+    draw_section(shown, console)  # last: whoever reads may close the pipe
+
+
+def _settings(folders: Sequence[Path], human: Path | None, families: Mapping[str, str]) -> dict[str, object]:
+    """How it was found, for the page."""
+    return {
+        "runs": ", ".join(map(str, folders)),
+        "human": str(human) if human else None,
+        "families": ", ".join(f"{name}: {family}" for name, family in families.items()),
+    }
+
+
+def _families(texts: Sequence[str]) -> dict[str, str]:
+    """What ``NAME=FAMILY`` says; a name may be a spec with options of its own."""
+    found = {}
+    for text in texts:
+        name, equals, family = text.rpartition("=")
+        if not (equals and name and family):
+            raise UsageError(f"--family {text!r} is not NAME=FAMILY")
+        found[name] = family
+    return found
+
+
+def _prices(texts: Sequence[str]) -> "tuple[Price, ...]":
+    """Prices as they are typed: ``0.15/0.6``."""
+    from vidence.engine.judges import Price
+
+    found = []
+    for text in texts:
+        read, slash, written = text.partition("/")
+        try:
+            price = Price(read=float(read), written=float(written))
+        except ValueError:
+            slash = ""
+            price = Price(read=-1.0, written=-1.0)
+        if not slash or not (
+            0 <= (price.read or 0) < float("inf") and 0 <= (price.written or 0) < float("inf")
+        ):
+            raise UsageError(
+                f"--judge-price {text!r}; expected US dollars per million tokens read and written, such as "
+                "0.15/0.6"
+            )
+        found.append(price)
+    return tuple(found)
+
+
+def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
+    """The lines of a file that ``--lines`` wrote."""
+    import msgspec
+
+    from vidence.ask.files import decoded, lines, read, usable
+    from vidence.engine.judges import JudgedReply
+
+    decoder = msgspec.json.Decoder(JudgedReply)
+    found = []
+    for line, raw in lines(read(path, what="verdicts")):
+        try:
+            found.append(usable(decoded(raw, decoder)))
+        except DataError as error:
+            raise DataError(f"{path}, line {line}: {error}; expected a line as --lines writes it") from error
+    return tuple(found)
+
+
+def _asked(
+    runs: "Sequence[Run]", wanted: "JudgesWanted", *, progress: str, is_trusted: bool
+) -> "tuple[JudgedReply, ...]":
+    """The verdicts of all judges on all replies."""
+    from vidence.engine.environment import environment
+    from vidence.engine.judges import ask_judges
+    from vidence.engine.plan import PLAN_FILE
+    from vidence.engine.trust import check, needs_of_parsers, needs_of_spec, remember
+    from vidence.report.side_by_side import run_names
+
+    place = environment()
+    for run in runs:
+        check(
+            needs_of_parsers(run.plan),
+            source=run.folder / PLAN_FILE,
+            environment=place,
+            is_trusted=is_trusted,
+        )
+    remember((need for spec in wanted.models for need in needs_of_spec("model", spec)), environment=place)
+    names = run_names(runs)
+    protocols = {name: wanted.judges or (run.plan.judge,) for name, run in zip(names, runs, strict=True)}
+    n = sum(row.trial.reply is not None for run in runs for row in run.rows)
+    n_asks = sum(
+        len(protocols[name]) * wanted.repeats * len(wanted.models)
+        for name, run in zip(names, runs, strict=True)
+        for row in run.rows
+        if row.trial.reply is not None
+    )
+    console = Screen(stderr=True)
+    console.print(f"{several(n, 'reply', many='replies')}: {several(n_asks, 'verdict')} at most")
+    return watched(
+        lambda listen: ask_judges(
+            {name: run.folder for name, run in zip(names, runs, strict=True)},
+            wanted,
+            judges_of=protocols,
+            environment=place,
+            on_event=listen,
+        ),
+        console,
+        doing="judging",
+        what="the judging",
+        kept="every verdict so far is remembered",
+        progress=progress,
+    )

@@ -1,0 +1,241 @@
+"""Several judges on the replies of several runs, to be set beside people, rules and each other."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.catalog import create
+from vidence.contracts import Judge, Scorer
+from vidence.engine.engine import AskCount, Context, Engine
+from vidence.engine.environment import Environment
+from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.limits import AskLimits, Budget
+from vidence.engine.plan import Plan, read_plan
+from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
+from vidence.engine.session import each, judge_model, judge_of
+from vidence.engine.store import RunStore
+from vidence.errors import UsageError
+from vidence.records import Item, Record, Reply, Score, Trial, Unreadable, Verdict
+
+_WITHHELD = Unreadable(reason="withheld from the judge")
+
+
+class Price(Record):
+    """What a judge model costs, in US dollars per million tokens; None where it is not known."""
+
+    read: float | None = None
+    written: float | None = None
+
+
+class JudgedReply(Record):
+    """What one judge made of one reply, once: a line of ``--lines``."""
+
+    run: str
+    """What the run is called in tables and figures."""
+    item_id: str
+    repeat: int = 0
+    """Of the run."""
+    judge: str
+    """The protocol, such as ``humanpcr``."""
+    judge_version: int = 1
+    judge_model: str
+    """The spec of the model that judges."""
+    sample: int = 0
+    """Counts the times that this judge was asked about this reply, from 0."""
+    is_asked: bool = True
+    """False: the rules of the protocol decided, and nobody was asked."""
+    value: float | None = None
+    """1 for right, 0 for wrong; None where there is no verdict, or the protocol leaves the reply to rules."""
+    points: float | None = None
+    verdict: Verdict | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    """What the verdict costs in US dollars, remembered or not; None where price or tokens are not known."""
+    is_remembered: bool = False
+
+
+class JudgesWanted(Record):
+    """Which judges are asked, how often, and for how much: every model as every protocol."""
+
+    models: tuple[str, ...]
+    judges: tuple[str, ...]
+    repeats: int = 1
+    prices: tuple[Price, ...] = ()
+    """One for each model, or none."""
+    limits: AskLimits = AskLimits()
+
+    def __post_init__(self) -> None:
+        """Refuse what would ask nobody, or the same judge twice.
+
+        Raises:
+            UsageError: the message says what.
+        """
+        if not self.models:
+            raise UsageError(
+                "no judge model is named; say --judge-model, such as --judge-model openai:gpt-4o"
+            )
+        for flag, names in (("--judge-model", self.models), ("--judge", self.judges)):
+            if len(set(names)) < len(names):
+                raise UsageError(f"{flag} names one twice: {', '.join(names)}; give each one once")
+        if self.repeats < 1:
+            raise UsageError(f"--repeats {self.repeats}; expected 1 or more")
+        if self.prices and len(self.prices) != len(self.models):
+            raise UsageError(
+                f"{len(self.prices)} prices for {len(self.models)} judge models; give --judge-price once for "
+                "each --judge-model, in their order"
+            )
+        if self.limits.max_cost is not None and not self.prices:
+            raise UsageError("--max-cost needs prices: give --judge-price once for each --judge-model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """One reply, as it was shown, with what the rules make of it where they may."""
+
+    run: str
+    item: Item
+    trial: Trial
+    reply: Reply
+    ruled: Score
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    case: _Case
+    pool: JudgePool
+    model: int
+    sample: int
+
+
+async def ask_judges(
+    folders: Mapping[str, Path],
+    wanted: JudgesWanted,
+    *,
+    judges_of: Mapping[str, Sequence[str]],
+    environment: Environment,
+    on_event: Listener,
+) -> tuple[JudgedReply, ...]:
+    """What every judge makes of every stored reply; the run folders stay as they are.
+
+    A letter that a rule could read is withheld, so that the judge decides on choices, too; a protocol that
+    leaves choices to the rules says nothing of them. Free answers are judged as in a run. The first verdict
+    is the one that ``vidence judge`` gets: it is asked for under the same key of the reply memory.
+
+    Args:
+        folders: the run folders, by what they are called.
+        wanted: who is asked.
+        judges_of: for each run the protocols.
+        environment: where the reply memory is.
+        on_event: told of every verdict.
+
+    Raises:
+        StoreError: not a run folder.
+        VidenceError: a judge cannot be opened or asked; every reply so far is in the memory.
+    """
+    async with Engine(memory=environment.memory, limits=wanted.limits, on_event=on_event) as engine:
+        budgets = _budgets(wanted)
+        tasks: list[_Task] = []
+        for name, folder in folders.items():
+            plan, _ = read_plan(folder)
+            pools = _pools(engine, wanted, plan, judges=judges_of[name], budgets=budgets)
+            for case in _cases(name, folder, plan):
+                tasks += [
+                    _Task(case=case, pool=pool, model=model, sample=sample)
+                    for model, pool in pools
+                    for sample in range(wanted.repeats)
+                ]
+        on_event(Started(n_planned=len(tasks), n_answered_before=0))
+        found: dict[int, JudgedReply] = {}
+
+        async def judge(one: tuple[int, _Task]) -> None:
+            position, task = one
+            line, score = await _judged(engine, task, wanted)
+            found[position] = line
+            on_event(
+                Tried(trial=msgspec.structs.replace(task.case.trial, score=score), cost=line.cost or 0.0)
+            )
+
+        await each(list(enumerate(tasks)), judge, n_consumers=wanted.limits.concurrency)
+    return tuple(found[position] for position in range(len(tasks)))
+
+
+def _budgets(wanted: JudgesWanted) -> list[Budget]:
+    shared: list[Budget] = []
+    prices = wanted.prices or tuple(Price() for _ in wanted.models)
+    return [
+        Budget(
+            price_in=price.read or 0.0,
+            price_out=price.written or 0.0,
+            max_cost=wanted.limits.max_cost,
+            shared=shared,
+        )
+        for price in prices
+    ]
+
+
+def _pools(
+    engine: Engine, wanted: JudgesWanted, plan: Plan, *, judges: Iterable[str], budgets: Sequence[Budget]
+) -> list[tuple[int, JudgePool]]:
+    """Every model as every protocol, with the seed of the run; each model is opened once."""
+    found = []
+    plan = msgspec.structs.replace(plan, judge_prompts_dir=None)
+    for name in judges:
+        judge: Judge = judge_of(name, plan)
+        for position, text in enumerate(wanted.models):
+            model: JudgeModel = judge_model(
+                engine, text, judge=judge, name=f"judge {position}", budget=budgets[position]
+            )
+            found.append((position, JudgePool(judge=judge, models=(model,))))
+    return found
+
+
+def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
+    """The stored replies of a run."""
+    parser: Scorer = create("parser", plan.text_parser)
+    with RunStore(folder) as store:
+        items = {item.item_id: item for item in store.items()}
+        for trial in list(store.trials(are_brief=True)):
+            if trial.reply is None:
+                continue
+            shown = items[trial.item_id].with_order(trial.choice_order)
+            if shown.answer_kind == "choice":
+                ruled = Score(outcome=_WITHHELD, value=0.0, scorer=plan.parser, scorer_version=1)
+            else:
+                ruled = score_reply(shown, trial.reply, parser)
+            yield _Case(run=name, item=shown, trial=trial, reply=trial.reply, ruled=ruled)
+
+
+async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[JudgedReply, Score]:
+    case, count = task.case, AskCount()
+    context = Context(item_id=case.item.item_id, repeat=task.sample)
+    flow = task.pool.score(case.item, case.reply, ruled=case.ruled)
+    score = await engine.drive(flow, context, count=count)
+    verdict = score.verdicts[0] if score.verdicts else None
+    ruled = score.value if case.item.answer_kind == "text" else None
+    value = ruled if verdict is None else verdict.value
+    price = wanted.prices[task.model] if wanted.prices else Price()
+    cost = None
+    is_counted = count.input_tokens > 0 or count.output_tokens > 0 or verdict is None
+    if price.read is not None and price.written is not None and is_counted:
+        cost = (count.input_tokens * price.read + count.output_tokens * price.written) / 1e6
+    line = JudgedReply(
+        run=case.run,
+        item_id=case.item.item_id,
+        repeat=case.trial.repeat,
+        judge=task.pool.judge.name,
+        judge_version=task.pool.judge.version,
+        judge_model=wanted.models[task.model],
+        sample=task.sample,
+        is_asked=verdict is not None,
+        value=value,
+        points=score.points,
+        verdict=verdict,
+        input_tokens=count.input_tokens,
+        output_tokens=count.output_tokens,
+        cost=cost,
+        is_remembered=count.n_asked == 0 and count.n_remembered > 0,
+    )
+    return line, score

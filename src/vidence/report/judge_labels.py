@@ -1,0 +1,207 @@
+"""What people said of replies: a table with a row for each rater and reply."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from vidence.ask.files import FieldError
+from vidence.ask.mapping.columns import Row
+from vidence.ask.mapping.rows import read_rows
+from vidence.errors import DataError, UsageError
+from vidence.records import Record
+
+MOST_POINTS = 4.0
+"""The scale of people and of the judges that give points, from 0."""
+RIGHT_FROM = 3.0
+"""Points from which an answer is right, on that scale."""
+_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats")
+_NEEDED = ("item_id", "model", "rater", "correct")
+_SHOWN = 5
+_TRUE, _FALSE = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
+
+Key: TypeAlias = tuple[str, str, int]
+"""A reply: what its run is called, the item, the repeat."""
+
+
+class Label(Record):
+    """What one rater said of one reply."""
+
+    run: str
+    item_id: str
+    repeat: int
+    rater: str
+    correct: float
+    points: float | None = None
+    beats: str = ""
+    """The run whose reply to the same question it is better than; empty where the rater named none."""
+
+    @property
+    def key(self) -> Key:
+        """The reply."""
+        return self.run, self.item_id, self.repeat
+
+    @property
+    def is_contrary(self) -> bool:
+        """Whether the points contradict the mark."""
+        return self.points is not None and (self.points >= RIGHT_FROM) != (self.correct == 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """All labels of a file; `left_out` are those about replies that are not there (`--partial`)."""
+
+    labels: tuple[Label, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Everybody who gave one, in the order of the file."""
+        return tuple(dict.fromkeys(label.rater for label in self.labels))
+
+    def of_replies(self) -> dict[Key, list[Label]]:
+        """The labels of each reply."""
+        found: dict[Key, list[Label]] = {}
+        for label in self.labels:
+            found.setdefault(label.key, []).append(label)
+        return found
+
+
+def majority(labels: Sequence[Label]) -> float | None:
+    """What most raters say; None for a tie, or where there are none."""
+    mean = sum(label.correct for label in labels) / len(labels) if labels else 0.5
+    return None if mean == 0.5 else float(mean > 0.5)
+
+
+def mean_points(labels: Sequence[Label]) -> float | None:
+    """The mean of the points given; None where there are none."""
+    given = [label.points for label in labels if label.points is not None]
+    return sum(given) / len(given) if given else None
+
+
+def read_labels(
+    path: Path, *, names: Mapping[str, str], replies: frozenset[Key], is_partial: bool = False
+) -> Labels:
+    """Read a table of labels: ``item_id, model, repeat, rater, correct, score, beats``.
+
+    Args:
+        path: the file.
+        names: what a run may be called in it, and what it is called here.
+        replies: every reply that there is.
+        is_partial: leave out labels of replies that are not there instead of refusing the file.
+
+    Raises:
+        DataError: the file cannot be read, or a line cannot be used; the message names the line.
+        UsageError: nothing is left.
+    """
+    table = read_rows(path, what="labels of people")
+    found: list[Label] = []
+    unknown: list[str] = []
+    seen: dict[tuple[Key, str], str] = {}
+    for line, row in table.lines:
+        place = f"{path}, line {line}"
+        if isinstance(row, FieldError):
+            raise DataError(f"{place}: {row}") from row
+        label, problem = _label(place, row, names=names, replies=replies)
+        if label is None:
+            unknown.append(problem)
+            continue
+        before = seen.setdefault((label.key, label.rater), place)
+        if before != place:
+            raise DataError(
+                f"{place}: {label.rater!r} has labelled item {label.item_id!r} of {label.run!r}, repeat "
+                f"{label.repeat}, before ({before.removeprefix(f'{path}, ')}); keep one of the two"
+            )
+        found.append(label)
+    if unknown and not is_partial:
+        more = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
+        raise DataError(
+            f"{len(unknown):,} labels of replies that are not there: {'; '.join(unknown[:_SHOWN])}{more}. "
+            "Mend the file, name the runs that they are about, or leave these lines out with --partial"
+        )
+    if not found:
+        raise UsageError(f"{path} holds no label of a reply in these runs; known are {_known(names)}")
+    return Labels(labels=tuple(found), left_out=tuple(unknown))
+
+
+def _known(names: Mapping[str, str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _label(
+    place: str, row: Row, *, names: Mapping[str, str], replies: frozenset[Key]
+) -> tuple[Label | None, str]:
+    """A label, or why its reply is not there."""
+    missing = [name for name in _NEEDED if name not in row]
+    if missing:
+        raise DataError(
+            f"{place}: no column {missing[0]!r}; a table of labels has {', '.join(_NEEDED)}, and may have "
+            "repeat, score and beats"
+        )
+    texts = {name: _text(row.get(name)) for name in _COLUMNS}
+    repeat = texts["repeat"] or "0"
+    if not repeat.isdecimal():
+        raise DataError(f"{place}, column 'repeat': expected a whole number from 0, found {repeat!r}")
+    if not texts["rater"]:
+        raise DataError(f"{place}, column 'rater': expected a name, found nothing")
+    correct, points = _correct(place, texts["correct"]), _points(place, texts["score"])
+    for column in ("model", "beats"):
+        if texts[column] and texts[column] not in names:
+            return None, f"{place}: no run is called {texts[column]!r} ({column}; known: {_known(names)})"
+    label = Label(
+        run=names.get(texts["model"], ""),
+        item_id=texts["item_id"],
+        repeat=int(repeat),
+        rater=texts["rater"],
+        correct=correct,
+        points=points,
+        beats=names.get(texts["beats"], ""),
+    )
+    if label.key not in replies:
+        return None, f"{place}: {texts['model']!r} has no reply to {label.item_id!r}, repeat {label.repeat}"
+    if label.beats == label.run:
+        raise DataError(f"{place}, column 'beats': a reply cannot be better than itself ({label.run!r})")
+    return label, ""
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _correct(place: str, text: str) -> float:
+    if text.casefold() in _TRUE | _FALSE:
+        return float(text.casefold() in _TRUE)
+    raise DataError(f"{place}, column 'correct': expected 1 or 0, found {text!r}")
+
+
+def _points(place: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        points = float(text)
+    except ValueError:
+        points = math.nan
+    if not 0 <= points <= MOST_POINTS:
+        raise DataError(f"{place}, column 'score': expected a number from 0 to 4, or nothing, found {text!r}")
+    return points
+
+
+def run_by_name(names: Sequence[str], others: Sequence[Sequence[str]]) -> dict[str, str]:
+    """What runs may be called in a table, and what they are called here.
+
+    Args:
+        names: what each run is called here.
+        others: for each run the other words for it, such as its model; words for two runs are for none.
+    """
+    found = {name: name for name in names}
+    for word, name in _single(names, others):
+        found.setdefault(word, name)
+    return found
+
+
+def _single(names: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for name, words in zip(names, others, strict=True):
+        for word in dict.fromkeys(words):
+            if sum(word in some for some in others) == 1:
+                yield word, name

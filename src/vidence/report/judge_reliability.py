@@ -1,0 +1,391 @@
+"""The whole account of how far judges can be relied on: from runs, verdicts and labels to every figure."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.catalog import create, parse_spec
+from vidence.contracts import Scorer
+from vidence.engine.judges import JudgedReply
+from vidence.engine.specs import short_name
+from vidence.errors import DataError, UsageError
+from vidence.records import Answered, Estimate, Record
+from vidence.report import judge_figures as figures
+from vidence.report.judge_labels import Key, Labels, majority, mean_points, read_labels, run_by_name
+from vidence.report.results import Run
+from vidence.report.side_by_side import run_names
+from vidence.statistics.intervals import mean_interval
+from vidence.tables.table import several
+
+JSON_FORMAT = "vidence-judges/1"
+_PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "gemini": "google"}
+
+
+class Judges(Record):
+    """Every figure about judges: against people, against the rule, and among themselves."""
+
+    n_replies: int
+    n_labelled: int
+    n_tied: int
+    raters: tuple[str, ...]
+    judges: tuple[str, ...]
+    agreement: tuple[figures.Agreement, ...] = ()
+    ceilings: tuple[figures.Ceiling, ...] = ()
+    by_correctness: figures.Reliability | None = None
+    by_points: figures.Reliability | None = None
+    wins: tuple[figures.Wins, ...] = ()
+    orders: tuple[figures.Order, ...] = ()
+    levels: tuple[figures.Level, ...] = ()
+    own: tuple[figures.SelfPreference, ...] = ()
+    arms: tuple[figures.Arms, ...] = ()
+    stability: tuple[figures.Stability, ...] = ()
+    choices: tuple[figures.Choice, ...] = ()
+    rules: tuple[figures.AgainstRule, ...] = ()
+    contradictions: "tuple[Contradictions, ...]" = ()
+    scores: "tuple[ModelScore, ...]" = ()
+    notes: tuple[str, ...] = ()
+
+
+class Contradictions(Record):
+    """What contradicts itself: verdicts of a judge over all repeats, or labels of people."""
+
+    who: str
+    n: int
+    n_contrary: int
+    """Marks that contradict the answer extracted; they count as marked."""
+    n_points: int
+    """Marks that contradict the points: 3 and 4 are for right answers."""
+    n_lost: int = 0
+    """Verdicts that are none, since mark and points still contradict each other after a second question."""
+    n_repaired: int = 0
+    """Verdicts that were asked for twice."""
+
+
+class ModelScore(Record):
+    """The accuracy of one model by a judge, or by people."""
+
+    by: str
+    run: str
+    accuracy: Estimate
+
+
+# --------------------------------------------------------------------------- from files to arrays
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """The replies of some runs, what people and judges said of them, and the names of both."""
+
+    keys: tuple[Key, ...]
+    replies: figures.Replies
+    judges: tuple[figures.JudgeVerdicts, ...]
+    labels: Labels | None
+    n_tied: int
+    marks: figures.Numbers
+    points: figures.Numbers
+
+
+def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """What runs are called, and what else a table of labels may call them: model, short name, folder."""
+    names = run_names(runs)
+    others = [(run.plan.model, short_name(run.plan.model), run.name, str(run.folder)) for run in runs]
+    return names, run_by_name(names, others)
+
+
+def replies_of(runs: Sequence[Run]) -> frozenset[Key]:
+    """Every stored reply."""
+    return frozenset(
+        (name, row.item.item_id, row.trial.repeat)
+        for name, run in zip(run_names(runs), runs, strict=True)
+        for row in run.rows
+        if row.trial.reply is not None
+    )
+
+
+def labels_of(runs: Sequence[Run], path: Path, *, is_partial: bool = False) -> Labels:
+    """The table of labels at `path` about these runs; see `judge_labels.read_labels`."""
+    _, words = names_of(runs)
+    return read_labels(path, names=words, replies=replies_of(runs), is_partial=is_partial)
+
+
+def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels | None) -> Material:
+    """Runs, verdicts and labels as arrays, one position for each reply.
+
+    Raises:
+        DataError: a verdict is about a reply that is not there, or is there twice.
+        UsageError: there is no reply.
+    """
+    rows = [
+        ((name, row.item.item_id, row.trial.repeat), row, run)
+        for name, run in zip(run_names(runs), runs, strict=True)
+        for row in run.rows
+        if row.trial.reply is not None
+    ]
+    if not rows:
+        raise UsageError("there is no stored reply in these runs, so there is nothing to judge")
+    keys = tuple(key for key, _, _ in rows)
+    of_replies = labels.of_replies() if labels else {}
+    given = [of_replies.get(key, []) for key in keys]
+    raters = labels.raters if labels else ()
+    marks, points = (np.full((len(keys), len(raters)), math.nan) for _ in range(2))
+    for i, some in enumerate(given):
+        for label in some:
+            marks[i, raters.index(label.rater)] = label.correct
+            points[i, raters.index(label.rater)] = math.nan if label.points is None else label.points
+    people = [majority(some) for some in given]
+    replies = figures.Replies(
+        runs=tuple(key[0] for key in keys),
+        questions=tuple(f"{key[1]}\n{key[2]}" for key in keys),
+        clusters=tuple(row.item.source_id for _, row, _ in rows),
+        people=_numbers(people),
+        people_points=_numbers(mean_points(some) for some in given),
+        ruled=_numbers(_ruled(runs)),
+        n_characters=np.array(
+            [len(row.trial.reply.text) if row.trial.reply else 0 for _, row, _ in rows], float
+        ),
+        names=run_names(runs),
+    )
+    return Material(
+        keys=keys,
+        replies=replies,
+        judges=_judges(keys, lines),
+        labels=labels,
+        n_tied=sum(mark is None and bool(some) for mark, some in zip(people, given, strict=True)),
+        marks=marks,
+        points=points,
+    )
+
+
+def _numbers(values: "Iterator[float | None] | Sequence[float | None]") -> figures.Numbers:
+    return np.array([math.nan if value is None else value for value in values], np.float64)
+
+
+def _ruled(runs: Sequence[Run]) -> Iterator[float | None]:
+    """What the rules of each run make of its replies to choices; None where they read no letter."""
+    for run in runs:
+        parser: Scorer = create("parser", run.plan.parser)
+        for row in run.rows:
+            if row.trial.reply is None:
+                continue
+            if row.item.answer_kind == "text":
+                yield None
+                continue
+            score = parser.mark(row.item, parser.read(row.item, row.trial.reply))
+            yield score.value if isinstance(score.outcome, Answered) else None
+
+
+def judge_name(line: JudgedReply) -> str:
+    """What a judge is called: its model and its protocol."""
+    return f"{short_name(line.judge_model)} as {line.judge}"
+
+
+def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.JudgeVerdicts, ...]:
+    position = {key: i for i, key in enumerate(keys)}
+    by_judge: dict[tuple[str, str], list[JudgedReply]] = {}
+    for line in lines:
+        if (line.run, line.item_id, line.repeat) not in position:
+            raise DataError(
+                f"a verdict of {judge_name(line)!r} is about a reply of {line.run!r} to {line.item_id!r}, "
+                f"repeat {line.repeat}, which is in none of these runs; give those that were judged"
+            )
+        by_judge.setdefault((line.judge_model, line.judge), []).append(line)
+    short = Counter(judge_name(some[0]) for some in by_judge.values())
+    found = []
+    for (model, protocol), some in by_judge.items():
+        name = judge_name(some[0])
+        name = f"{model} as {protocol}" if short[name] > 1 else name
+        found.append(_verdicts(name, some, position))
+    return tuple(found)
+
+
+def _verdicts(name: str, lines: Sequence[JudgedReply], position: Mapping[Key, int]) -> figures.JudgeVerdicts:
+    shape = (len(position), 1 + max(line.sample for line in lines))
+    values, points, is_there = np.full(shape, math.nan), np.full(shape, math.nan), np.zeros(shape, np.bool_)
+    is_left, is_asked = np.ones(shape[0], np.bool_), np.zeros(shape[0], np.bool_)
+    for line in lines:
+        at = position[line.run, line.item_id, line.repeat], line.sample
+        if is_there[at]:
+            raise DataError(
+                f"two verdicts of {name!r} are about the same reply of {line.run!r} to {line.item_id!r}, "
+                f"repeat {line.repeat}, sample {line.sample}; each stands in one line"
+            )
+        is_there[at] = True
+        values[at] = math.nan if line.value is None else line.value
+        points[at] = math.nan if line.points is None else line.points
+        is_asked[at[0]] |= line.is_asked
+        is_left[at[0]] &= line.value is None and not line.is_asked
+    asked = [line for line in lines if line.is_asked]
+    verdicts = [line.verdict for line in asked if line.verdict is not None]
+    costs = [line.cost for line in asked]
+    tokens = [line.input_tokens + line.output_tokens for line in asked]
+    return figures.JudgeVerdicts(
+        name=name,
+        model=lines[0].judge_model,
+        protocol=lines[0].judge,
+        values=values,
+        points=points,
+        is_left=is_left,
+        is_asked=is_asked,
+        n_contrary=sum(bool(v.contradiction) and v.value is not None for v in verdicts),
+        n_lost=sum(bool(v.contradiction) and v.value is None for v in verdicts),
+        n_repaired=sum(len(v.said) > 1 for v in verdicts),
+        cost=sum(c for c in costs if c is not None) / len(costs) if costs and None not in costs else None,
+        tokens=sum(tokens) / len(tokens) if any(tokens) else None,
+        temperature=verdicts[0].temperature if verdicts else None,
+    )
+
+
+def family_of(spec: str) -> str:
+    """The family of a model by its spec: its maker where that serves it, else the first word of its name.
+
+    >>> family_of("openai:o3-mini"), family_of("openai:Qwen/Qwen2.5-VL-7B?base_url=http://h/v1")
+    ('openai', 'qwen')
+    """
+    parsed = parse_spec(spec)
+    if parsed.name in _PROVIDERS and "base_url" not in parsed.options:
+        return _PROVIDERS[parsed.name]
+    name = parsed.argument.rstrip("/").rpartition("/")[2] or parsed.name
+    letters = next((i for i, c in enumerate(name) if not c.isalpha()), len(name))
+    return (name[:letters] or name).casefold()
+
+
+def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
+    """The family of each run and of each judge model; what is given counts.
+
+    Raises:
+        UsageError: a family is given for what is neither.
+    """
+    names, words = names_of(runs)
+    specs = dict(zip(names, (run.plan.model for run in runs), strict=True)) | {m: m for m in models}
+    found = {name: family_of(spec) for name, spec in specs.items()}
+    known = words | {short_name(m): m for m in models} | {m: m for m in models}
+    for name, family in given.items():
+        if name not in known and name not in found:
+            raise UsageError(
+                f"--family {name}={family}: neither a run nor a judge model is called {name!r}; known are "
+                f"{', '.join(found)}"
+            )
+        for one in {name, known.get(name, name)} & set(found):
+            found[one] = family.casefold()
+        # A model may answer and judge; one word for both means both.
+        found |= {one: family.casefold() for one in found if specs[one] == name}
+    return found
+
+
+# --------------------------------------------------------------------------- all figures
+
+
+def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Generator) -> Judges:
+    """Every figure that the material allows."""
+    replies, labels = given.replies, given.labels
+    found = Judges(
+        n_replies=len(given.keys),
+        n_labelled=int(np.isfinite(given.marks).any(axis=1).sum()),
+        n_tied=given.n_tied,
+        raters=labels.raters if labels else (),
+        judges=tuple(judge.name for judge in given.judges),
+        stability=_there(figures.stability(replies, judge) for judge in given.judges),
+        rules=_there(figures.against_rule(replies, judge, rng=rng) for judge in given.judges),
+        contradictions=_contradictions(given),
+        scores=tuple(_scores(given)),
+        notes=_notes(given),
+    )
+    return found if labels is None else _with_people(found, given, families=families, rng=rng)
+
+
+def _with_people(
+    found: Judges, given: Material, *, families: Mapping[str, str], rng: np.random.Generator
+) -> Judges:
+    replies, judges = given.replies, given.judges
+    raters = given.labels.raters if given.labels else ()
+    by_correctness, by_points = figures.reliability(given.marks), figures.reliability(given.points)
+    reliability = by_correctness.value, by_points.value
+    n_given = np.isfinite(given.marks).sum(axis=1)
+    people = np.where(n_given > 0, np.nansum(given.marks, axis=1) / np.maximum(n_given, 1), math.nan)
+    with_nulls = (*judges, *figures.null_judges(replies, rng=rng))
+    votes = _votes(given)
+    return msgspec.structs.replace(
+        found,
+        agreement=_there(
+            figures.agreement(replies, judge, reliability=reliability, rng=rng) for judge in with_nulls
+        ),
+        ceilings=figures.ceilings(given.marks, raters=raters, clusters=replies.clusters, rng=rng),
+        by_correctness=by_correctness,
+        by_points=by_points,
+        wins=_there(
+            figures.wins(replies, judge, people=people, votes=votes, rng=rng) for judge in with_nulls
+        ),
+        orders=_there(figures.order(replies, judge, rng=rng) for judge in judges),
+        levels=figures.levels(replies, judges),
+        own=figures.self_preferences(replies, judges, families=families),
+        arms=figures.arms(replies, judges),
+        choices=figures.choices(replies, judges),
+    )
+
+
+def _there(some: "Iterator[figures.T | None]") -> "tuple[figures.T, ...]":
+    return tuple(one for one in some if one is not None)
+
+
+def _votes(given: Material) -> dict[tuple[int, int], float]:
+    """For pairs of replies to one question: how many raters more find the first better than the second."""
+    position = {key: i for i, key in enumerate(given.keys)}
+    found: Counter[tuple[int, int]] = Counter()
+    for label in given.labels.labels if given.labels else ():
+        other = position.get((label.beats, label.item_id, label.repeat))
+        if label.beats and other is not None:
+            one = position[label.key]
+            found[min(one, other), max(one, other)] += 1 if one < other else -1
+    return dict(found)
+
+
+def _contradictions(given: Material) -> tuple[Contradictions, ...]:
+    found = [
+        Contradictions(
+            who=judge.name,
+            n=int(np.isfinite(judge.values).sum()) + judge.n_lost,
+            n_contrary=judge.n_contrary,
+            n_points=figures.contradicting_points(judge.values, judge.points),
+            n_lost=judge.n_lost,
+            n_repaired=judge.n_repaired,
+        )
+        for judge in given.judges
+    ]
+    for rater in given.labels.raters if given.labels else ():
+        some = [label for label in given.labels.labels if label.rater == rater] if given.labels else []
+        n_points = sum(label.is_contrary for label in some)
+        found.append(Contradictions(who=rater, n=len(some), n_contrary=0, n_points=n_points))
+    return tuple(found)
+
+
+def _scores(given: Material) -> Iterator[ModelScore]:
+    """The accuracy of each model by each judge and by people, each on the replies that it marked."""
+    replies = given.replies
+    sources = [(judge.name, judge.counted, ~judge.is_left) for judge in given.judges]
+    if given.labels is not None:
+        sources.insert(0, ("people", replies.people, np.isfinite(replies.people)))
+    for by, values, is_there in sources:
+        for run in replies.names:
+            at = is_there & (np.array(replies.runs) == run)
+            if at.any():
+                clusters = replies.clusters_at(at)
+                yield ModelScore(by=by, run=run, accuracy=mean_interval(values[at], clusters=clusters))
+
+
+def _notes(given: Material) -> tuple[str, ...]:
+    notes = []
+    for judge in given.judges:
+        n_left = int(judge.is_left.sum())
+        if n_left:
+            notes.append(
+                f"{judge.name} leaves {several(n_left, 'reply').replace('replys', 'replies')} to rules."
+            )
+    if given.labels is not None and given.labels.left_out:
+        n = len(given.labels.left_out)
+        notes.append(f"{several(n, 'label')} of replies that are not there left out (--partial).")
+    return tuple(notes)

@@ -1,0 +1,122 @@
+"""``vidence judges``: recorded runs, a table of people, judges that are asked once and remembered."""
+
+import json
+
+import pytest
+
+N = 16
+ROWS = [(f"q{i}", i % 2 == 1) for i in range(N)]
+JUDGE = 'scripted:{"extracted_answer":"A","correct":true}'
+
+
+@pytest.fixture
+def runs(vidence):
+    """Two recorded runs over choices and free answers."""
+    items = [
+        {
+            "item_id": item_id,
+            "source_id": f"v{i // 2}",
+            "question": f"Question {i}?",
+            "answer": "a pan" if is_text else "A",
+            **({"answer_kind": "text"} if is_text else {"choices": ["x", "y", "z"]}),
+        }
+        for i, (item_id, is_text) in enumerate(ROWS)
+    ]
+    (vidence.folder / "q.jsonl").write_text("\n".join(map(json.dumps, items)))
+    for shift, name in enumerate(("one", "two")):
+        said = [
+            {
+                "item_id": item_id,
+                "text": ("a pan", "a pot")[(i + shift) % 4 == 1] if is_text else "AB"[i % 4 // 2],
+            }
+            for i, (item_id, is_text) in enumerate(ROWS)
+        ]
+        (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
+        asked = ("--model", f"replay:{name}.jsonl", "--selector", "none", "--name", name, "--out", name)
+        done = vidence("run", "table", "--data", "q.jsonl", *asked, "--no-page")
+        assert done.code == 0, done.err
+    rows = [
+        f"{item_id},{run},{rater},{int(i % 3 > 0)}"
+        for i, (item_id, _) in enumerate(ROWS)
+        for run in ("one", "two")
+        for rater in ("al", "bo")
+    ]
+    (vidence.folder / "labels.csv").write_text("item_id,model,rater,correct\n" + "\n".join(rows))
+    return ("one", "two")
+
+
+def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
+    words = ("judges", *runs, "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
+    done = vidence(*words, "--repeats", "2", "--json", "j.json", "--html", "j.html", "--lines", "l.jsonl")
+    assert done.code == 0, done.err
+    assert "32 replies: 64 verdicts at most" in done.err
+    assert "Judges against people" in done.out
+    lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
+    assert len(lines) == 64
+    assert {line["sample"] for line in lines} == {0, 1}
+    assert {line["value"] for line in lines} == {1.0}
+    found = json.loads((vidence.folder / "j.json").read_text())["judges"]
+    assert found["agreement"][0]["n"] == 32
+    assert found["agreement"][0]["same"]["value"] == pytest.approx(20 / 32)
+    assert found["rules"][0]["n"] == 16
+    assert found["stability"][0]["changed"]["value"] == 0
+    # The run folders stay as they are, and the lines give the same figures again.
+    assert vidence.trials("one")["q1"].score.verdicts == ()
+    again = vidence("judges", *runs, "--human", "labels.csv", "--recorded", "l.jsonl", "--json", "k.json")
+    assert again.code == 0, again.err
+    assert json.loads((vidence.folder / "k.json").read_text())["judges"] == found
+    vidence(*words, "--lines", "m.jsonl")
+    kept = [json.loads(line) for line in (vidence.folder / "m.jsonl").read_text().splitlines()]
+    assert {line["is_remembered"] for line in kept} == {True}
+
+
+def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, runs):
+    words = ("judges", "one", "--judge-model", JUDGE, "--judge", "mmvu-official", "--judge", "humanpcr")
+    done = vidence(*words, "--lines", "l.jsonl")
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
+    by = {name: [line for line in lines if line["judge"] == name] for name in ("mmvu-official", "humanpcr")}
+    assert [len(some) for some in by.values()] == [16, 16]
+    assert sum(line["is_asked"] for line in by["humanpcr"]) == 8
+    assert {line["value"] for line in by["humanpcr"]} == {None}  # left to rules, or no verdict of this form
+    assert "leaves 8 replies to rules" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "say who judges with --judge-model"),
+        (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "say who judges with --judge-model, or"),
+        (("--judge-model", JUDGE, "--judge-model", JUDGE), "--judge-model names one twice"),
+        (("--judge-model", JUDGE, "--judge", "humanpcr", "--judge", "humanpcr"), "--judge names one twice"),
+        (("--judge-model", JUDGE, "--repeats", "0"), "--repeats 0; expected 1 or more"),
+        (("--judge-model", JUDGE, "--judge-price", "1"), "--judge-price '1'; expected US dollars"),
+        (
+            ("--judge-model", JUDGE, "--judge-price", "1/2", "--judge-price", "1/2"),
+            "2 prices for 1 judge models",
+        ),
+        (("--judge-model", JUDGE, "--max-cost", "1"), "--max-cost needs prices"),
+        (("--judge-model", JUDGE, "--family", "one"), "--family 'one' is not NAME=FAMILY"),
+        (("--judge-model", JUDGE, "--family", "x=y"), "neither a run nor a judge model is called 'x'"),
+        (("--judge-model", JUDGE, "--judge", "nobody"), "nobody"),
+        (("--recorded", "empty.jsonl"), "expected verdicts"),
+        (("--recorded", "labels.csv"), "line 1"),
+    ],
+)
+def test_bad_input_is_said(vidence, runs, words, says):
+    (vidence.folder / "empty.jsonl").write_text("\n")
+    done = vidence("judges", "one", *words)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_labels_of_other_runs_are_refused_before_anybody_is_asked(vidence, runs):
+    words = ("judges", "one", "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
+    done = vidence(*words)
+    assert done.code == 2
+    assert "16 labels" not in done.err
+    assert "32 labels of replies that are not there" in done.err
+    assert "verdicts at most" not in done.err
+    done = vidence(*words, "--partial")
+    assert done.code == 0, done.err
+    assert "32 labels of replies that are not there left out" in done.out

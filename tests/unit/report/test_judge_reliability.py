@@ -1,0 +1,209 @@
+"""From runs, verdicts and labels to every figure, table and file."""
+
+import json
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.engine.judges import JudgedReply
+from vidence.errors import DataError, UsageError
+from vidence.records import Answered, Item, Reply, Score, Trial, Verdict
+from vidence.report.judge_labels import read_labels
+from vidence.report.judge_reliability import (
+    examine,
+    families_of,
+    family_of,
+    labels_of,
+    material,
+    names_of,
+    replies_of,
+)
+from vidence.report.judge_tables import (
+    ceiling,
+    charts,
+    section,
+    sentences,
+    tables,
+    write_json,
+    write_lines,
+    write_page,
+)
+
+N = 24
+
+
+def question(i):
+    is_text = i % 2 == 1
+    return Item(
+        item_id=f"q{i}",
+        source=f"v{i // 2}",
+        question="Which?",
+        choices=() if is_text else ("x", "y"),
+        answer="a pan" if is_text else "A",
+        answer_kind="text" if is_text else "choice",
+    )
+
+
+def trial(i):
+    said = "a pan" if i % 2 == 1 else "AB"[i % 4 == 0]
+    score = Score(outcome=Answered(answer=said), value=None, scorer="needs-judge", scorer_version=1)
+    return Trial(item_id=f"q{i}", reply=Reply(text=said), score=score)
+
+
+@pytest.fixture
+def both(runs):
+    """Two runs of 24 questions, of which the odd ones want a text."""
+    made = {"items": [question(i) for i in range(N)], "trials": [trial(i) for i in range(N)]}
+    return [runs.load(name, model=f"openai:{name}", **made) for name in ("gpt-4o", "qwen-2")]
+
+
+def line(run, i, *, judge="mmvu-official", sample=0, value=1.0, **fields):
+    verdict = fields.pop("verdict", Verdict(judge_model="m", value=value, temperature=1.0, said=("{}",)))
+    return JudgedReply(
+        run=run,
+        item_id=f"q{i}",
+        judge=judge,
+        judge_model="openai:o3-mini",
+        sample=sample,
+        value=value,
+        verdict=verdict,
+        input_tokens=100,
+        output_tokens=10,
+        cost=0.001,
+        **fields,
+    )
+
+
+def all_lines(**fields):
+    return [line(run, i, **fields) for run in ("gpt-4o", "qwen-2") for i in range(N)]
+
+
+def write_labels(path, raters=("al", "bo", "cy")):
+    rows = [
+        f"q{i},{model},{rater},{int(i % 3 > 0)},{4 if i % 3 else 1}"
+        for i in range(N)
+        for model in ("gpt-4o", "openai:qwen-2")
+        for rater in raters
+    ]
+    path.write_text("item_id,model,rater,correct,score\n" + "\n".join(rows))
+    return path
+
+
+def examined(runs, lines, labels=None):
+    families = families_of(runs, ["openai:o3-mini"], given={})
+    return examine(material(runs, lines, labels), families=families, rng=np.random.default_rng(0))
+
+
+def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
+    lines = [*all_lines(), *all_lines(sample=1, value=0.0), *all_lines(judge="rule-first")]
+    labels = labels_of(both, write_labels(tmp_path / "l.csv"))
+    found = examined(both, lines, labels)
+    names = [table.name for table in tables(found)]
+    wanted = "people ceiling wins order level own-family arms repeats contradictions choice rules scores"
+    assert names == [f"judges-{name}" for name in wanted.split()]
+    assert found.agreement[0].same.value == pytest.approx(2 / 3)
+    assert ceiling(found) == 1
+    assert found.stability[0].changed.value == 1
+    assert [one.by for one in found.scores][:2] == ["people", "people"]
+    assert [one.is_chosen for one in found.choices].count(True) == 1
+    said = " ".join(sentences(found))
+    assert "2 judges on 48 stored replies, 48 labelled by 3 raters." in said
+    assert "The cheapest judge that is not worse than the best by 2 points" in said
+    write_page(found, tmp_path / "p.html", settings={"runs": "a"})
+    page = (tmp_path / "p.html").read_text()
+    assert "a rater against the others" in page
+    write_json(found, tmp_path / "f.json")
+    whole = json.loads((tmp_path / "f.json").read_text())
+    assert whole["format"] == "vidence-judges/1"
+    assert len(whole["tables"]) == len(names)
+    assert len(section(found).figures) == len(list(charts(found))) == 2
+    write_lines(lines, tmp_path / "l.jsonl")
+    assert (
+        msgspec.json.decode((tmp_path / "l.jsonl").read_text().splitlines()[0], type=JudgedReply) == lines[0]
+    )
+
+
+def test_without_people_the_rule_checks_the_judge(both):
+    found = examined(both, all_lines())
+    assert [table.name for table in tables(found)] == [
+        "judges-contradictions",
+        "judges-rules",
+        "judges-scores",
+    ]
+    (rule,) = found.rules
+    assert rule.n == 24  # the choices of both runs
+    assert rule.same.value == pytest.approx(0.5)
+    assert found.agreement == ()
+
+
+def test_one_rater_gives_no_ceiling_and_that_is_said(both, tmp_path):
+    found = examined(both, all_lines(), labels_of(both, write_labels(tmp_path / "l.csv", raters=("al",))))
+    assert "there is no ceiling" in " ".join(sentences(found))
+
+
+def test_contradictions_of_judges_and_of_people_are_kept_and_counted(both, tmp_path):
+    contrary = Verdict(judge_model="m", value=1.0, contradiction="extracted B, right A", said=("{}",))
+    lost = Verdict(
+        judge_model="m", value=None, contradiction="score 1 and true", error="x", said=("{}", "{}")
+    )
+    lines = [
+        *(line("gpt-4o", i, verdict=contrary, points=2.0) for i in range(4)),
+        *(line("gpt-4o", i, value=None, verdict=lost) for i in range(4, 6)),
+    ]
+    path = tmp_path / "l.csv"
+    path.write_text("item_id,model,rater,correct,score\nq0,gpt-4o,al,1,2\nq1,gpt-4o,al,1,3\n")
+    found = examined(both, lines, labels_of(both, path))
+    judge, rater = found.contradictions
+    assert (judge.n, judge.n_contrary, judge.n_points, judge.n_lost, judge.n_repaired) == (6, 4, 4, 2, 2)
+    assert (rater.who, rater.n, rater.n_points) == ("al", 2, 1)
+    assert "In 1 label of people the points contradict the mark" in " ".join(sentences(found))
+
+
+def test_what_a_protocol_leaves_to_rules_is_counted_apart(both, tmp_path):
+    lines = [
+        line(run, i, judge="humanpcr", value=None if i % 2 == 0 else 1.0, verdict=None, is_asked=False)
+        for run in ("gpt-4o", "qwen-2")
+        for i in range(N)
+    ]
+    found = examined(both, lines, labels_of(both, write_labels(tmp_path / "l.csv")))
+    assert found.agreement[0].n == 24
+    assert found.agreement[0].n_by_rule == 24
+    assert any("leaves 24 replies to rules" in note for note in found.notes)
+
+
+def test_raters_that_are_tied_are_left_out_and_counted(both, tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("item_id,model,rater,correct\nq0,gpt-4o,al,1\nq0,gpt-4o,bo,0\nq1,gpt-4o,al,1\n")
+    found = examined(both, all_lines(), labels_of(both, path))
+    assert (found.n_tied, found.n_labelled, found.agreement[0].n) == (1, 2, 1)
+
+
+def test_verdicts_that_fit_no_reply_or_stand_twice_are_refused(both):
+    with pytest.raises(DataError, match="none of these runs"):
+        material(both, [line("other", 1)], None)
+    with pytest.raises(DataError, match="two verdicts"):
+        material(both, [line("gpt-4o", 1), line("gpt-4o", 1)], None)
+
+
+def test_runs_without_replies_are_refused(runs):
+    with pytest.raises(UsageError, match="no stored reply"):
+        material([runs.load("gpt-4o", items=[], trials=[])], [], None)
+
+
+def test_families_are_those_of_makers_unless_they_are_given(both):
+    assert family_of("openai:o3-mini") == "openai"
+    assert family_of("gemini:gemini-2.5-pro") == "google"
+    assert family_of("openai:Qwen/Qwen2.5-VL-7B?base_url=http://localhost:8000/v1") == "qwen"
+    found = families_of(both, ["openai:o3-mini"], given={"qwen-2": "Qwen", "openai:gpt-4o": "gpt"})
+    assert found == {"gpt-4o": "gpt", "qwen-2": "qwen", "openai:o3-mini": "openai"}
+    with pytest.raises(UsageError, match="neither a run nor a judge model is called 'claude'"):
+        families_of(both, ["openai:o3-mini"], given={"claude": "x"})
+
+
+def test_a_run_may_be_called_by_its_model_or_folder(both):
+    names, words = names_of(both)
+    assert names == ("gpt-4o", "qwen-2")
+    assert words["openai:gpt-4o"] == "gpt-4o"
+    assert ("gpt-4o", "q3", 0) in replies_of(both)
+    assert read_labels.__module__ == "vidence.report.judge_labels"
