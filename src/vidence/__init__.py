@@ -162,7 +162,7 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
         asked, folder = _repeated(
             source, data, model=model, out=_path(out), place=place, overrides=overrides, trust=trust
         )
-    elif plan is None and benchmark is not None and model is not None and not trust:
+    elif plan is None and benchmark is not None and not trust:
         asked, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
     else:
         raise UsageError(
@@ -541,7 +541,7 @@ def _begun(
     benchmark: "AnyQuestions",
     data: "AnyQuestions | None",
     *,
-    model: "AnyModel",
+    model: "AnyModel | None",
     out: Path | None,
     place: "Environment",
     overrides: Mapping[str, object],

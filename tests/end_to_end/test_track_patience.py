@@ -126,7 +126,7 @@ def test_a_download_that_stopped_names_what_is_wrong(vidence):
     assert "index" in done.err
 
 
-def test_looking_less_often_than_at_every_frame_loses_nothing(vidence):
+def test_looking_less_often_than_at_every_frame_loses_little(vidence):
     pytest.importorskip("trackers", reason="needs the library of trackers")
     busy_street.write(vidence.folder, n_s=5.0)
     words = ("track", "street.mp4", *SHORT, "--detector", "hog:?ladder=1.15", "--gt", "gt.txt")
@@ -135,12 +135,12 @@ def test_looking_less_often_than_at_every_frame_loses_nothing(vidence):
         assert vidence(*words, *rate, "--out", name).code == 0
         record = json.loads((vidence.folder / name / "track.json").read_text())
         found[name] = record["quality"]["refined"], record["counts"]["frames_looked_at"]
-    assert (found["every"][1], found["usual"][1]) == (150, 38)
-    for measure in ("mota", "idf1"):
-        assert found["usual"][0][measure] >= found["every"][0][measure] - 0.02
+    assert (found["every"][1], found["usual"][1]) == (150, 50)
+    for measure, most in (("mota", 0.03), ("idf1", 0.02)):  # the means of docs/making/tracking.md
+        assert found["usual"][0][measure] >= found["every"][0][measure] - most
     table = (vidence.folder / "usual" / "tracks.csv").read_text().splitlines()
     rows = [dict(zip(table[0].split(","), row.split(","), strict=True)) for row in table[1:]]
-    looked = {4 * number for number in range(38)}
+    looked = {3 * number for number in range(50)}
     filled = [row for row in rows if int(row["frame_index"]) not in looked]
     assert len(filled) > len(rows) / 2
     assert {(row["is_detected"], float(row["confidence"])) for row in filled} == {("0", 0.0)}

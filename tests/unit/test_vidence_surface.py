@@ -100,7 +100,7 @@ def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: 
 # For each function that is a command: its options that are not arguments, and arguments that are not options.
 OF_FILES = {"html", "csv_path", "json_path", "latex", "interval", "items"}
 COMMANDS = {
-    "compare": ({"folders", *OF_FILES}, {"first", "second", "more"}),
+    "compare": ({"folders", "effect", *OF_FILES}, {"first", "second", "more"}),
     "contrast": ({"folders", *OF_FILES}, {"runs"}),
     "panel": (
         # the object that it returns has views

@@ -69,7 +69,7 @@ def hint_words(item: Item, level: int) -> str:
         UsageError: it has fewer, or one that is empty.
 
     >>> hint_words(Item(item_id="q", question="?", answer="x", hints=("Look up.", "Wait.")), 2)
-    'Look up.\\nWait.'
+    'Look up.\nWait.'
     """
     given = item.hints[:level]
     if len(given) < level:
