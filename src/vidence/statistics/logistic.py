@@ -71,7 +71,7 @@ def log_odds(
 
     found = _fitted(design, marks)
     if found is None:
-        return estimate(math.nan, math.nan, "a group is all right or all wrong")
+        return estimate(math.nan, math.nan, "a group is all right or all wrong, or there is one group only")
     if len(names) < 2:
         return estimate(float(found[-1]), math.nan, "no interval: there is a single cluster")
     chance = 1 / (1 + np.exp(-design @ found))
