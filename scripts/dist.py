@@ -7,6 +7,7 @@ not there is skipped, with the reason. Packages come from the index that pip is 
 """
 
 import argparse
+import email
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -36,6 +38,15 @@ def build(into: Path) -> tuple[Path, Path]:
         _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(into)], cwd=source)
     (wheel,) = into.glob("*.whl")
     return sdist, wheel
+
+
+def project_urls(wheel: Path) -> dict[str, str]:
+    """The addresses that the metadata of a wheel names: what each is called -> where it is."""
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (one for one in packed.namelist() if one.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(packed.read(name))
+    pairs = (str(one).partition(", ") for one in metadata.get_all("Project-URL", []))
+    return {label: address for label, _, address in pairs}
 
 
 def python_of(version: str, *, pyenv: Path | None = None) -> Path | None:
@@ -100,6 +111,10 @@ def main() -> int:
     sdist, wheel = build(asked.into)
     for path in (sdist, wheel):
         print(f"dist: {path.name}, {path.stat().st_size / 1e6:.1f} MB")
+    if not project_urls(wheel):
+        print(
+            "dist: no project URLs; before an upload name the public ones: [project.urls] in pyproject.toml"
+        )
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     pythons = asked.pythons or [python_of(version, pyenv=pyenv) for version in VERSIONS]
     names = [str(one) for one in asked.pythons] or [f"Python {version}" for version in VERSIONS]

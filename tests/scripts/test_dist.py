@@ -51,3 +51,20 @@ def test_a_command_that_fails_is_said_with_what_it_printed(script, tmp_path) -> 
         script("dist")._run(
             [sys.executable, "-c", "import sys; print('no', file=sys.stderr); sys.exit(3)"], cwd=tmp_path
         )
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("", {}),
+        (
+            "Project-URL: Source, https://example.org/v?a=1, 2\nProject-URL: Issues, https://example.org/i\n",
+            {"Source": "https://example.org/v?a=1, 2", "Issues": "https://example.org/i"},
+        ),
+    ],
+)
+def test_the_addresses_of_the_project_are_read_from_the_wheel(script, tmp_path, lines, found) -> None:
+    wheel = tmp_path / "vidence-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as packed:
+        packed.writestr("vidence-1.dist-info/METADATA", f"Metadata-Version: 2.4\nName: vidence\n{lines}\n")
+    assert script("dist").project_urls(wheel) == found
