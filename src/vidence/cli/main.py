@@ -44,6 +44,7 @@ COMMANDS = {
     "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
     "make": ("make", "Make questions from videos, motion capture or event logs."),
     "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
+    "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),
