@@ -229,7 +229,7 @@ def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
 def state(*, folder: Path, state_name: str | None, csv_path: Path | None, json_path: Path | None) -> None:
     """In which state each item is, who looks at it, what was decided, and what had no effect."""
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.rates import states_table
+    from vidence.make.review.rates import states_table, states_words
     from vidence.report.export import write_file
     from vidence.tables.export import table_as_csv
     from vidence.tables.terminal import print_table
@@ -237,10 +237,10 @@ def state(*, folder: Path, state_name: str | None, csv_path: Path | None, json_p
     console = screen(csv_path, json_path)
     reviews = read_reviews(folder)
     table = states_table(reviews, only=state_name)
-    refused = tuple(f"without effect: {reason}" for _, reason in reviews.folded.refused)
+    sentences = states_words(reviews)
     write_asked((csv_path, lambda file: write_file(file, table_as_csv(table))))
-    write_said(json_path, "review state", sentences=refused, tables=(table,))
-    for sentence in refused:
+    write_said(json_path, "review state", sentences=sentences, tables=(table,))
+    for sentence in sentences:
         say(console, sentence)
     print_table(table, console)
 

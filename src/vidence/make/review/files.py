@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -49,12 +50,28 @@ class Reviews:
         """By item, in the order in which they came in."""
         return self.folded.states
 
+    @cached_property
+    def events_of(self) -> Mapping[str, tuple[Event, ...]]:
+        """The events of each item, in their order."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.item_id, []).append(event)
+        return {name: tuple(mine) for name, mine in found.items()}
+
+    @cached_property
+    def revisions_of(self) -> Mapping[str, tuple[Revision, ...]]:
+        """The wordings of each item."""
+        found: dict[str, list[Revision]] = {}
+        for one in self.revisions.values():
+            found.setdefault(one.item_id, []).append(one)
+        return {name: tuple(mine) for name, mine in found.items()}
+
     def content(self, item_id: str) -> Mapping[str, object]:
         """The last wording of an item that was submitted, else the first one that was written."""
         state = self.states[item_id]
         if state.revision:
             return self.revisions[state.revision].content
-        return next(one.content for one in self.revisions.values() if one.item_id == item_id)
+        return self.revisions_of[item_id][0].content
 
     def last_of(self, by: str) -> str:
         """The `event_id` of what a person did last; empty where that is nothing."""

@@ -1,7 +1,7 @@
 """What a review comes to, counted from events: rates with their denominators, agreement, minutes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Final, get_args
 
@@ -281,16 +281,28 @@ def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
 
 def rates_words(found: ReviewRates) -> tuple[str, ...]:
     """The items by state, and what is out of the common run, in sentences."""
-    counted = ", ".join(f"{n:,} {state}" for state, n in found.states.items())
     special = {
         "were decided differently by two people": found.n_disputed,
         "were reopened": found.n_reopened,
     }
-    sentences = [f"{sum(found.states.values()):,} items: {counted or 'none'}."]
+    sentences = [_counted_words(found.states)]
     sentences += [f"{n:,} {words}." for words, n in special.items() if n]
     if found.n_refused:
         sentences.append(f"{found.n_refused:,} events had no effect; `vidence review state` names them.")
     return tuple(sentences)
+
+
+def states_words(reviews: Reviews) -> tuple[str, ...]:
+    """How many items are in which state, and which events had no effect, each with the reason."""
+    counts = Counter(one.state for one in reviews.states.values())
+    refused = (f"without effect: {reason}" for _, reason in reviews.folded.refused)
+    return (_counted_words(dict(sorted(counts.items()))), *refused)
+
+
+def _counted_words(states: Mapping[str, int]) -> str:
+    counted = ", ".join(f"{n:,} {state}" for state, n in states.items())
+    n = sum(states.values())
+    return f"{n:,} {'item' if n == 1 else 'items'}: {counted or 'none'}."
 
 
 def states_table(reviews: Reviews, *, only: str | None = None) -> Table:

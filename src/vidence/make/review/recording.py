@@ -80,7 +80,7 @@ class Recorder:
         state = self.state(item_id)
         parent = self._known[state.revision] if state.revision else None
         fresh = new_revision(item_id, content, parent=parent, origin=origin, by=self._by, at=self._at)
-        left = (one for one in self._known.values() if _is_same(one, fresh))
+        left = (one for one in self._reviews.revisions_of.get(item_id, ()) if _is_same(one, fresh))
         revision = next(left, fresh)
         self._known[revision.sha256] = revision
         minutes = content.get("minutes") if kind in ("submit", "resubmit") else None
@@ -302,10 +302,8 @@ def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, 
     """
     return tuple(
         one
-        for one in reviews.events
-        if one.item_id == state.item_id
-        and one.message
-        and (one.by == by or one.revision != state.revision or by not in state.claims)
+        for one in reviews.events_of.get(state.item_id, ())
+        if one.message and (one.by == by or one.revision != state.revision or by not in state.claims)
     )
 
 

@@ -42,7 +42,7 @@ def letters_of(hexadecimal: str) -> str:
     """Twelve letters without a digit that stand for a hash.
 
     >>> letters_of("4811828e67560000")
-    'mqhhqjqersrp'
+    'mrhhrjrepqnp'
     """
     return hexadecimal[:12].translate(_LETTERS)
 

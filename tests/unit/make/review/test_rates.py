@@ -9,7 +9,7 @@ from subjects.reviewing import LONG, Team, answers, at
 from vidence.errors import UsageError
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import load_protocol
-from vidence.make.review.rates import rates_of, rates_tables, rates_words, states_table
+from vidence.make.review.rates import rates_of, rates_tables, rates_words, states_table, states_words
 from vidence.make.review.revisions import Event, Revision, chained, new_revision
 
 N, N_REVISED, N_EXCLUDED = 3072, 523, 72  # MMVU, section 3.3
@@ -128,6 +128,7 @@ def test_the_states_as_a_table():
     team = Team()
     team.put()
     team.act("claim", "bob")
+    assert states_words(team.reviews) == ("1 item: 1 in-review.",)
     (row,) = states_table(team.reviews).rows
     assert row.values == ("in-review", 1, 1, "ann", "bob", "")
     assert states_table(team.reviews, only="accepted").rows == ()
