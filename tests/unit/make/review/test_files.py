@@ -91,7 +91,23 @@ def test_a_merge_takes_a_table_of_events(tmp_path, team):
     assert merge(mine, [table, tmp_path / "b" / REVISIONS_FILE]).n_events == 1
 
 
-def test_what_the_guards_refuse_is_kept_and_named(tmp_path, team):
+def test_what_the_guards_refuse_is_kept_and_named_once(tmp_path):
+    team = Team()
+    team.put()
+    other = team.copy()
+    team.back("bob")
+    team.put(question="Again?")
+    mine = kept(tmp_path / "a", team)
+    other.minute = 20
+    other.look("cid")
+    merged = merge(mine, [kept(tmp_path / "b", other)])
+    assert [event.kind for event, _ in merged.refused] == ["claim", "accept"]
+    assert "it is about revision 1, and 2 is the last; allowed now: claim" in merged.refused[0][1]
+    assert (merged.n_events, read_reviews(mine).states["q1"].state) == (2, "submitted")
+    assert merge(mine, [tmp_path / "b"]).refused == ()
+
+
+def test_a_person_who_wrote_in_two_copies_is_refused(tmp_path, team):
     mine = kept(tmp_path / "a", team)
     other = team.copy()
     other.put(question="Again?")
