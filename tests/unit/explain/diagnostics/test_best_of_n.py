@@ -9,77 +9,35 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
-from vidence.records import Item, Media, Reply
+from vidence.explain.planted.readers import Candidates, LongReplies, candidate_subjects, item, perfect
+from vidence.explain.planted.simulated import drive
+from vidence.records import Reply
 
 P = 0.4
-
-
-class Lengthy(Simulated):
-    """Replies whose first word is the letter, with as many words behind it as is wanted."""
-
-    def mark(self, reply, *, order=()):
-        return (yield from super().mark(Reply(text=reply.text.split()[0]), order=order))
 
 
 def make(**options):
     return catalog.create("diagnostic", catalog.Spec(name="best-of-n", options=options))
 
 
-def item(number):
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question=f"Which {number}?",
-        choices=("one", "two", "three", "four"),
-        answer="ABCD"[number % 4],
-    )
-
-
-class Reader:
-    """Right with probability p, drawn for each sample; wrong letters evenly. Lengths are drawn, too."""
-
-    def __init__(self, *, seed, p=P):
-        self.rng, self.p = np.random.default_rng(seed), p
-        self.said = {}
-
-    def __call__(self, asked, sample):
-        wrong = [letter for letter in "ABCD" if letter != asked.answer]
-        letter = asked.answer if self.rng.random() < self.p else str(self.rng.choice(wrong))
-        text = " ".join([letter, *[f"w{sample}"] * int(self.rng.integers(1, 60))])
-        self.said[asked.item_id, text] = sample
-        return text
-
-
 def examined(n, reward, *, seed=0, p=P, **options):
     """Each question with a reward of `reward(asked, text)` as points."""
-    one, reader, found, asks = make(**options), Reader(seed=seed, p=p), [], []
-    for number in range(n):
-        asked = item(number)
-
-        def says(ask, asked=asked):
-            if "words: reward-score" not in ask.prompt.text:
-                return Reply(text=reader(asked, ask.sample))
-            marked, shown = re.search(r'<reply id="([0-9a-f]{16})">\n"(.*)"', ask.prompt.text).groups()
-            return Reply(text=json.dumps({"id": marked, "score": reward(asked, shown)}))
-
-        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0, 1.0)})), says)
+    one, found, asks = make(**options), [], []
+    reader = Candidates(p=p, points=reward, rng=np.random.default_rng(seed))
+    for subject in candidate_subjects(n):
+        driven = drive(one.examine(subject), reader(subject.item))
         asks.append(driven.asks)
-        found.append(Examined(item=asked, finding=driven.made))
+        found.append(Examined(item=subject.item, finding=driven.made))
     return one, found, asks
 
 
 def tables(one, found):
     said = one.summarise(found, rng=np.random.default_rng(0), level=0.95)
     return {s.name: s for s in said}
-
-
-def perfect(asked, text):
-    return 4 if text.split()[0] == asked.answer else 0
 
 
 def holds(estimate, value):
@@ -202,7 +160,7 @@ def test_a_list_says_which_place_it_likes():
             marked = re.search(r'id="([0-9a-f]{16})"', ask.prompt.text)[1]
             return Reply(text=json.dumps({"id": marked, "best": "1"}))
 
-        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0,)})), says)
+        driven = drive(one.examine(LongReplies(asked, {"plan": (0.0,)})), says)
         assert len(driven.asks) <= 8 + 2 + 6 + 6  # two replies have two orders
         found.append(Examined(item=asked, finding=driven.made))
     said = tables(one, found)
