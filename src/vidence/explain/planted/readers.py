@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
@@ -16,7 +17,8 @@ LETTERS = "ABCD"
 LEVEL = 0.95
 _MOST_WORDS = 60
 _MARKED = re.compile(r'<reply id="([0-9a-f]{16})">\n"(.*)"')
-Points = Callable[[Item, str], int]
+Points: TypeAlias = Callable[[Item, str], int]
+AnswersOf: TypeAlias = Callable[[Item], Answers]
 
 
 def item(number: int) -> Item:
@@ -31,7 +33,7 @@ def item(number: int) -> Item:
 
 
 def examine_all(
-    diagnostic: Diagnostic, subjects: Sequence[Simulated], answers_of: Callable[[Item], Answers]
+    diagnostic: Diagnostic, subjects: Sequence[Simulated], answers_of: AnswersOf
 ) -> list[Examined]:
     """What a diagnostic finds on each of these questions, answered by the reader of that question."""
     return [
