@@ -94,25 +94,57 @@ def graded(rng, shift):
     return points, np.diff(stats.norm.cdf(edges - shift)), np.diff(stats.norm.cdf(edges))
 
 
-def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
-    """AUC .75 before the points are cut; what follows is computed from the points' distributions."""
-    shift = math.sqrt(2) * stats.norm.ppf(0.75)
-    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - shift) * stats.norm.cdf(x), -8, 8)
-    assert area == pytest.approx(0.75, abs=1e-6)
-    points, right, wrong = graded(np.random.default_rng(9), shift)
+SHIFT = math.sqrt(2) * stats.norm.ppf(0.75)
+"""Between normal scores of right and of wrong replies, so that their AUC is .75 before points are cut."""
+
+
+def planted_best(n, right, wrong):
+    """The accuracy of the best of n, ties at random, from the distributions of the points."""
     mixed = P * right + (1 - P) * wrong
     below = np.concatenate([[0.0], np.cumsum(mixed)])
-    one, found, _ = examined(600, points)
-    said = tables(one, found)
-    for m, n in ((1, 2), (2, 4), (3, 8)):
-        planted = ((below[1:] ** n - below[:-1] ** n) * P * right / mixed).sum()
-        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), planted)
-    pairs = sum(
+    return ((below[1:] ** n - below[:-1] ** n) * P * right / mixed).sum()
+
+
+def planted_auc(right, wrong):
+    return sum(
         r * w * (1 if i > j else 0.5 if i == j else 0)
         for i, r in enumerate(right)
         for j, w in enumerate(wrong)
     )
-    assert holds(said["rewards"].estimate("self", "auc"), pairs)
+
+
+def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
+    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - SHIFT) * stats.norm.cdf(x), -8, 8)
+    assert area == pytest.approx(0.75, abs=1e-6)
+    points, right, wrong = graded(np.random.default_rng(9), SHIFT)
+    one, found, _ = examined(600, points)
+    said = tables(one, found)
+    for m, n in ((1, 2), (2, 4), (3, 8)):
+        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), planted_best(n, right, wrong))
+    assert holds(said["rewards"].estimate("self", "auc"), planted_auc(right, wrong))
+
+
+def test_intervals_of_the_lines_over_n_and_of_their_quality_hold_what_is_planted():
+    """Of 60 worlds 57 are expected to hold it; 51 or fewer have the probability .003."""
+    n_worlds, held = 60, {}
+    for seed in range(n_worlds):
+        points, right, wrong = graded(np.random.default_rng(1000 + seed), SHIFT)
+        best = {n: planted_best(n, right, wrong) for n in (2, 4, 8)}
+        oracle = 1 - (1 - P) ** 8
+        one, found, _ = examined(40, points, seed=seed)
+        said = tables(one, found)
+        lines, rewards = said["best-of-n"], said["rewards"]
+        for key, estimate, planted in (
+            *((f"m{m}", lines.estimate("self:averaged", f"m{m}"), best[2**m]) for m in (1, 2, 3)),
+            ("nested", lines.estimate("self:nested", "m3"), best[8]),
+            ("oracle", lines.estimate("oracle", "m3"), oracle),
+            ("auc", rewards.estimate("self", "auc"), planted_auc(right, wrong)),
+            ("efficiency", rewards.estimate("self", "efficiency"), (best[8] - P) / (oracle - P)),
+            ("another AUC", rewards.estimate("self", "auc"), 0.5),
+        ):
+            held[key] = held.get(key, 0) + holds(estimate, planted)
+    assert held.pop("another AUC") == 0
+    assert min(held.values()) >= 52, held
 
 
 def test_a_reward_that_likes_length_is_named():
