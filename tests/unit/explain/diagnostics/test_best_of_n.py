@@ -2,18 +2,23 @@
 
 import itertools
 import json
-import math
 import re
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
 
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
-from vidence.explain.planted.readers import Candidates, LongReplies, candidate_subjects, item, perfect
+from vidence.explain.planted.readers import (
+    Candidates,
+    GradedReward,
+    LongReplies,
+    candidate_subjects,
+    item,
+    perfect,
+)
 from vidence.explain.planted.simulated import drive
 from vidence.records import Reply
 
@@ -82,69 +87,34 @@ def test_a_reward_that_knows_nothing_gets_what_a_random_candidate_gets():
     assert "likes long" not in said["rewards"].note
 
 
-def graded(rng, shift):
-    """Points of normal scores, right ones higher by `shift`, cut into five."""
-    cuts = (-0.6, 0.1, 0.8, 1.5)
-
-    def points(asked, text):
-        score = rng.normal(shift if text.split()[0] == asked.answer else 0.0)
-        return int(np.searchsorted(cuts, score))
-
-    edges = np.array([-np.inf, *cuts, np.inf])
-    return points, np.diff(stats.norm.cdf(edges - shift)), np.diff(stats.norm.cdf(edges))
-
-
-SHIFT = math.sqrt(2) * stats.norm.ppf(0.75)
-"""Between normal scores of right and of wrong replies, so that their AUC is .75 before points are cut."""
-
-
-def planted_best(n, right, wrong):
-    """The accuracy of the best of n, ties at random, from the distributions of the points."""
-    mixed = P * right + (1 - P) * wrong
-    below = np.concatenate([[0.0], np.cumsum(mixed)])
-    return ((below[1:] ** n - below[:-1] ** n) * P * right / mixed).sum()
-
-
-def planted_auc(right, wrong):
-    return sum(
-        r * w * (1 if i > j else 0.5 if i == j else 0)
-        for i, r in enumerate(right)
-        for j, w in enumerate(wrong)
-    )
-
-
 def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
-    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - SHIFT) * stats.norm.cdf(x), -8, 8)
-    assert area == pytest.approx(0.75, abs=1e-6)
-    points, right, wrong = graded(np.random.default_rng(9), SHIFT)
-    one, found, _ = examined(600, points)
+    reward = GradedReward(rng=np.random.default_rng(9))
+    one, found, _ = examined(600, reward)
     said = tables(one, found)
     for m, n in ((1, 2), (2, 4), (3, 8)):
-        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), planted_best(n, right, wrong))
-    assert holds(said["rewards"].estimate("self", "auc"), planted_auc(right, wrong))
+        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), reward.best(P, n))
+    assert holds(said["rewards"].estimate("self", "auc"), reward.auc)
 
 
 def test_intervals_of_the_lines_over_n_and_of_their_quality_hold_what_is_planted():
-    """Of 60 worlds 57 are expected to hold it; 51 or fewer have the probability .003."""
-    n_worlds, held = 60, {}
-    for seed in range(n_worlds):
-        points, right, wrong = graded(np.random.default_rng(1000 + seed), SHIFT)
-        best = {n: planted_best(n, right, wrong) for n in (2, 4, 8)}
-        oracle = 1 - (1 - P) ** 8
-        one, found, _ = examined(40, points, seed=seed)
+    """Of 40 worlds 38 are expected to hold it; 33 or fewer have the probability .003."""
+    held, oracle = {}, 1 - (1 - P) ** 8
+    for seed in range(40):
+        reward = GradedReward(rng=np.random.default_rng(1000 + seed))
+        one, found, _ = examined(40, reward, seed=seed)
         said = tables(one, found)
         lines, rewards = said["best-of-n"], said["rewards"]
         for key, estimate, planted in (
-            *((f"m{m}", lines.estimate("self:averaged", f"m{m}"), best[2**m]) for m in (1, 2, 3)),
-            ("nested", lines.estimate("self:nested", "m3"), best[8]),
+            *((f"m{m}", lines.estimate("self:averaged", f"m{m}"), reward.best(P, 2**m)) for m in (1, 2, 3)),
+            ("nested", lines.estimate("self:nested", "m3"), reward.best(P, 8)),
             ("oracle", lines.estimate("oracle", "m3"), oracle),
-            ("auc", rewards.estimate("self", "auc"), planted_auc(right, wrong)),
-            ("efficiency", rewards.estimate("self", "efficiency"), (best[8] - P) / (oracle - P)),
+            ("auc", rewards.estimate("self", "auc"), reward.auc),
+            ("efficiency", rewards.estimate("self", "efficiency"), (reward.best(P, 8) - P) / (oracle - P)),
             ("another AUC", rewards.estimate("self", "auc"), 0.5),
         ):
             held[key] = held.get(key, 0) + holds(estimate, planted)
     assert held.pop("another AUC") == 0
-    assert min(held.values()) >= 52, held
+    assert min(held.values()) >= 34, held
 
 
 def test_a_reward_that_likes_length_is_named():

@@ -1,13 +1,17 @@
 """Readers draw with the chances that are planted in them."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 from vidence.contracts import Ask
 from vidence.explain.planted.readers import (
     LETTERS,
     WORDINGS,
     Candidates,
+    GradedReward,
     Refiner,
     Swayed,
     candidate_subjects,
@@ -42,6 +46,25 @@ def test_candidates_answer_and_weigh_what_is_shown():
     shown = '<reply id="0123456789abcdef">\n"{}"'
     weighed = [says(ask(f"words: reward-score\n{shown.format(text)}")).text for text in ("A w1", "B w1")]
     assert weighed == [f'{{"id":"0123456789abcdef","score":{n}}}' for n in (4, 0)]
+
+
+def test_a_graded_reward_has_the_sharpness_and_what_follows_from_it():
+    reward = GradedReward(rng=np.random.default_rng(2))
+    shift = math.sqrt(2) * stats.norm.ppf(0.75)
+    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - shift) * stats.norm.cdf(x), -8, 8)
+    assert area == pytest.approx(0.75)
+    asked = item(0)
+    given = {text: [reward(asked, text) for _ in range(N)] for text in ("A w", "B w")}
+    for text, is_right in (("A w", True), ("B w", False)):
+        found = np.bincount(given[text], minlength=5) / N
+        assert found == pytest.approx(reward.shares(is_right=is_right), abs=0.04)
+    right, wrong = reward.shares(is_right=True), reward.shares(is_right=False)
+    pairs = ((i, j, r * w) for i, r in enumerate(right) for j, w in enumerate(wrong))
+    assert reward.auc == pytest.approx(sum(share * (i > j) + share * (i == j) / 2 for i, j, share in pairs))
+    assert 0.7 < reward.auc < 0.75
+    # Of two replies the one with more points: p twice right, or once and picked.
+    assert reward.best(0.4, 1) == pytest.approx(0.4)
+    assert reward.best(0.4, 2) == pytest.approx(0.16 + 2 * 0.24 * reward.auc)
 
 
 def test_two_questions_share_a_video_and_the_first_word_counts():
