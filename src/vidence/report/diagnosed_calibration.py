@@ -566,7 +566,7 @@ def _table(recovered: Sequence[Recovered]) -> Table:
             note=note,
         )
 
-    different = "questions whose finding is not the planted one"
+    different = "questions whose finding is not the planted one; of a judge, what should be called and is not"
     return tabulate(
         "diagnosed-calibration",
         "What the diagnostics recover",
