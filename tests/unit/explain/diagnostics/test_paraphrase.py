@@ -9,6 +9,7 @@ from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.explain.diagnostics.paraphrase import ParaphraseFinding, checked, written
+from vidence.explain.planted.readers import Swayed
 from vidence.records import Estimate, Item, Media, Reply
 from vidence.tables.table import Table
 
@@ -156,18 +157,14 @@ def test_who_varies_by_itself_shows_no_more_across_wordings() -> None:
 
 def test_who_depends_on_the_words_is_found_out_with_its_planted_rate() -> None:
     """Steady in the question's own words; another wording moves it to the next choice with 0.3."""
-    rng = np.random.default_rng(7)
-
-    def answers(ask: Ask) -> str:
-        return "B" if ask.prompt.text.endswith("way?") and rng.random() < 0.3 else "A"
-
-    table = told([examined(one, says(answers)) for one in map(item, range(N))])["paraphrase"]
+    reader = Swayed(rng=np.random.default_rng(7))
+    table = told([examined(one, reader(one)) for one in map(item, range(N))])["paraphrase"]
     assert value(table, "repeats", "disagreement") == 0.0
     # Of the six pairs three hold the own words: 0.3 each; the others differ with 2 * 0.3 * 0.7.
-    planted = (3 * 0.3 + 3 * 0.42) / 6
+    assert reader.disagreement == pytest.approx((3 * 0.3 + 3 * 0.42) / 6)
     more = table.estimate("paraphrases", "more")
     assert more is not None
-    assert more.low <= planted <= more.high
+    assert more.low <= reader.disagreement <= more.high
 
 
 def test_who_judged_its_own_wordings_is_said() -> None:
