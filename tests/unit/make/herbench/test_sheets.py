@@ -284,6 +284,11 @@ def test_shots_of_people_replace_those_of_the_detector(street):
     shots = [one.shot for one in street.data().shots]
     assert [(one.first_frame, one.last_frame, one.n_mixed) for one in shots] == [(0, 79, 0), (80, 167, 4)]
     assert all(one.last_frame < 80 or one.first_frame >= 80 for one in street.data().tracks)
+    scenes = street.rows("scenes.csv")
+    assert [row["shot_id"] for row in scenes] == [one.shot_id for one in shots]
+    scenes[0] |= {"text": "A street with five people.", "false": "A square with six dogs."}
+    street.fill("scenes.csv", scenes)
+    assert any("scenes.csv was begun and stays as it is" in said for said in street.sheets().sentences)
 
 
 def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp_path):
