@@ -137,7 +137,7 @@ def test_counts_of_people_need_a_recall(clips):
     assert numbers(outlook(config(clips, reviewed)))["RLPC"] == (0, 0, said)
     (clips / "verdicts.csv").write_text(f"{some}street,everybody,all\n")
     assert numbers(outlook(config(clips, reviewed)))["RLPC"][1] == 1
-    given = '[tracking]\n[tasks.rlpc]\n'
+    given = "[tracking]\n[tasks.rlpc]\n"
     assert numbers(outlook(config(clips, given, 'tracks = "mot:{video_id}.txt"\n')))["RLPC"][1] == 3
 
 
