@@ -20,7 +20,7 @@ from vidence.engine.plan import Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of
 from vidence.engine.specs import short_name
-from vidence.engine.trust import check, needs_of_plan
+from vidence.engine.trust import Need, check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -32,13 +32,15 @@ class PanelBenchmark(Record):
     """One benchmark of a panel, and settings that hold for it.
 
     `data` are its questions and `media` the folder of its videos, relative to the file of the panel; without
-    `data` they are what ``vidence get`` fetched.
+    `data` they are what ``vidence get`` fetched. With `trials` false no run is asked on it: it is there for
+    diagnostics.
     """
 
     benchmark: str
     data: str | None = None
     media: str | None = None
     name: str = ""
+    trials: bool = True
     settings: dict[str, object] = msgspec.field(default_factory=dict)
 
 
@@ -85,12 +87,26 @@ class Condition(Record):
     settings: dict[str, object] = msgspec.field(default_factory=dict)
 
 
+class PanelDiagnostic(Record):
+    """A diagnostic that is made on runs of a panel; its findings lie in their folders.
+
+    `diagnostic` is its name, with options behind ``?`` or in `options`. It is made on the runs of these
+    benchmarks, models and conditions, by their names in the panel; on all of them where none is named.
+    """
+
+    diagnostic: str
+    options: dict[str, object] = msgspec.field(default_factory=dict)
+    benchmarks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+
 class PanelFile(Record):
     """What the file of a panel holds; `settings` hold for all its runs.
 
     Settings have the names of the fields of a plan. Those of a benchmark replace those of the panel, those of
     the rows of papers these, then those of the model, then those of the condition. `max_cost` is for all runs
-    of one session together.
+    and diagnostics of one session together.
     """
 
     title: str = ""
@@ -100,6 +116,7 @@ class PanelFile(Record):
     models: tuple[PanelModel, ...] = ()
     conditions: tuple[Condition, ...] = (Condition(name=""),)
     runs: tuple[PanelFolder, ...] = ()
+    diagnostics: tuple[PanelDiagnostic, ...] = ()
 
     def __post_init__(self) -> None:
         is_asked = bool(self.benchmarks or self.models or not self.runs)
@@ -157,6 +174,8 @@ class PanelRun:
     plan: Plan
     folder: Path
     about: ModelFacts = UNKNOWN
+    has_trials: bool = True
+    """Whether its questions are asked; False where only diagnostics ask on its benchmark."""
 
     @property
     def label(self) -> str:
@@ -219,7 +238,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
         folder = root / slug(title) / slug(label)
         about = ModelFacts(family=model.family, base=model.base, size_b=model.size_b)
         place = {"benchmark": title, "model": name, "condition": condition.name}
-        runs.append(PanelRun(**place, plan=plan, folder=folder, about=about))
+        runs.append(PanelRun(**place, plan=plan, folder=folder, about=about, has_trials=entry.trials))
     _check_apart(runs)
     if panel.max_cost is not None:
         _check_prices(runs)
@@ -327,9 +346,14 @@ def _check_prices(runs: Sequence[PanelRun]) -> None:
 
 
 def check_panel(
-    runs: Sequence[PanelRun], *, source: Path, environment: Environment, is_trusted: bool
+    runs: Sequence[PanelRun],
+    *,
+    source: Path,
+    environment: Environment,
+    is_trusted: bool,
+    more: Iterable[Need] = (),
 ) -> None:
-    """See that the user has allowed what the file of a panel wants.
+    """See that the user has allowed what the file of a panel wants; `more` is what its diagnostics want.
 
     Raises:
         TrustError: it wants what needs the user's word; nothing was asked.
@@ -337,4 +361,5 @@ def check_panel(
     needs = (
         need for run in runs for need in needs_of_plan(run.plan, folder=run.folder, environment=environment)
     )
-    check(dict.fromkeys(needs), source=source, environment=environment, is_trusted=is_trusted)
+    wanted = dict.fromkeys((*needs, *more))
+    check(wanted, source=source, environment=environment, is_trusted=is_trusted)
