@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vidence.engine.panel import PanelRun
     from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan
-    from vidence.report.panel_asked import Panel
+    from vidence.report.panel_asked import AskedPanel, Panel
 
 
 @click.command()
@@ -89,7 +89,7 @@ def panel(
     from vidence.engine.panel_diagnostics import examinations
     from vidence.make.pipeline.config_file import read_config
     from vidence.report.panel_ahead import ahead
-    from vidence.report.panel_asked import ask_panel, read_panel, taken
+    from vidence.report.panel_asked import read_panel, taken
     from vidence.report.panel_named import check_view
 
     for view in views:
@@ -109,24 +109,10 @@ def panel(
     more = [need for one in examined_on for need in one.needs()]
     check_panel(runs, source=file, environment=environment(), is_trusted=trust, more=more)
     again = f"vidence panel {file}" + (f" --out {out}" if out is not None else "")
-
-    n_runs = sum(run.has_trials for run in runs)
-
-    def put(place: int, run: "PanelRun", plan: "Plan") -> "Summary":
-        say(console, (f"[{place}/{n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
-        summary = asked(plan, run.folder, console, again=again, progress=progress)
-        say_summary(summary, run.folder, console)
-        return summary
-
-    def look(place: int, one: "Examination", plan: "Plan") -> "Account":
-        say(console, (f"[{place}/{len(examined_on)}] ", "bold"), one.label)
-        return examined(one.diagnostic, plan, one.run.folder, options=one.options, progress=progress)
-
-    done = (
-        ask_panel(runs, max_cost=config.max_cost, ask=put, examinations=examined_on, examine=look)
-        if ask
-        else taken(runs)
+    steps = _Steps(
+        console=console, again=again, progress=progress, n_runs=sum(run.has_trials for run in runs)
     )
+    done = steps.taken(runs, examined_on, max_cost=config.max_cost) if ask else taken(runs)
     done.runs += given
     if done.runs:
         found = read_panel(config.title or file.stem, done, level=level)
@@ -137,6 +123,36 @@ def panel(
     for line in done.not_found:
         say(console, ("no findings: ", "red"), line)
     return NOT_ALL if done.missing or done.not_found or done.n_failed else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Steps:
+    """How the runs and the diagnostics of a panel are asked for on the terminal."""
+
+    console: Screen
+    again: str
+    progress: str
+    n_runs: int
+
+    def taken(
+        self, runs: "Sequence[PanelRun]", examinations: "Sequence[Examination]", *, max_cost: float | None
+    ) -> "AskedPanel":
+        """Ask the runs, then the diagnostics."""
+        from vidence.report.panel_asked import ask_panel
+
+        def examine(place: int, one: "Examination", plan: "Plan") -> "Account":
+            say(self.console, (f"[{place}/{len(examinations)}] ", "bold"), one.label)
+            folder = one.run.folder
+            return examined(one.diagnostic, plan, folder, options=one.options, progress=self.progress)
+
+        return ask_panel(runs, max_cost=max_cost, ask=self.ask, examinations=examinations, examine=examine)
+
+    def ask(self, place: int, run: "PanelRun", plan: "Plan") -> "Summary":
+        """Ask what is left of one run."""
+        say(self.console, (f"[{place}/{self.n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
+        summary = asked(plan, run.folder, self.console, again=self.again, progress=self.progress)
+        say_summary(summary, run.folder, self.console)
+        return summary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,13 @@ import msgspec
 from vidence.ask.files import explained
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
+from vidence.engine.diagnose import option_texts
 from vidence.engine.environment import Environment
 from vidence.engine.given import spec_of
 from vidence.engine.plan import Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of
-from vidence.engine.specs import short_name
+from vidence.engine.specs import model_spec, short_name
 from vidence.engine.trust import Need, check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
@@ -81,9 +82,14 @@ class PanelFolder(ModelFacts):
 
 
 class Condition(Record):
-    """One way to ask in which the runs of a panel differ."""
+    """One way to ask in which the runs of a panel differ.
+
+    `options` are those of every model under it, such as its budget of thinking; they replace what the spec
+    of the model says.
+    """
 
     name: str
+    options: dict[str, object] = msgspec.field(default_factory=dict)
     settings: dict[str, object] = msgspec.field(default_factory=dict)
 
 
@@ -229,7 +235,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
             plan = make_plan(
                 entry.benchmark,
                 data=_place(entry.data, beside),
-                model=model.model,
+                model=_with_options(model.model, condition.options),
                 overrides=settings | {"name": label, "media": _text(_place(entry.media, beside))},
                 cache=cache,
             )
@@ -300,6 +306,19 @@ def _rows(
             raise UsageError(f"{model.model} has the row {name}, and the panel has no benchmark {of}")
         if of == benchmark:
             yield paper_rows()[name].settings
+
+
+def _with_options(model: str, options: Mapping[str, object]) -> str:
+    """The spec of a model with other options."""
+    if not options:
+        return model
+    texts = option_texts(options)
+    if wrong := next((key for key, text in texts.items() if {"&", "?", "%"} & set(text)), None):
+        raise UsageError(
+            f"the option {wrong} of a condition is {texts[wrong]!r}; expected no '&', '?' or '%': name "
+            "another model in its place"
+        )
+    return model_spec(model, "+" + "&".join(f"{key}={text}" for key, text in texts.items()))
 
 
 def _place(data: str | None, beside: Path) -> Path | None:

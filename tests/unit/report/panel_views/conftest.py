@@ -44,10 +44,13 @@ def cell(runs):
         facts=None,
         about=None,
         questions=None,
+        model_spec=None,
         **plan,
     ):
         nonlocal n_made
         n_made += 1
+        if model_spec:
+            plan["model"] = model_spec
         if isinstance(right, float):
             right = np.random.default_rng(seed).random(n) < right
         prefix = questions or split
