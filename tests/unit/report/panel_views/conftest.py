@@ -49,8 +49,6 @@ def cell(runs):
     ):
         nonlocal n_made
         n_made += 1
-        if model_spec:
-            plan["model"] = model_spec
         if isinstance(right, float):
             right = np.random.default_rng(seed).random(n) < right
         prefix = questions or split
@@ -76,7 +74,7 @@ def cell(runs):
             facts={"n_planned": len(items), **(facts or {})},
             benchmark=benchmark,
             split=split,
-            **plan,
+            **plan | ({"model": model_spec} if model_spec else {}),
         )
         return GridCell(
             benchmark=title or benchmark,

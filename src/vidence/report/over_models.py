@@ -1,0 +1,84 @@
+"""Scores of models on the values of a tag, as a table that correlations and sorted means are taken from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.report.results import Row
+from vidence.report.scores import Scored, chosen, natural_order
+from vidence.statistics.sorted_means import Marks
+
+
+def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:
+    """The tags and values of ``TAG=VALUE,TAG=VALUE``; nothing for an empty text.
+
+    Raises:
+        UsageError: it is not of this form; `what` says whose it is.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for part in filter(None, text.split(",")):
+        tag, sign, value = (word.strip() for word in part.partition("="))
+        if not (tag and sign and value):
+            raise UsageError(f"{what} {text!r}; expected TAG=VALUE such as set=single, with commas between")
+        found[tag] = (value,)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByValue:
+    """The marks of several models on questions with values of a tag.
+
+    Only values of which every model has a mark are kept; `left_out` are the others. Shapes: `scores`
+    (n_models, n_values), the mean of each model's marks.
+    """
+
+    models: tuple[str, ...]
+    values: tuple[str, ...]
+    marks: tuple[Marks, ...]
+    scores: NDArray[np.float64]
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, rows: Mapping[str, Sequence[Row]], *, by: str, where: Mapping[str, Sequence[str]]
+    ) -> "ByValue | None":
+        """The marks of the models on the questions of `where`; None where no value is known of all models.
+
+        Args:
+            rows: the trials of each model, by its name.
+            by: the tag.
+            where: which questions.
+        """
+        scored = {name: Scored.of(chosen(some, where)) for name, some in rows.items()}
+        own = {name: {item.tags[by] for item in one.items if by in item.tags} for name, one in scored.items()}
+        known = set.intersection(*own.values()) if own else set()
+        if not known:
+            return None
+        values = tuple(sorted(known, key=natural_order))
+        place = {value: i for i, value in enumerate(values)}
+        marks = []
+        for one in scored.values():
+            at = [i for i, item in enumerate(one.items) if item.tags.get(by) in place]
+            things = np.array([place[one.items[i].tags[by]] for i in at], np.int64)
+            marks.append(Marks(values=np.asarray(one.values[at], np.float64), things=things))
+        scores = [
+            np.bincount(m.things, weights=m.values, minlength=len(values))
+            / np.bincount(m.things, minlength=len(values))
+            for m in marks
+        ]
+        return cls(
+            models=tuple(scored),
+            values=values,
+            marks=tuple(marks),
+            scores=np.array(scores),
+            left_out=tuple(sorted(set[str]().union(*own.values()) - known, key=natural_order)),
+        )
+
+    def note(self) -> str:
+        """Which values are left out; empty where none is."""
+        if not self.left_out:
+            return ""
+        return f"Left out, since not every model has a score there: {', '.join(self.left_out)}."
