@@ -89,7 +89,8 @@ class _Strata:
         if n_without and plan.strata_missing == "refuse":
             raise UsageError(
                 f"{n_without:,} of {len(items):,} questions lack the tag {tag!r} of the sample; say "
-                "--strata-missing keep to draw them as a stratum of their own, or leave-out to sample the others"
+                "--strata-missing keep to draw them as a stratum of their own, or leave-out to sample the "
+                "others"
             )
         is_kept = plan.strata_missing == "keep"
         return cls(items=items, tag=tag, places=strata(items, tag, has_untagged=is_kept))
@@ -128,8 +129,8 @@ def _each(among: _Strata, n: int, *, seed: int) -> Drawn:
     kept, counts = _taken(among, {value: min(n, size) for value, size in among.sizes.items()}, seed=seed)
     return kept, [
         f"sampled by {among.tag}, {n} questions with each value or all that there are ({counts}): a mean "
-        "over questions is that of this sample, where values weigh otherwise than in the set; the table of the "
-        "sample has the weighted mean"
+        "over questions is that of this sample, where values weigh otherwise than in the set; the table of "
+        "the sample has the weighted mean"
     ]
 
 

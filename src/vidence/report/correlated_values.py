@@ -9,9 +9,13 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.report.correlated import Correlated, Point, Points, correlate, tables
+from vidence.report.correlated import ALL, Axes, Correlated, Point, Points, correlate, points_of, tables
 from vidence.report.over_models import ByValue, where_of
+from vidence.report.results import SEED, Run
 from vidence.report.results import Row as TrialRow
+from vidence.report.scores import Draws
+from vidence.report.side_by_side import run_names
+from vidence.report.sorted_values import sorted_statements
 from vidence.statistics.split_halves import LEAST_RATERS, ceiling, reliability
 from vidence.tables.charts import Dot, Scatter, Statement
 from vidence.tables.table import Column, Row, Table
@@ -151,6 +155,60 @@ def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: f
         x=f"accuracy, {scores.x}", y=f"accuracy, {scores.y}", points=tuple(points), are_shares=(True, True)
     )
     return correlate(about, rng=rng, level=level)
+
+
+def shown_of(
+    runs: Sequence[Run], axes: Axes, *, over_runs: bool, level: float
+) -> tuple[Correlated, tuple[Statement, ...]]:
+    """What ``vidence correlate`` shows: the figure of the points first, then the tables.
+
+    Args:
+        runs: the runs; none where a table has the points.
+        axes: what the points are.
+        over_runs: whether the points are values of a tag, the mean over the runs.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: as `of_runs` and `points_of`.
+    """
+    rng = np.random.default_rng(SEED)
+    if over_runs:
+        one, found = of_runs(runs, axes, draws=Draws(rng=rng, level=level))
+        return one.found, found
+    correlated = correlate(points_of(runs, axes), rng=rng, level=level)
+    return correlated, (scatter(correlated), *tables(correlated))
+
+
+def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModels, tuple[Statement, ...]]:
+    """The correlation over the values of a tag that ``vidence correlate --over-runs`` shows, and its figures.
+
+    Args:
+        runs: the runs, a model each.
+        axes: what the points are; `cluster` is a tag here.
+        draws: where the draws come from.
+
+    Raises:
+        UsageError: no tag, a table, the same run twice, and as `over_values`.
+    """
+    if not runs or not axes.by or axes.table or axes.within:
+        raise UsageError("--over-runs takes run folders and --by TAG, and neither --with nor --within")
+    names = axes.names or run_names(runs)
+    if len(names) != len(runs) or len(set(names)) < len(names):
+        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+    rows = {name: run.rows for name, run in zip(names, runs, strict=True)}
+    scores = Scores(x=_words(axes.x), y=_words(axes.y), by=axes.by, cluster=axes.cluster or "")
+    found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
+    both = {name: where_of(text, what=f"--{name}") for name, text in (("x", scores.x), ("y", scores.y))}
+    tags = both["x"].keys() & both["y"].keys()
+    where = {tag: tuple(dict.fromkeys((*both["x"][tag], *both["y"][tag]))) for tag in tags}
+    whole = ByValue.of(rows, by=axes.by, where=where)
+    title = runs[0].plan.benchmark
+    figures = sorted_statements(title, whole, by=axes.by, draws=draws) if whole is not None else ()
+    return found, (*statements(found, name="correlation"), *figures)
+
+
+def _words(axis: str) -> str:
+    return "" if axis == ALL else axis
 
 
 # --------------------------------------------------------------------------- tables and figures

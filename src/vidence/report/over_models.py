@@ -1,15 +1,22 @@
 """Scores of models on the values of a tag, as a table that correlations and sorted means are taken from."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.records import Estimate
 from vidence.report.results import Row
 from vidence.report.scores import Scored, chosen, natural_order
+from vidence.statistics.intervals import quantile
 from vidence.statistics.sorted_means import Marks
+
+LEAST_MODELS: Final = 3
+"""Of fewer no interval over models is told."""
 
 
 def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:
@@ -82,3 +89,26 @@ class ByValue:
         if not self.left_out:
             return ""
         return f"Left out, since not every model has a score there: {', '.join(self.left_out)}."
+
+
+def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
+    """The mean of one value for each model, with Student's interval; None without values."""
+    n = len(values)
+    if not n:
+        return None
+    mean = float(np.mean(values))
+    low = high = math.nan
+    reason = f"too few models ({n})" if n < LEAST_MODELS else ""
+    if not reason:
+        half = quantile(n - 1, level) * float(np.std(values, ddof=1)) / math.sqrt(n)
+        low, high = max(0.0, mean - half), min(1.0, mean + half)
+    return Estimate(
+        value=mean,
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        n_clusters=n,
+        method="mean over models, Student's t" if not reason else f"mean over models; no interval: {reason}",
+        reason=reason,
+    )
