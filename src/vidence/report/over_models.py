@@ -47,6 +47,8 @@ class ByValue:
     marks: tuple[Marks, ...]
     scores: NDArray[np.float64]
     left_out: tuple[str, ...]
+    are_alike: bool
+    """Whether the marks of all models are of the same questions in the same order."""
 
     @classmethod
     def of(
@@ -66,10 +68,11 @@ class ByValue:
             return None
         values = tuple(sorted(known, key=natural_order))
         place = {value: i for i, value in enumerate(values)}
-        marks = []
+        marks, asked = [], []
         for one in scored.values():
             at = [i for i, item in enumerate(one.items) if item.tags.get(by) in place]
             things = np.array([place[one.items[i].tags[by]] for i in at], np.int64)
+            asked.append(tuple(one.items[i].item_id for i in at))
             marks.append(Marks(values=np.asarray(one.values[at], np.float64), things=things))
         scores = [
             np.bincount(m.things, weights=m.values, minlength=len(values))
@@ -82,6 +85,7 @@ class ByValue:
             marks=tuple(marks),
             scores=np.array(scores),
             left_out=tuple(sorted(set[str]().union(*own.values()) - known, key=natural_order)),
+            are_alike=len(set(asked)) == 1,
         )
 
     def note(self) -> str:

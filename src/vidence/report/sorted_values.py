@@ -1,5 +1,6 @@
 """The values of a tag from the easiest to the hardest over models: the figure with its envelope."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,7 +24,13 @@ def sorted_statements(benchmark: str, found: ByValue, *, by: str, draws: Draws) 
         by: the tag.
         draws: where the draws come from.
     """
-    result = sorted_means(found.marks, n_things=len(found.values), rng=draws.fresh(), level=draws.level)
+    result = sorted_means(
+        found.marks,
+        n_things=len(found.values),
+        rng=draws.fresh(),
+        are_alike=found.are_alike,
+        level=draws.level,
+    )
     names = [found.values[i] for i in result.order]
     return (
         _figure(benchmark, names, result, by=by, draws=draws),
@@ -71,7 +78,12 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
         ),
         x_labels=words,
         note=f"Upright lines: where {100 * draws.level:g} % of the means of a place lie if no {by} is harder "
-        f"than another. That the means spread as far by luck has p {p_words(found.p_value)}.",
+        f"than another and no question either. That the means spread as far so has p {p_words(found.p_value)}"
+        + (
+            f"; where questions differ, and all models find the same ones hard, {p_words(found.p_questions)}."
+            if not math.isnan(found.p_questions)
+            else "."
+        ),
     )
 
 
@@ -99,6 +111,7 @@ def _table(benchmark: str, found: ByValue, result: SortedMeans, *, by: str, draw
         ),
         rows=tuple(rows),
         note="Each model and condition counts alike. The envelope is of places, not of names: a value outside"
-        " says that the order is not luck alone, not that its own place is known. "
-        f"Spread of all means: p {p_words(result.p_value)}. {found.note()}".strip(),
+        " says that the order is not luck alone, not that its own place is known. Values with few marks come"
+        " to lie at the ends. With few questions of a value its mean may be that of a hard question: then the"
+        f" p where questions differ is the one to go by. {found.note()}".strip(),
     )

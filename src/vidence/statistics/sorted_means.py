@@ -1,5 +1,6 @@
 """Means in the order of their size, beside what sorting alone makes of things that do not differ."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -42,6 +43,7 @@ class SortedMeans:
     middle: NDArray[np.float64]
     high: NDArray[np.float64]
     p_value: float
+    p_questions: float
 
 
 def sorted_means(
@@ -49,6 +51,7 @@ def sorted_means(
     *,
     n_things: int,
     rng: np.random.Generator,
+    are_alike: bool = False,
     level: float = 0.95,
     n_draws: int = N_DRAWS,
 ) -> SortedMeans:
@@ -62,6 +65,8 @@ def sorted_means(
         raters: their marks; every thing has a mark of one of them.
         n_things: how many things there are.
         rng: where the draws come from.
+        are_alike: whether the marks of all raters are of the same questions in the same order. Whole
+            questions, with the marks of all raters, are then dealt out besides, for `p_questions`.
         level: how many of the draws lie inside the envelope at each place.
         n_draws: how many draws.
 
@@ -83,26 +88,36 @@ def sorted_means(
         raise UsageError(f"thing {int(np.argmin(n_own.any(axis=0)))} has no mark; leave it out")
     means = _means([one.values[None, :] for one in raters], raters, n_own)[0]
     rows = max(1, BLOCK_CELLS // max(sum(len(one.values) for one in raters), n_things))
-    drawn = []
+    drawn, together = [], []
     for start in range(0, n_draws, rows):
         n = min(rows, n_draws - start)
         dealt = [rng.permuted(np.tile(one.values, (n, 1)), axis=1) for one in raters]
         drawn.append(_means(dealt, raters, n_own))
+        if are_alike:
+            orders = rng.permuted(np.tile(np.arange(len(raters[0].values)), (n, 1)), axis=1)
+            together.append(_means([one.values[orders] for one in raters], raters, n_own))
     null = np.concatenate(drawn)
-    spread = null.var(axis=1)
+    p_value = _p_of_spread(means, null)
+    p_questions = _p_of_spread(means, np.concatenate(together)) if together else math.nan
     null = -np.sort(-null, axis=1)
     order = np.argsort(-means, kind="stable")
     tail = (1 - level) / 2
     low, middle, high = np.quantile(null, (tail, 0.5, 1 - tail), axis=0)
-    n_reached = int((spread >= means.var() - ROUNDING).sum())
     return SortedMeans(
         order=order.astype(np.int64),
         means=means[order],
         low=low,
         middle=middle,
         high=high,
-        p_value=(n_reached + 1) / (n_draws + 1),
+        p_value=p_value,
+        p_questions=p_questions,
     )
+
+
+def _p_of_spread(means: NDArray[np.float64], null: NDArray[np.float64]) -> float:
+    """How often draws spread as far as the means that were seen, which count among them."""
+    n_reached = int((null.var(axis=1) >= means.var() - ROUNDING).sum())
+    return (n_reached + 1) / (len(null) + 1)
 
 
 def _means(

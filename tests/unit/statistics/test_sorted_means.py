@@ -44,6 +44,21 @@ def test_a_planted_difference_leaves_the_envelope():
     assert (found.means[:5] > found.high[:5]).all()
 
 
+def test_questions_that_are_hard_for_all_are_no_difference_of_things():
+    """20 things with 3 questions each; questions differ, things do not, and 6 raters share the questions."""
+    rng = np.random.default_rng(4)
+    n_marks = n_questions = 0
+    things = np.repeat(np.arange(20), 3)
+    for _ in range(100):
+        hard = rng.random(60)
+        some = [Marks(values=(rng.random(60) < hard).astype(float), things=things) for _ in range(6)]
+        found = sorted_means(some, n_things=20, rng=rng, are_alike=True, n_draws=199)
+        n_marks += found.p_value <= 0.05
+        n_questions += found.p_questions <= 0.05
+    assert n_questions <= 12  # 5 are expected
+    assert n_marks > 60  # marks that are taken as independent call nearly everything a difference
+
+
 def test_no_marks_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(UsageError, match="no raters"):

@@ -10,7 +10,7 @@ from vidence.records import Record
 from vidence.report.correlated import sentences, tables
 from vidence.report.correlated_values import Scores, over_pairs, over_values, scatter, statements
 from vidence.report.panel_grid import Grid, PanelView, by_benchmark
-from vidence.report.panel_views.sorted_values import rows_of
+from vidence.report.panel_views.sorted_values import rows_of, title_of
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
 
@@ -57,7 +57,8 @@ class Correlation:
         scores = Scores(
             x=settings.x, y=settings.y, by=settings.by, where=settings.where, cluster=settings.cluster
         )
-        for benchmark, cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).items():
+        for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
+            benchmark = title_of(cells)
             name, rows = f"correlation:{benchmark}", rows_of(cells)
             if settings.points == "values":
                 found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)

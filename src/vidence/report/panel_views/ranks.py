@@ -16,7 +16,18 @@ from vidence.statistics.paired import compare, holm
 from vidence.statistics.rank_changes import Ranks, rank_changes
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Chart, Point, Series, Statement
-from vidence.tables.table import Cell, Column, Line, Measure, Row, Table, number, share, tabulate
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Measure,
+    Row,
+    Table,
+    number,
+    number_text,
+    share,
+    tabulate,
+)
 
 MOST_CURVES: Final = 8  # settings along the figure
 MOST_PAIRS: Final = 40  # lines of models that change places
@@ -94,24 +105,17 @@ def _taus(one: LinedUp, found: Ranks, *, draws: Draws) -> Table:
     names = list(one.settings)
     n = len(one.models)
 
-    def cell(a: int, b: int) -> Estimate | Cell:
+    def cell(a: int, b: int) -> Cell:
         if a == b:
             return Cell()
-        return Estimate(
-            value=float(found.tau[a, b]),
-            low=float(found.low[a, b]),
-            high=float(found.high[a, b]),
-            level=draws.level,
-            n=n,
-            n_clusters=n,
-            method="tau-b, draws of whole clusters",
-        )
+        ends = f"draws {number_text(float(found.low[a, b]))} to {number_text(float(found.high[a, b]))}"
+        return Cell(value=float(found.tau[a, b]), detail=ends)
 
     notes = " ".join(
         (
-            f"Kendall's tau-b of the orders of {n} models in two settings, with what {100 * draws.level:g} % "
-            "of the draws of whole clusters give. Draws add noise to noise: they lie below the value where "
-            "orders are close.",
+            f"Kendall's tau-b of the orders of {n} models in two settings; beside it what "
+            f"{100 * draws.level:g} % of the draws of whole clusters give. That is no interval: a draw adds "
+            "noise to noise, so that draws lie below the value where models are close.",
             *one.notes,
         )
     )
@@ -171,8 +175,8 @@ def _places(one: LinedUp, found: Ranks, *, draws: Draws) -> Table:
         rows=(Line(f"swap:{i}", s.label, s, detail=s.detail) for i, s in enumerate(swaps[:MOST_PAIRS])),
         measures=measures,
         notes=(
-            f"Of {n_pairs} pairs of models in two settings {len(swaps)} are in opposite orders, {n_clear} of "
-            f"them clearly.{more}",
+            f"Of {n_pairs:,} pairs of models in two settings {len(swaps):,} are in opposite orders, "
+            f"{n_clear} of them clearly.{more}",
             "Two models that are alike are in opposite orders in half of the draws.",
         ),
     )

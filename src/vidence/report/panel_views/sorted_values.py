@@ -50,7 +50,8 @@ class SortedValues:
         """
         settings, made = self.settings, list[Statement]()
         where = where_of(settings.where, what="sorted: where=")
-        for benchmark, cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).items():
+        for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
+            benchmark = title_of(cells)
             found = ByValue.of(rows_of(cells), by=settings.by, where=where)
             if found is not None and len(found.values) > 1:
                 made += sorted_statements(benchmark, found, by=settings.by, draws=draws)
@@ -72,3 +73,9 @@ def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
     for cell in cells:
         found.setdefault(cell.label, []).extend(cell.run.rows)
     return found
+
+
+def title_of(cells: Sequence[GridCell]) -> str:
+    """What runs of one benchmark are called: its name in the panel, where there is one."""
+    titles = list(dict.fromkeys(cell.benchmark for cell in cells))
+    return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark

@@ -23,7 +23,8 @@ def test_models_that_change_places_between_tasks_are_clear(cell, grid, draws):
     assert [one.label for one in figure.series] == ["a", "b"]
     assert [words for _, words in figure.x_labels] == ["count", "order"]
     assert draw_plot(figure).legend[0][1] == "a"
-    assert taus.value("setting:count", "setting:order").value == -1.0
+    assert taus.value("setting:count", "setting:order") == -1.0
+    assert shown(taus, "setting:count", "setting:order").detail == "draws -1.00 to -1.00"
     assert shown(places, "swap:0", "clear").text == "clear"
     assert places.value("swap:0", "draws") > 0.99
     assert "Of 1 pairs of models in two settings 1 are in opposite orders, 1 of them clearly." in places.note
@@ -45,7 +46,7 @@ def test_benchmarks_are_settings_of_models_that_are_in_all(cell, grid, draws):
         cell("c", right=0.5, seed=4, title="two"),
     ]
     _, taus, places = open_view("ranks?by=benchmark").show(grid(*cells), draws)
-    assert taus.value("setting:one, all", "setting:two, all").value == -1.0
+    assert taus.value("setting:one, all", "setting:two, all") == -1.0
     assert "Left out, since not in every setting: c." in taus.note
     assert places.rows[0].detail == "one, all, two, all"
 
