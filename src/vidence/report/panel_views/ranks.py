@@ -1,6 +1,6 @@
 """Whether models keep their order from one setting to another: conditions, benchmarks, or tasks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Final
@@ -66,7 +66,9 @@ class RankChanges:
                 list(one.settings.values()), rng=draws.fresh(), resampling=Resampling(level=draws.level)
             )
             figure = [_figure(one, draws=draws)] if len(one.settings) <= MOST_CURVES else []
-            made += [*figure, _taus(one, found, draws=draws), _places(one, found, draws=draws)]
+            swaps = sorted(_swaps(one, found, draws=draws), key=lambda s: (s.p_least_sure, -s.share))
+            places = [_places(one, swaps, draws=draws)] if swaps else []
+            made += [*figure, _taus(one, found, has_swaps=bool(swaps), draws=draws), *places]
         return tuple(made)
 
 
@@ -101,7 +103,7 @@ def _figure(one: LinedUp, *, draws: Draws) -> Chart:
     )
 
 
-def _taus(one: LinedUp, found: Ranks, *, draws: Draws) -> Table:
+def _taus(one: LinedUp, found: Ranks, *, has_swaps: bool, draws: Draws) -> Table:
     names = list(one.settings)
     n = len(one.models)
 
@@ -116,9 +118,10 @@ def _taus(one: LinedUp, found: Ranks, *, draws: Draws) -> Table:
             f"Kendall's tau-b of the orders of {n} models in two settings; beside it what "
             f"{100 * draws.level:g} % of the draws of whole clusters give. That is no interval: a draw adds "
             "noise to noise, so that draws lie below the value where models are close.",
+            "" if has_swaps else "No two models are in opposite orders in two settings.",
             *one.notes,
         )
-    )
+    ).strip()
     return Table(
         name=f"ranks-tau:{one.title}",
         title=f"{one.title}: how far settings agree on the order of models",
@@ -147,12 +150,15 @@ class _Swap:
     p_second: float
     share: float
 
+    @property
+    def p_least_sure(self) -> float:
+        return max(self.p_first, self.p_second)
+
     def is_clear(self, level: float) -> bool:
-        return max(self.p_first, self.p_second) < 1 - level
+        return self.p_least_sure < 1 - level
 
 
-def _places(one: LinedUp, found: Ranks, *, draws: Draws) -> Table:
-    swaps = sorted(_swaps(one, found, draws=draws), key=lambda s: (max(s.p_first, s.p_second), -s.share))
+def _places(one: LinedUp, swaps: Sequence[_Swap], *, draws: Draws) -> Table:
     n_clear = sum(swap.is_clear(draws.level) for swap in swaps)
     n_pairs = len(list(combinations(one.models, 2))) * len(list(combinations(one.settings, 2)))
     more = f" The {MOST_PAIRS} surest of them are shown." if len(swaps) > MOST_PAIRS else ""
