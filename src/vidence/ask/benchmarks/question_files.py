@@ -114,6 +114,9 @@ def _check(item: Item) -> None:
     for i, hint in enumerate(item.hints):
         if not hint.strip():
             raise FieldError(f"hints[{i}]", "empty; expected a text, or no hint of that level and above")
+    for i, step in enumerate(item.steps):
+        if not step.strip():
+            raise FieldError(f"steps[{i}]", "empty; expected a text")
     _check_choices(item)
     for i, media in enumerate(item.media):
         _check_media(f"media[{i}]", media)
@@ -121,6 +124,12 @@ def _check(item: Item) -> None:
         _check_span(f"evidence[{i}]", evidence)
         if (first := min(evidence.frames, default=0)) < 0:
             raise FieldError(f"evidence[{i}].frames", f"{first} found; frames are counted from 0")
+        if evidence.step is not None and not 0 <= evidence.step < len(item.steps):
+            raise FieldError(
+                f"evidence[{i}].step",
+                f"{evidence.step} found, and there are {len(item.steps)} steps; expected a place in steps, "
+                "counted from 0",
+            )
 
 
 def _check_media(field: str, media: Media) -> None:

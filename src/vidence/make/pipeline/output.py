@@ -17,6 +17,7 @@ ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
 TASKS_FOLDER = Path("data") / "tasks"
 VIDEOS_LINK = Path("data") / "videos"
 _LETTERS = "ABCDE"
+_HERBENCH = "herbench"
 _NO_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -62,7 +63,7 @@ def item_of(question: Question, *, maker: str) -> Item:
         "family": question.task.family,
         "structure": draft.structure,
         "n_evidence": str(len(draft.evidence)),
-        "k": str(draft.k),
+        **({} if draft.k is None else {"k": str(draft.k)}),
         **({} if draft.k_verified is None else {"k_verified": str(draft.k_verified)}),
         "draft": draft.draft_id,
     }
@@ -72,7 +73,7 @@ def item_of(question: Question, *, maker: str) -> Item:
         tags["source"] = video.collection
     return Item(
         item_id=question.question_id,
-        benchmark="herbench",
+        benchmark=draft.benchmark or _HERBENCH,
         media=(Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),),
         source=video.source_id,
         question=draft.question,
