@@ -114,12 +114,16 @@ def _check(item: Item) -> None:
     for i, hint in enumerate(item.hints):
         if not hint.strip():
             raise FieldError(f"hints[{i}]", "empty; expected a text, or no hint of that level and above")
-    for i, step in enumerate(item.steps):
-        if not step.strip():
-            raise FieldError(f"steps[{i}]", "empty; expected a text")
     _check_choices(item)
     for i, media in enumerate(item.media):
         _check_media(f"media[{i}]", media)
+    _check_reasons(item)
+
+
+def _check_reasons(item: Item) -> None:
+    for i, step in enumerate(item.steps):
+        if not step.strip():
+            raise FieldError(f"steps[{i}]", "empty; expected a text")
     for i, evidence in enumerate(item.evidence):
         _check_span(f"evidence[{i}]", evidence)
         if (first := min(evidence.frames, default=0)) < 0:
