@@ -185,9 +185,16 @@ def gate(
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
     sentences = (*sentences, f"{len(kept):,} of {len(items):,} questions are kept.")
-    write_said(json_path, "gate", sentences=sentences, tables=tables)
-    _print(sentences, [one for one in tables if one.name != "rules"], shown)
-    return 0 if kept else NOTHING_LEFT
+    return _said(len(kept), sentences, tables, to=(json_path, shown))
+
+
+def _said(
+    n_kept: int, sentences: "Sequence[str]", tables: "Sequence[Table]", *, to: tuple[Path | None, Screen]
+) -> int:
+    """Say what was found; the exit code."""
+    write_said(to[0], "gate", sentences=sentences, tables=tables)
+    _print(sentences, [one for one in tables if one.name != "rules"], to[1])
+    return 0 if n_kept else NOTHING_LEFT
 
 
 def load_items(
@@ -235,13 +242,19 @@ def _rules(
     from vidence.make.gates.rules import NeedsAllRules, OneFrameRules, TextOnlyRules
 
     preset = PRESETS[rule] if rule else Preset()
+    runs = _runs(panel.runs, preset)
+    alone = [flag for flag, value in {"--runs": panel.runs, "--at-least": panel.at_least}.items() if value]
+    if alone and not panel.models:
+        raise UsageError(
+            f"{alone[0]} says how readers of the words are asked, and nobody is; add --model SPEC"
+        )
     is_forced = preset.forced if panel.forced is None else panel.forced
     text_only = None
     if panel.models:
         text_only = TextOnlyRules(
             models=panel.models,
             at_least=panel.at_least or preset.at_least or len(panel.models),
-            runs=_runs(panel.runs, preset),
+            runs=runs,
             forced=is_forced,
         )
     return ItemGateRules(
@@ -297,9 +310,7 @@ def _by_verdicts(
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
     line = account_line(account).plain
-    write_said(said[0], "gate", sentences=(line,))
-    _print((line,), (), said[1])
-    return 0 if kept else NOTHING_LEFT
+    return _said(len(kept), (line,), (), to=said)
 
 
 def _print(sentences: "Sequence[str]", tables: "Sequence[Table]", shown: Screen) -> None:
