@@ -170,13 +170,14 @@ def _stratum(item: "Item", stratify: Sequence[str]) -> str:
 def _compare(
     whats: Sequence[str], overrides: dict[str, object], *, hashed: bool, near: float
 ) -> "tuple[list[Table], list[str], int]":
-    from vidence.make.gates.splits import hashes_of, shared_between
+    from vidence.make.gates.splits import hashes_of, near_images, shared_between
 
     (one, ours), (other, theirs) = (load_items(what, None, overrides=overrides) for what in whats)
     hashes: dict[str, str] = {}
     if hashed:
         hashes = hashes_of(ours, one.media_root) | hashes_of(theirs, other.media_root)
     shared = shared_between(ours, theirs, hashes=hashes, near=near)
+    shared = (*shared, *near_images(ours, theirs, roots=(one.media_root, other.media_root)))
     kinds = Counter(found.kind for found in shared)
     said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
     sentences = [

@@ -10,13 +10,16 @@ from typing import Final
 
 import numpy as np
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.gates.checks import asked_text
+from vidence.media.encode import Size
 from vidence.media.files import resolve
+from vidence.media.stills import read_image
 from vidence.records import Item, Record
-from vidence.statistics.near_duplicates import LEAST, gather, near_pairs
+from vidence.statistics.near_duplicates import LEAST, difference_hash, gather, near_pairs
 
 _CHUNK: Final = 2**20
+MOST_BITS: Final = 4
 _ROUNDING: Final = 1e-6
 _THIRDS: Final = 0.005  # 0.33 and 0.67 are meant to be 1
 
@@ -181,7 +184,8 @@ class Shared(Record, omit_defaults=True):
     """Something that two sets have in common.
 
     `kind` is ``source``, ``path``, ``file`` (the same bytes), ``span`` (stretches of one file that overlap),
-    ``question`` (the same words) or ``near-question``. `first` and `second` are ids of items.
+    ``question`` (the same words), ``near-question``, or ``near-image`` (nearly equal by `difference_hash`).
+    `first` and `second` are ids of items.
     """
 
     kind: str
@@ -263,3 +267,45 @@ def _shared_questions(ones: Sequence[Item], others: Sequence[Item], *, near: flo
         for first, second in ((a, d), (c, b)):
             if first and second:
                 yield Shared(kind="near-question", what=what, first=tuple(first), second=tuple(second))
+
+
+def near_images(
+    ones: Sequence[Item], others: Sequence[Item], *, roots: tuple[Path, Path], most: int = MOST_BITS
+) -> tuple[Shared, ...]:
+    """Images of two sets that look nearly the same, for people to look at; their paths differ.
+
+    Args:
+        ones: the questions of one split.
+        others: those of the other one.
+        roots: the folders that their media start from.
+        most: bits of `difference_hash` in which near images differ at most.
+
+    Raises:
+        DataError: a medium leads out of its folder.
+    """
+    first, second = (_looks(items, root) for items, root in zip((ones, others), roots, strict=True))
+    found = []
+    for name, (look, ids) in first.items():
+        for other, (its_look, its_ids) in second.items():
+            bits = (look ^ its_look).bit_count()
+            if name != other and bits <= most:
+                what = f"{name} and {other} ({bits} bits)"
+                found.append(Shared(kind="near-image", what=what, first=tuple(ids), second=tuple(its_ids)))
+    return tuple(found)
+
+
+def _looks(items: Sequence[Item], root: Path) -> dict[str, tuple[int, list[str]]]:
+    """The hash of each image that is here and can be read, with the items that show it."""
+    found: dict[str, tuple[int, list[str]]] = {}
+    for item in items:
+        for medium in item.media:
+            name = medium.path or medium.url or ""
+            if name in found:
+                found[name][1].append(item.item_id)
+            elif medium.kind == "image":
+                try:
+                    look = difference_hash(read_image(resolve(root, medium), size=Size()))
+                except (MediaError, UsageError):
+                    continue  # not here, or too small to have a look
+                found[name] = (look, [item.item_id])
+    return found

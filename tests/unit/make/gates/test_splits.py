@@ -5,10 +5,11 @@ from collections import Counter
 import msgspec
 import numpy as np
 import pytest
+from PIL import Image
 
 from subjects.asked_items import question
 from vidence.errors import UsageError
-from vidence.make.gates.splits import hashes_of, shared_between, sources_of, split_items
+from vidence.make.gates.splits import hashes_of, near_images, shared_between, sources_of, split_items
 from vidence.records import Item, Media
 
 SHARES = {"validation": 1 / 3, "test": 2 / 3}
@@ -85,3 +86,18 @@ def test_what_two_splits_share_is_found():
     (span,) = (one for one in found if one.kind == "span")
     assert span.what == "b.mp4 8 to 10 s"
     assert shared_between(ones[:1], others[2:], hashes={}) == ()
+
+
+def test_an_image_that_was_only_scaled_is_near_and_another_is_not(tmp_path):
+    pixels = np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8)
+    big = Image.fromarray(pixels).resize((640, 480))
+    big.save(tmp_path / "big.png")
+    big.resize((320, 240)).save(tmp_path / "small.jpg", quality=60)
+    Image.fromarray(pixels[::-1, ::-1].copy()).save(tmp_path / "other.png")
+    one, small, other = (
+        question(i, media=(Media(path=name, kind="image"),))
+        for i, name in enumerate(("big.png", "small.jpg", "other.png"))
+    )
+    absent = question(8, media=(Media(path="absent.png", kind="image"),))
+    (found,) = near_images([one, absent], [small, other], roots=(tmp_path, tmp_path))
+    assert (found.kind, found.first, found.second) == ("near-image", ("q0",), ("q1",))
