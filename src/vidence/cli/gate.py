@@ -103,7 +103,7 @@ class Panel:
 )
 @click.option(
     "--by",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="Keep and drop by these verdicts of an earlier call; nothing is asked.",
 )
 @click.option(
