@@ -43,6 +43,7 @@ COMMANDS = {
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
     "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
     "make": ("make", "Make questions from videos, motion capture or event logs."),
+    "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),

@@ -39,7 +39,7 @@ from vidence.make.scene_graph.composition import (
     Variable,
     View,
 )
-from vidence.make.scene_graph.scene import ValueOrNumber
+from vidence.make.scene_graph.scene import ValueOrNumber, natural
 from vidence.make.scene_graph.vocabulary import Skill
 
 SEPARATOR = "---"
@@ -62,10 +62,13 @@ class ProgramError(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A composition as it was written. Skills of conditions that no comment tells are yet to be found."""
+    """A composition as it was written.
+
+    `skills` are those that comments tell, the others are yet to be found; None: the composition has them all.
+    """
 
     composition: Composition
-    skills: Mapping[str, Skill]
+    skills: Mapping[str, Skill] | None
     line: int
 
 
@@ -137,7 +140,7 @@ class _Parser:
             scene=str(settings.get("scene", "")),
             steps=tuple(_renamed(step, named) for step in made),
             conditions=tuple(
-                Condition(id=named[one], skill="semantic") for one in sorted(named, key=self.ends.__getitem__)
+                Condition(id=one, skill="semantic") for one in sorted(named.values(), key=natural)
             ),
             question=str(settings.get("question", "")),
             options=options if isinstance(options, tuple) else (),

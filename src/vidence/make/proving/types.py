@@ -92,10 +92,12 @@ class Typed:
 
 def with_skills(written: Written, words: Vocabulary) -> Composition:
     """A composition with the skill of each condition: as a comment says it, or else the vocabulary."""
-    composition = written.composition
+    composition, skills = written.composition, written.skills
+    if skills is None:
+        return composition
     found = skills_of(composition, words)
     told = tuple(
-        Condition(id=one.id, skill=written.skills.get(one.id, found.get(one.id, "semantic")))
+        Condition(id=one.id, skill=skills.get(one.id, found.get(one.id, "semantic")))
         for one in composition.conditions
     )
     return msgspec.structs.replace(composition, conditions=told)
@@ -293,9 +295,7 @@ class _Checker:
             raise _Fault(f"{found} found; expected {' or '.join(kinds)}", one)
         return found
 
-    def _word(
-        self, kind: str, word: str, known: Mapping[str, object] | tuple[str, ...], at: Expression
-    ) -> None:
+    def _word(self, kind: str, word: str, known: Iterable[str], *, at: Expression) -> None:
         for says in unknown(kind, word, known, where=kind):
             raise _Fault(says, at)
 

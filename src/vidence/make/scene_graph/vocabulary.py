@@ -108,7 +108,7 @@ class Vocabulary(Record):
 
     def roles(self) -> dict[str, str]:
         """The category of every role; `entity` where kinds of events differ in it."""
-        found: dict[str, str] = msgspec.field(default_factory=dict)
+        found: dict[str, str] = {}
         for kind in self.events.values():
             for role, category in kind.roles.items():
                 found[role] = category if found.get(role, category) == category else ENTITY
