@@ -116,7 +116,8 @@ def _said(verdict: "Verdict", path: Path) -> Iterator[str]:
     proof = verdict.proof
     if proof is not None and verdict.is_proven:
         tried = f"{proof.subsets.tried} {'subsets' if proof.subsets.mode == 'all' else 'conditions left out'}"
-        yield f"{verdict.composition}: proven: {proof.answer.value}; {len(proof.conditions)} conditions, {tried}"
+        n = len(proof.conditions)
+        yield f"{verdict.composition}: proven: {proof.answer.value}; {n} conditions, {tried}"
         for one in proof.conditions:
             yield f"  {one.id} ({one.skill}) left out: {_left(one.without)}"
     for problem in verdict.problems:

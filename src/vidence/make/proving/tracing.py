@@ -63,13 +63,13 @@ class Trace:
                 for name in self._everyone(one.of, step):
                     self._attribute(name, attribute)
             case AttributeOf():
-                for name in self._values(one.of, step):
-                    self._attribute(str(name), one.name)
+                for owner in self._values(one.of, step):
+                    self._attribute(str(owner), one.name)
             case Select(by="appears" | "begins" | "ends"):
                 self._order(one, step)
             case Known():
-                for value in self._values(one.of, step):
-                    self._known(one.table, value)
+                for asked in self._values(one.of, step):
+                    self._known(one.table, asked)
             case _:
                 return
 

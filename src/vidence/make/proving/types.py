@@ -219,7 +219,8 @@ def depth_of(composition: Composition) -> int:
         return inner + (isinstance(expression, The | Select) and expression.pick != name)
 
     for step in composition.steps:
-        depths[step.variable] = depth(step.value, step.variable) + (step.variable != "answer")
+        is_named = step.variable != "answer"
+        depths[step.variable] = depth(step.value, step.variable if is_named else "") + is_named
     return max(depths.values(), default=0)
 
 

@@ -99,8 +99,8 @@ def _said(fact: Fact) -> str:
 def _cycles(facts: Sequence[RelationFact], words: Vocabulary) -> Iterator[Contradiction]:
     """Cycles of relations that are orders: transitive and not symmetric."""
     for name, relation in sorted(words.relations.items()):
-        if not relation.transitive or relation.symmetric:
-            continue
+        if not relation.transitive or relation.symmetric or name > (relation.inverse or name):
+            continue  # an order and its inverse have the same cycles
         edges: dict[str, dict[str, RelationFact]] = defaultdict(dict)
         for fact in facts:
             if fact.holds and fact.name == name:
