@@ -8,9 +8,9 @@ import pytest
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compose"
 MINE = """scene = "lane"
-question = "The first who appears after the person whose hand is shaken, with a bag of the same colour: which hair?"
-E = the(event(kind == "shake hands"))                                     # 1 semantic
-B = first(person(bag == E.whom.bag, appears_after(E.whom)), "appears")     # 2 correspondence, 3 temporal, 4 temporal
+question = "The first who appears after the person whose hand is shaken, with such a bag: which hair?"
+E = the(event(kind == "shake hands"))  # 1 semantic
+B = first(person(bag == E.whom.bag, appears_after(E.whom)), "appears")  # 2 correspondence, 3 temporal, 4 temporal
 answer = B.hair
 options = ["short", "braided", "long", "curly", "bald"]
 """

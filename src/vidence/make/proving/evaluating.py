@@ -74,6 +74,8 @@ Held: TypeAlias = ValueOrNumber | Found | Seen
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
 _Env: TypeAlias = Mapping[str, Held]
+_State: TypeAlias = tuple[dict[str, Held], Binding, int]
+"""Variables, the first binding with them, and how many there are."""
 
 
 @dataclass
@@ -110,6 +112,7 @@ class Evaluation:
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
         self._uses = [variables_in(step.value) for step in self.steps]
         self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes]] = {}
+        self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], Notes]] = {}
         self._live = [
             tuple(
                 step.variable
@@ -132,34 +135,70 @@ class Evaluation:
         Raises:
             UsageError: there are too many.
         """
-        states: dict[tuple[Held, ...], tuple[dict[str, Held], Binding, int]] = {(): ({}, {}, 1)}
-        for position, step in enumerate(self.steps[:-1]):
-            following: dict[tuple[Held, ...], tuple[dict[str, Held], Binding, int]] = {}
-            for env, binding, count in states.values():
-                if step.variable == free:
-                    outcomes, met = self._anything(self.typed.types[free]), Notes()
-                else:
-                    outcomes, met = self._step(position, env, dropped)
-                notes.add(met)
-                for value, picks in outcomes:
-                    made = {**env, step.variable: value}
-                    key = tuple(made[name] for name in self._live[position])
-                    if key in following:
-                        known = following[key]
-                        following[key] = (known[0], known[1], known[2] + count)
-                    else:
-                        bound = _bound(binding, picks, variable=step.variable, value=value)
-                        following[key] = made, bound, count
-            states = following
-            if len(states) > MOST_BRANCHES:
-                name = self.typed.composition.composition
-                raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
-        for env, binding, count in states.values():
+        states, met = self._states(len(self.steps) - 1, dropped, free)
+        notes.add(met)
+        for env, binding, count in states:
             outcomes, met = self._step(len(self.steps) - 1, env, dropped)
             notes.add(met)
             for value, picks in outcomes:
                 if not isinstance(value, Found | Seen):
                     yield Branch(value, {**binding, **dict(picks)}, count, env)
+
+    def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
+        """Every value that is allowed without some conditions, lazily; the same may come again.
+
+        Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
+        """
+        tried: list[set[tuple[Held, ...]]] = [set() for _ in self.steps]
+
+        def walk(position: int, env: _Env) -> Iterator[ValueOrNumber]:
+            outcomes, met = self._step(position, env, dropped)
+            notes.add(met)
+            for value, _ in outcomes:
+                if position == len(self.steps) - 1:
+                    if not isinstance(value, Found | Seen):
+                        yield value
+                    continue
+                made = {**env, self.steps[position].variable: value}
+                key = tuple([made[name] for name in self._live[position]])
+                if key not in tried[position]:
+                    tried[position].add(key)
+                    yield from walk(position + 1, made)
+
+        yield from walk(0, {})
+
+    def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        """What the first steps allow; kept, since it depends on the conditions in these steps only."""
+        if n_steps == 0:
+            return [({}, {}, 1)], Notes()
+        inside = frozenset[str]().union(*self._inside[:n_steps])
+        key = (n_steps, dropped & inside, free)
+        if key not in self._kept:
+            self._kept[key] = self._next(n_steps - 1, dropped, free)
+        return self._kept[key]
+
+    def _next(self, position: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        before, met = self._states(position, dropped, free)
+        step, live, notes = self.steps[position], self._live[position], Notes()
+        notes.add(met)
+        found: dict[tuple[Held, ...], _State] = {}
+        for env, binding, count in before:
+            if step.variable == free:
+                outcomes, met = self._anything(self.typed.types[free]), Notes()
+            else:
+                outcomes, met = self._step(position, env, dropped)
+            notes.add(met)
+            for value, picks in outcomes:
+                made = {**env, step.variable: value}
+                key = tuple([made[name] for name in live])
+                if (known := found.get(key)) is not None:
+                    found[key] = (known[0], known[1], known[2] + count)
+                else:
+                    found[key] = made, _bound(binding, picks, variable=step.variable, value=value), count
+        if len(found) > MOST_BRANCHES:
+            name = self.typed.composition.composition
+            raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
+        return list(found.values()), notes
 
     def _step(self, position: int, env: _Env, dropped: frozenset[str]) -> tuple[list[_Outcome], Notes]:
         key = (

@@ -258,8 +258,8 @@ class _Prover:
     def _quick(self, dropped: frozenset[str]) -> tuple[Literal["same", "different", "unknown"], Notes]:
         """Whether another value comes out; stops at the first."""
         notes, n = Notes(), 0
-        for branch in self.evaluation.branches(dropped, notes=notes):
-            if self._is_other(branch.value):
+        for value in self.evaluation.values(dropped, notes=notes):
+            if self._is_other(value):
                 return "different", notes
             n += 1
         if notes.doubts:

@@ -81,6 +81,8 @@ class World:
                     self.known[fact.table, fact.of] = fact
                 case ExpectedFact():
                     self.expected[fact.of].append(fact)
+        self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
+        """When entities are first and last in view."""
         self._close()
         self.truths: dict[tuple[object, ...], Mapping[str, Truth]] = {}
         """What atoms say of the members of a category; those of whom it is false are left out."""
@@ -287,13 +289,12 @@ class World:
 
     def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
         """How many seconds one comes before another."""
-        own, spans = self.spans(one), self.spans(other)
-        if isinstance(own, Doubt):
-            return own
-        if isinstance(spans, Doubt):
-            return spans
         at = 1 if by == "ends" else 0
-        return _ends(spans)[at] - _ends(own)[at]
+        first, second = self.ends.get(one), self.ends.get(other)
+        if first is None or second is None:
+            missing = one if first is None else other
+            return Doubt("unknown-fact", f"{missing}: when it is in view")
+        return second[at] - first[at]
 
     def _least(self, difference_s: float, about: str) -> Truth:
         """Whether a difference is above 0; within the margin nobody knows."""
