@@ -10,7 +10,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "compose"
 MINE = """scene = "lane"
 question = "The first who appears after the person whose hand is shaken, with such a bag: which hair?"
 E = the(event(kind == "shake hands"))  # 1 semantic
-B = first(person(bag == E.whom.bag, appears_after(E.whom)), "appears")  # 2 correspondence, 3 temporal, 4 temporal
+B = first(person(bag == E.whom.bag, appears_after(E.whom)), "appears")  # 2 correspondence, 3, 4
 answer = B.hair
 options = ["short", "braided", "long", "curly", "bald"]
 """

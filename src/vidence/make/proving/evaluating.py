@@ -309,19 +309,25 @@ class Walk:
                     category = EVENT if category == EVENT else ENTITY
                 yield from self._members(one, category)
             case RelatedTo():
-                names = self.world.scene.members[ENTITY]
+                whole = self._whole(self.world.words.relations[one.relation].of)
                 if one.condition in self.dropped:
-                    yield self._everybody(names, ENTITY, ()), ()
+                    yield whole, ()
                     return
                 for to, picks in list(self.outcomes(one.to)):
-                    truths = {name: self.world.related(name, one.relation, str(to)) for name in names}
-                    yield _narrowed(self._everybody(names, ENTITY, ()), truths), picks
+                    truths = {name: self.world.related(name, one.relation, str(to)) for name in whole.may}
+                    yield _narrowed(whole, truths), picks
             case InDirection():
                 yield from self._in_direction(one)
             case _:
                 for found, picks in self.outcomes(one):
                     assert isinstance(found, Found)  # noqa: S101 - typed
                     yield found, picks
+
+    def _whole(self, categories: Sequence[str]) -> Found:
+        """The members of several categories together."""
+        all_of = [self._everybody(self.world.scene.members[one], one, ()) for one in categories]
+        names = frozenset[str]().union(*(one.must for one in all_of))
+        return Found(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
 
     def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> Found:
         unlisted = None
