@@ -2,6 +2,8 @@
 
 import pytest
 
+BALD = 'the(person(hair == "bald"))'
+
 
 @pytest.mark.parametrize(
     ("text", "answer"),
@@ -27,7 +29,7 @@ import pytest
         ('the(person(hair == "bald"))', "p4"),
         ('the(event(who == the(person(hair == "long", holds == "cup")))).kind', "drop a cup"),
         ('direction(the(bike(colour == "blue")), view(the(person(hair == "bald")), heading=90))', "front"),
-        ('A = the(person(hair == "bald")); count(in_direction(bike(colour != "red"), view(A, heading=0), "left"))', 1),
+        (f'count(in_direction(bike(colour != "red"), view({BALD}, heading=0), "left"))', 1),
         ('direction(the(bike(colour == "blue")), view(the(person(hair == "bald")), heading=0))', "left"),
     ],
 )  # fmt: skip
