@@ -1,15 +1,17 @@
 """``vidence judges``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
 
-from vidence.cli.console import Screen, several, trust_option, watched
+from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import (
     file_option,
+    flags_given,
     html_option,
     interval_option,
     json_option,
@@ -21,8 +23,18 @@ from vidence.cli.progress import progress_option
 from vidence.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from vidence.engine.judges import JudgedReply, JudgesWanted, Price
+    from vidence.engine.judges import JudgedReply, JudgesWanted, Only, Price
     from vidence.report.results import Run
+
+# What says who is asked, how and for how much, by the names of its flags.
+_ASKING = {
+    "judges": "--judge",
+    "prompts_dir": "--judge-prompts",
+    "prices": "--judge-price",
+    "repeats": "--repeats",
+    "max_cost": "--max-cost",
+    "concurrency": "--concurrency",
+}
 
 
 @click.command()
@@ -41,6 +53,17 @@ if TYPE_CHECKING:
     help="A protocol, for each model (default: the runs' own). [repeatable]",
 )
 @click.option(
+    "--judge-prompts",
+    "prompts_dir",
+    type=click.Path(path_type=Path),
+    help="Folder with templates of your own, or imported ones, for the one protocol.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["choices", "free"]),
+    help="Only replies to choices, which a rule checks, or only free answers.",
+)
+@click.option(
     "--judge-price",
     "prices",
     multiple=True,
@@ -54,7 +77,11 @@ if TYPE_CHECKING:
 @click.option("--max-cost", type=float, help="Stop when this many US dollars are spent; needs prices.")
 @click.option("--concurrency", type=int, default=16, show_default=True, help="Requests in flight at most.")
 @click.option(
-    "--recorded", type=click.Path(path_type=Path), help="Verdicts of --lines; nobody is asked about any."
+    "--recorded",
+    "recorded",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Verdicts of --lines; nobody is asked about any. [repeatable]",
 )
 @trust_option
 @html_option
@@ -63,19 +90,23 @@ if TYPE_CHECKING:
 @latex_option
 @interval_option("brackets")
 @progress_option
+@click.pass_context
 def judges(
+    context: click.Context,
     *,
     folders: tuple[Path, ...],
     human: Path | None,
     partial: bool,
     models: tuple[str, ...],
     judges: tuple[str, ...],
+    prompts_dir: Path | None,
+    only: "Only | None",
     prices: tuple[str, ...],
     repeats: int,
     families: tuple[str, ...],
     max_cost: float | None,
     concurrency: int,
-    recorded: Path | None,
+    recorded: tuple[Path, ...],
     trust: bool,
     html: Path | None,
     json_path: Path | None,
@@ -100,11 +131,20 @@ def judges(
     console = screen(html, json_path, lines_path, latex)
     if bool(recorded) == bool(models):
         raise UsageError("say who judges with --judge-model, or give verdicts from before with --recorded")
-    runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    if recorded and (unused := flags_given(context, _ASKING)):
+        raise UsageError(
+            f"{', '.join(unused)}: --recorded asks nobody, so this changes nothing; leave it out"
+        )
+    if partial and human is None:
+        raise UsageError("--partial is about the labels of --human, and there are none; leave it out")
+    whole = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    runs = [_about(run, only) for run in whole]
     # Read first: a table that cannot be used must not cost a verdict.
     labels = None if human is None else judge_reliability.labels_of(runs, human, is_partial=partial)
-    if recorded is not None:
-        lines = _recorded(recorded)
+    if recorded:
+        others = judge_reliability.replies_of(whole) - judge_reliability.replies_of(runs)
+        read = (line for path in recorded for line in _recorded(path))
+        lines = tuple(line for line in read if (line.run, line.item_id, line.repeat) not in others)
         specs = tuple(line.judge_model for line in lines)
         of = judge_reliability.families_of(runs, specs, given=_families(families))
     else:
@@ -112,7 +152,13 @@ def judges(
         of = judge_reliability.families_of(runs, models, given=_families(families))
         limits = AskLimits(concurrency=concurrency, max_cost=max_cost)
         wanted = JudgesWanted(
-            models=models, judges=judges, repeats=repeats, prices=_prices(prices), limits=limits
+            models=models,
+            judges=judges,
+            repeats=repeats,
+            prices=_prices(prices),
+            limits=limits,
+            only=only,
+            prompts_dir=None if prompts_dir is None else str(prompts_dir.resolve()),
         )
         lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
     given = judge_reliability.material(runs, lines, labels)
@@ -125,6 +171,13 @@ def judges(
         (html, lambda file: judge_tables.write_page(found, file, settings=_settings(folders, human, of))),
     )
     draw_section(shown, console)  # last: whoever reads may close the pipe
+
+
+def _about(run: "Run", only: "Only | None") -> "Run":
+    """The run with its replies of one kind."""
+    from vidence.engine.judges import is_about
+
+    return replace(run, rows=tuple(row for row in run.rows if is_about(row.item, only)))
 
 
 def _settings(folders: Sequence[Path], human: Path | None, families: Mapping[str, str]) -> dict[str, object]:
@@ -217,6 +270,15 @@ def _asked(
     )
     console = Screen(stderr=True)
     console.print(f"{several(n, 'reply', many='replies')}: {several(n_asks, 'verdict')} at most")
+    if wanted.prompts_dir is None:
+        for name, run in zip(names, runs, strict=True):
+            if (words := run.plan.judge_prompts_dir) is not None:
+                say(
+                    console,
+                    ("note: ", "yellow"),
+                    f"{name} was judged in the words of {words}, and is judged in ours here; "
+                    "--judge-prompts takes them",
+                )
     return watched(
         lambda listen: ask_judges(
             {name: run.folder for name, run in zip(names, runs, strict=True)},
