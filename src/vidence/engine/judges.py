@@ -45,8 +45,8 @@ class JudgedReply(Record):
     """The protocol, such as ``humanpcr``."""
     judge_version: int = 1
     words: str = ""
-    """Whose words the judge is asked in: empty for ours, ``authors`` or ``unchecked`` where they are imported,
-    else how the digest of the templates begins."""
+    """Whose words the judge is asked in: empty for ours, ``authors`` or ``unchecked`` where they are
+    imported, else how the digest of the templates begins."""
     judge_model: str
     """The spec of the model that judges."""
     sample: int = 0
