@@ -5,6 +5,8 @@ from collections import Counter
 
 import pytest
 
+from vidence.engine.plan import read_plan
+
 N = 16
 ROWS = [(f"q{i}", i % 2 == 1) for i in range(N)]
 JUDGE = 'scripted:{"extracted_answer":"A","correct":true}'
@@ -74,7 +76,9 @@ def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
 def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, runs):
     words = ("judges", "one", "--judge-model", JUDGE, "--judge", "mmvu-official", "--judge", "humanpcr")
     done = vidence(*words, "--lines", "l.jsonl")
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err
+    assert "8 of 32 verdicts could not be used" in done.err
+    assert "no verdict in the judge's reply" in done.err
     lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
     by = {name: [line for line in lines if line["judge"] == name] for name in ("mmvu-official", "humanpcr")}
     assert [len(some) for some in by.values()] == [16, 16]
@@ -119,6 +123,36 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
     said = " ".join(done.err.split())
     assert said.count("note: one was judged in the words of") == 1
     assert "note: two" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("--judge-panel", "mean"),
+            "--judge-panel says what counts where several judges differ; name several",
+        ),
+        (("--max-cost", "1"), "--max-cost needs prices: give --judge-price-in and --judge-price-out"),
+    ],
+)
+def test_what_would_change_nothing_is_refused_by_judge(vidence, runs, words, says):
+    done = vidence("judge", "one", "--judge-model", JUDGE, *words)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_prices_are_those_of_the_judge_that_is_named(vidence, runs):
+    asked = ("judge", "one", "--judge", "mmvu-official", "--no-page")
+    priced = ("--judge-price-in", "1", "--judge-price-out", "2")
+    assert vidence(*asked, "--judge-model", JUDGE, *priced).code == 0
+    assert (read_plan(vidence.folder / "one")[0].judge_price_in) == 1
+    assert vidence(*asked, "--judge-model", JUDGE).code == 0
+    assert (read_plan(vidence.folder / "one")[0].judge_price_out) == 2
+    other = vidence(*asked, "--judge-model", "scripted:no verdict")
+    assert other.code == 3
+    plan, _ = read_plan(vidence.folder / "one")
+    assert (plan.judge_price_in, plan.judge_price_out) == (0, 0)
+    assert "vidence resume" not in other.err
 
 
 def test_only_replies_of_one_kind_are_judged(vidence, runs):

@@ -20,7 +20,9 @@ from vidence.cli.outputs import (
     write_asked,
 )
 from vidence.cli.progress import progress_option
+from vidence.cli.run import NOT_ALL
 from vidence.errors import DataError, UsageError
+from vidence.text import sentence
 
 if TYPE_CHECKING:
     from vidence.engine.judges import JudgedReply, JudgesWanted, Only, Price
@@ -114,7 +116,7 @@ def judges(
     latex: Path | None,
     interval: Literal["pm", "brackets", "none"],
     progress: str,
-) -> None:
+) -> int:
     """Whether the scores of run FOLDERS depend on who judges: judges against people and rules.
 
     The run folders stay as they are. A verdict is remembered, so the same command asks nothing twice.
@@ -170,7 +172,22 @@ def judges(
         (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
         (html, lambda file: judge_tables.write_page(found, file, settings=_settings(folders, human, of))),
     )
+    n_lost = 0 if recorded else _say_lost(lines)
     draw_section(shown, console)  # last: whoever reads may close the pipe
+    return NOT_ALL if n_lost else 0
+
+
+def _say_lost(lines: "Sequence[JudgedReply]") -> int:
+    """Say of how many verdicts nothing could be used, and what stood in the way of the first; how many."""
+    lost = [line for line in lines if line.is_asked and line.value is None]
+    if lost:
+        why = next((line.verdict.error for line in lost if line.verdict), "")
+        say(
+            Screen(stderr=True),
+            (f"{len(lost):,} of {several(len(lines), 'verdict')} could not be used", "red"),
+            f" and count as not the same, and as wrong: {sentence(why)}",
+        )
+    return len(lost)
 
 
 def _about(run: "Run", only: "Only | None") -> "Run":
