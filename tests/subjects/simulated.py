@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from vidence.contracts import Ask, Flow
+import numpy as np
+
+from vidence.contracts import Ask, Diagnostic, Examined, Flow
 from vidence.errors import RejectedRequestError
 from vidence.records import (
     Answered,
     Aside,
+    Estimate,
     Failed,
     ImagePart,
     Item,
@@ -19,6 +22,7 @@ from vidence.records import (
     TextPart,
     Unreadable,
 )
+from vidence.tables.table import Table
 
 Answers: TypeAlias = Callable[[Ask], Reply]
 
@@ -121,3 +125,21 @@ def drive(flow: Flow[Any], answers: Answers) -> Driven:
             wanted = flow.throw(errors[0]) if errors else flow.send(replies)
     except StopIteration as stop:
         return Driven(stop.value, rounds)
+
+
+def examined(diagnostic: Diagnostic, item: Item, answers: Answers) -> Examined:
+    """What a diagnostic finds of a question with two frames."""
+    subject = Simulated(item, {"plan": (0.0, 1.0)})
+    return Examined(item=item, finding=drive(diagnostic.examine(subject), answers).made)
+
+
+def told(diagnostic: Diagnostic, found: Sequence[Examined]) -> dict[str, Table]:
+    """The tables of a diagnostic by their names."""
+    made = diagnostic.summarise(found, rng=np.random.default_rng(0), level=0.95)
+    return {one.name: one for one in made if isinstance(one, Table)}
+
+
+def value(table: Table, row: str, column: str) -> float:
+    """The number in a cell, also where it has an interval."""
+    found = table.value(row, column)
+    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
