@@ -1,5 +1,6 @@
 """``vidence judge``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from vidence.cli.outputs import json_option
 from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
-from vidence.engine.plan import PLAN_FILE, read_plan
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError
 from vidence.text import sentence
@@ -60,21 +61,7 @@ def judge(
     # named here.
     kept = (*needs_of_memory(plan, folder=folder, environment=place), *needs_of_parsers(plan))
     check(kept, source=folder / PLAN_FILE, environment=place, is_trusted=trust)
-    given = {"judge_models": judge_models} | {k: v for k, v in overrides.items() if v is not None}
-    if "judge_panel" in given and len(judge_models) < 2:
-        raise UsageError(
-            "--judge-panel says what counts where several judges differ; name several with --judge-model, or "
-            "leave it out"
-        )
-    if given.get("judge_prompts_dir"):
-        given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
-    # A judge with prompts or prices of its own keeps none of the judge before.
-    reset: dict[str, object] = {"judge_prompts_dir": None, "max_cost": None}
-    if plan.judge_models != judge_models:
-        reset |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
-    changed = msgspec.to_builtins(plan) | reset | given
-    if changed["max_cost"] is not None and not (changed["judge_price_in"] or changed["judge_price_out"]):
-        raise UsageError("--max-cost needs prices: give --judge-price-in and --judge-price-out")
+    changed = _changed(plan, judge_models, overrides)
     check_fields(changed)
     try:
         plan = with_whole_paths(msgspec.convert(changed, type(plan)))
@@ -103,3 +90,29 @@ def judge(
     if n_failed:
         say(console, why)
     return NOT_ALL if n_failed or summary.n_scores_kept else 0
+
+
+def _changed(plan: Plan, judge_models: tuple[str, ...], overrides: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a plan with another judge.
+
+    Raises:
+        UsageError: a flag that changes nothing, or a limit of money without prices.
+    """
+    import msgspec
+
+    given = {"judge_models": judge_models} | {k: v for k, v in overrides.items() if v is not None}
+    if "judge_panel" in given and len(judge_models) < 2:
+        raise UsageError(
+            "--judge-panel says what counts where several judges differ; name several with --judge-model, or "
+            "leave it out"
+        )
+    if given.get("judge_prompts_dir"):
+        given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
+    # A judge with prompts or prices of its own keeps none of the judge before.
+    reset: dict[str, object] = {"judge_prompts_dir": None, "max_cost": None}
+    if plan.judge_models != judge_models:
+        reset |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
+    changed: dict[str, object] = msgspec.to_builtins(plan) | reset | given
+    if changed["max_cost"] is not None and not (changed["judge_price_in"] or changed["judge_price_out"]):
+        raise UsageError("--max-cost needs prices: give --judge-price-in and --judge-price-out")
+    return changed

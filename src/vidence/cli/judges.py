@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
@@ -26,6 +26,7 @@ from vidence.text import sentence
 
 if TYPE_CHECKING:
     from vidence.engine.judges import JudgedReply, JudgesWanted, Only, Price
+    from vidence.report.judge_reliability import Judges
     from vidence.report.results import Run
 
 # What says who is asked, how and for how much, by the names of its flags.
@@ -125,60 +126,74 @@ def judges(
     from vidence.engine.limits import AskLimits
     from vidence.engine.specs import whole_spec
     from vidence.report import judge_reliability, judge_tables
-    from vidence.report.export import write_file
     from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
+
+    _check(context, models=models, recorded=recorded)
+    whole = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    runs = [_about(run, only) for run in whole]
+    labels = judge_reliability.labels_of(runs, human, is_partial=partial) if human else None
+    models = tuple(whole_spec("model", one) for one in models)
+    lines = _kept(recorded, whole, only)
+    specs = models or tuple(line.judge_model for line in lines)
+    of = judge_reliability.families_of(runs, specs, given=_families(families))
+    if not recorded:
+        wanted = JudgesWanted(
+            models=models, judges=judges, repeats=repeats, prices=_prices(prices), only=only,
+            limits=AskLimits(concurrency=concurrency, max_cost=max_cost),
+            prompts_dir=str(prompts_dir.resolve()) if prompts_dir else None,
+        )  # fmt: skip
+        lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
+    given = judge_reliability.material(runs, lines, labels)
+    found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
+    _write(context.params, found, lines=lines, of=of)
+    code = 0 if recorded else _say_lost(lines)
+    draw_section(
+        judge_tables.section(found), screen(html, json_path, lines_path, latex)
+    )  # last: whoever reads may close the pipe
+    return code
+
+
+def _write(
+    given: Mapping[str, Any], found: "Judges", *, lines: "Sequence[JudgedReply]", of: Mapping[str, str]
+) -> None:
+    """The files that are asked for."""
+    from vidence.report import judge_tables
+    from vidence.report.export import write_file
     from vidence.tables.latex import latex as latex_of
 
-    console = screen(html, json_path, lines_path, latex)
+    write_asked(
+        (given["lines_path"], lambda file: judge_tables.write_lines(lines, file)),
+        (given["json_path"], lambda file: judge_tables.write_json(found, file)),
+        (
+            given["latex"],
+            lambda file: write_file(
+                file, latex_of(tuple(judge_tables.tables(found)), intervals=given["interval"])
+            ),
+        ),
+        (
+            given["html"],
+            lambda file: judge_tables.write_page(
+                found, file, settings=_settings(given["folders"], given["human"], of)
+            ),
+        ),
+    )
+
+
+def _check(context: click.Context, *, models: Sequence[str], recorded: Sequence[Path]) -> None:
+    """Raises: UsageError where flags exclude each other, or would change nothing."""
     if bool(recorded) == bool(models):
         raise UsageError("say who judges with --judge-model, or give verdicts from before with --recorded")
     if recorded and (unused := flags_given(context, _ASKING)):
         raise UsageError(
             f"{', '.join(unused)}: --recorded asks nobody, so this changes nothing; leave it out"
         )
-    if partial and human is None:
+    if context.params["partial"] and context.params["human"] is None:
         raise UsageError("--partial is about the labels of --human, and there are none; leave it out")
-    whole = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
-    runs = [_about(run, only) for run in whole]
-    # Read first: a table that cannot be used must not cost a verdict.
-    labels = None if human is None else judge_reliability.labels_of(runs, human, is_partial=partial)
-    if recorded:
-        others = judge_reliability.replies_of(whole) - judge_reliability.replies_of(runs)
-        read = (line for path in recorded for line in _recorded(path))
-        lines = tuple(line for line in read if (line.run, line.item_id, line.repeat) not in others)
-        specs = tuple(line.judge_model for line in lines)
-        of = judge_reliability.families_of(runs, specs, given=_families(families))
-    else:
-        models = tuple(whole_spec("model", one) for one in models)
-        of = judge_reliability.families_of(runs, models, given=_families(families))
-        limits = AskLimits(concurrency=concurrency, max_cost=max_cost)
-        wanted = JudgesWanted(
-            models=models,
-            judges=judges,
-            repeats=repeats,
-            prices=_prices(prices),
-            limits=limits,
-            only=only,
-            prompts_dir=None if prompts_dir is None else str(prompts_dir.resolve()),
-        )
-        lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
-    given = judge_reliability.material(runs, lines, labels)
-    found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
-    shown = judge_tables.section(found)
-    write_asked(
-        (lines_path, lambda file: judge_tables.write_lines(lines, file)),
-        (json_path, lambda file: judge_tables.write_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
-        (html, lambda file: judge_tables.write_page(found, file, settings=_settings(folders, human, of))),
-    )
-    n_lost = 0 if recorded else _say_lost(lines)
-    draw_section(shown, console)  # last: whoever reads may close the pipe
-    return NOT_ALL if n_lost else 0
 
 
 def _say_lost(lines: "Sequence[JudgedReply]") -> int:
-    """Say of how many verdicts nothing could be used, and what stood in the way of the first; how many."""
+    """Say of how many verdicts nothing could be used, and why of the first; the exit code."""
     lost = [line for line in lines if line.is_asked and line.value is None]
     if lost:
         why = next((line.verdict.error for line in lost if line.verdict), "")
@@ -187,7 +202,7 @@ def _say_lost(lines: "Sequence[JudgedReply]") -> int:
             (f"{len(lost):,} of {several(len(lines), 'verdict')} could not be used", "red"),
             f" and count as not the same, and as wrong: {sentence(why)}",
         )
-    return len(lost)
+    return NOT_ALL if lost else 0
 
 
 def _about(run: "Run", only: "Only | None") -> "Run":
@@ -238,6 +253,14 @@ def _prices(texts: Sequence[str]) -> "tuple[Price, ...]":
             )
         found.append(price)
     return tuple(found)
+
+
+def _kept(paths: Sequence[Path], runs: "Sequence[Run]", only: "Only | None") -> "tuple[JudgedReply, ...]":
+    """The verdicts of files, without those on replies of these runs that are of the other kind."""
+    from vidence.report.judge_reliability import replies_of
+
+    others = replies_of(runs) - replies_of([_about(run, only) for run in runs])
+    return tuple(one for path in paths for one in _recorded(path) if one.reply not in others)
 
 
 def _recorded(path: Path) -> "tuple[JudgedReply, ...]":

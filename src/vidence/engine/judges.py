@@ -63,6 +63,11 @@ class JudgedReply(Record):
     """What the verdict costs in US dollars, remembered or not; None where price or tokens are not known."""
     is_remembered: bool = False
 
+    @property
+    def reply(self) -> tuple[str, str, int]:
+        """Which reply it is about: run, question, repeat."""
+        return self.run, self.item_id, self.repeat
+
 
 class JudgesWanted(Record):
     """Which judges are asked, how often, and for how much: every model as every protocol."""
