@@ -12,6 +12,7 @@ from vidence.engine.diagnose import open_diagnostic
 from vidence.errors import DataError
 from vidence.records import Failed
 from vidence.report.calibration import calibration_section, compare
+from vidence.report.calibration_reasoning import recovered_reasoning
 from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import beside_planted, why_section
 from vidence.report.results import load_run
@@ -203,6 +204,57 @@ def test_picking_and_refining_get_what_chance_and_knowledge_give(demo):
     own, anew = beside_planted(refined, run)
     assert (own.planted, own.found.value, own.is_recovered) == (0.0, 0.0, True)
     assert (round(anew.planted, 3), anew.is_recovered) == (0.144, True)
+
+
+def test_orders_and_repeats_have_what_is_planted(demo):
+    line, _ = demo
+    runs = line.folder / "out" / "runs"
+
+    def beside(found, folder):
+        return {one.what: one for one in beside_planted(found, load_run(runs / folder))}
+
+    lettered = open_and_load("rotations", runs / "letter-biased-midpoints-16")
+    found = beside(lettered, "letter-biased-midpoints-16")
+    assert [(one.planted == one.found.value, one.is_recovered) for one in found.values()] == [
+        (True, True)
+    ] * 2
+    assert found["right in all orders"].planted == pytest.approx(64 / 120)
+    kept = beside(open_and_load("rotations", runs / "blind-guessing"), "blind-guessing")
+    assert round(kept["right in all orders, text kept"].planted, 2) == 0.28
+    assert all(one.is_recovered for one in kept.values())
+    again = open_and_load("repeats", runs / "blind-drawing")
+    rows = beside(again, "blind-drawing")
+    assert [round(one.planted, 3) for one in rows.values()] == [0.28, 0.631, 0.136]
+    assert all(one.is_recovered and one.is_drawn for one in rows.values())
+    # who is held to be another one is seen
+    other = load_run(runs / "fuser-guessing")
+    with pytest.raises(DataError, match="rotations are planted for letter-biased and blind"):
+        beside_planted(lettered, other)
+    # and so is one answer that follows the letter where a text was kept, or is wrong where it was told
+    for diagnosed, folder in ((open_and_load("rotations", runs / "blind-guessing"), "blind-guessing"),
+                              (again, "blind-drawing")):  # fmt: skip
+        examined = list(diagnosed.examined)
+        at = next(i for i, one in enumerate(examined) if one.item.tags["leak"] == "yes")
+        failed = Failed(stage="model", error="TransientModelError", message="no reply")
+        examined[at] = dataclasses.replace(examined[at], finding=failed)
+        bad = beside(dataclasses.replace(diagnosed, examined=tuple(examined)), folder)
+        assert {one.n_different for one in bad.values()} == {1}
+        assert not any(one.is_recovered for one in bad.values())
+
+
+def test_what_notes_add_is_recovered_and_a_run_that_has_none_is_seen(demo):
+    line, _ = demo
+    runs = line.folder / "out" / "runs"
+    direct, cot = (load_run(runs / f"notes-{style}") for style in ("direct", "cot"))
+    found = recovered_reasoning(direct, cot)
+    assert [(round(one.planted, 2), one.is_recovered) for one in found] == [
+        (0.6, True),
+        (0, True),
+        (0.75, True),
+    ]
+    # replies of the other style in place of those that were asked step by step
+    same = dataclasses.replace(cot, rows=direct.rows)
+    assert [one.is_recovered for one in recovered_reasoning(direct, same)] == [False, True, False]
 
 
 def test_nothing_is_planted_for_other_diagnostics_and_readers(demo):

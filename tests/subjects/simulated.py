@@ -1,123 +1,47 @@
-"""A question whose frames are nothing but their times, and flows driven by hand."""
+"""Questions whose frames are nothing but their times: those of the package, by a short name for tests."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Sequence
 
-from vidence.contracts import Ask, Flow
-from vidence.errors import RejectedRequestError
-from vidence.records import (
-    Answered,
-    Aside,
-    Failed,
-    ImagePart,
-    Item,
-    Outcome,
-    Prompt,
-    Reply,
-    Score,
-    TextPart,
-    Unreadable,
+import numpy as np
+
+from vidence.contracts import Diagnostic, Examined
+from vidence.explain.planted.simulated import (
+    Answers,
+    Driven,
+    Simulated,
+    drive,
+    taken_elsewhere,
+    times_shown,
 )
+from vidence.records import Estimate, Item
+from vidence.tables.table import Table
 
-Answers: TypeAlias = Callable[[Ask], Reply]
-
-
-@dataclass
-class Simulated:
-    """A subject; `views` holds for each view the times of its frames, in the view's order.
-
-    Replies are read by their first word: a letter, ``?`` (unreadable), ``judge`` (waits for a judge),
-    ``broken`` (the judge gave no verdict), ``rejected`` (the judge's model rejects it).
-    """
-
-    item: Item
-    views: dict[str, tuple[float, ...]]
-
-    def n_frames(self, view: str) -> int:
-        return len(self.views[view])
-
-    def times_s(self, view: str) -> tuple[float, ...]:
-        return self.views[view]
-
-    def prompt(
-        self,
-        view: str,
-        positions: Sequence[int] | None = None,
-        *,
-        order: tuple[int, ...] = (),
-        more: str | Aside = "",
-        instead: Mapping[int, str] | None = None,
-    ) -> Prompt:
-        times = self.views[view]
-        wanted = range(len(times)) if positions is None else positions
-        taken = instead or {}
-        shown = [f"{times[i]!r}{' in ' + taken[i] if i in taken else ''}" for i in wanted]
-        images = [
-            ImagePart(digest=text, width_px=1, height_px=1, frames=(i,)) for i, text in enumerate(shown)
-        ]
-        item = self.item.with_order(order)
-        aside = more if isinstance(more, Aside) else Aside(name=more)
-        said = [f"words: {aside.name}", *(f"{name}: {value}" for name, value in aside.said.items())]
-        behind = tuple(TextPart(text=one) for one in said) if aside.name else ()
-        first = () if aside.is_alone else (TextPart(text=aside.said.get("question", item.question)),)
-        return Prompt(parts=(*first, *images, *behind), choices=() if aside.is_alone else item.choices)
-
-    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        yield from ()
-        word = reply.text
-        if word == "rejected":
-            raise RejectedRequestError("the judge's model says no")
-        outcome: Outcome = Answered(answer=word)
-        value: float | None = float(word == self.item.with_order(order).answer)
-        if word == "?":
-            outcome, value = Unreadable(reason="no letter"), 0.0
-        if word == "judge":
-            value = None
-        if word == "broken":
-            outcome = Failed(stage="scoring", error="JudgeError", message="no verdict")
-            value = 0.0
-        return Score(outcome=outcome, value=value, scorer="simulated", scorer_version=1)
+__all__ = [
+    "Answers",
+    "Driven",
+    "Simulated",
+    "drive",
+    "examined",
+    "taken_elsewhere",
+    "times_shown",
+    "told",
+    "value",
+]
 
 
-def times_shown(ask: Ask) -> tuple[float, ...]:
-    """The times of the frames in a prompt, as they are shown."""
-    return tuple(float(part.digest.split()[0]) for part in ask.prompt.parts if isinstance(part, ImagePart))
+def examined(diagnostic: Diagnostic, item: Item, answers: Answers) -> Examined:
+    """What a diagnostic finds of a question with two frames."""
+    subject = Simulated(item, {"plan": (0.0, 1.0)})
+    return Examined(item=item, finding=drive(diagnostic.examine(subject), answers).made)
 
 
-def taken_elsewhere(ask: Ask) -> tuple[float, ...]:
-    """The times of the frames that another view encodes."""
-    parts = [part.digest.split() for part in ask.prompt.parts if isinstance(part, ImagePart)]
-    return tuple(float(words[0]) for words in parts if len(words) > 1)
+def told(diagnostic: Diagnostic, found: Sequence[Examined]) -> dict[str, Table]:
+    """The tables of a diagnostic by their names."""
+    made = diagnostic.summarise(found, rng=np.random.default_rng(0), level=0.95)
+    return {one.name: one for one in made if isinstance(one, Table)}
 
 
-@dataclass
-class Driven:
-    """What a flow made, and what it asked, round by round."""
-
-    made: Any
-    rounds: list[list[Ask]] = field(default_factory=list)
-
-    @property
-    def asks(self) -> list[Ask]:
-        return [ask for one in self.rounds for ask in one]
-
-
-def drive(flow: Flow[Any], answers: Answers) -> Driven:
-    """Run a flow to its end as the runner does; what is rejected in a round comes out after the round."""
-    rounds: list[list[Ask]] = []
-    try:
-        wanted = next(flow)
-        while True:
-            asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
-            rounds.append(asks)
-            replies: list[Reply] = []
-            errors: list[Exception] = []
-            for ask in asks:
-                try:
-                    replies.append(answers(ask))
-                except RejectedRequestError as error:
-                    errors.append(error)
-            wanted = flow.throw(errors[0]) if errors else flow.send(replies)
-    except StopIteration as stop:
-        return Driven(stop.value, rounds)
+def value(table: Table, row: str, column: str) -> float:
+    """The number in a cell, also where it has an interval."""
+    found = table.value(row, column)
+    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]

@@ -26,6 +26,8 @@ from vidence.make.planted.planted_lights import VERSIONS, lights_section, make_l
 from vidence.make.planted.planted_making import PlantedMaking, make_planted
 from vidence.make.planted.planted_page import made_section
 from vidence.report.calibration import Compared, calibration_section, compare, opening_section
+from vidence.report.calibration_reasoning import recovered_reasoning
+from vidence.report.calibration_simulated import recovered_simulated
 from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
@@ -56,6 +58,10 @@ GUESSERS: Mapping[str, str] = {
     "blind-noisy": "phantom:blind?noise=0.3",
 }
 
+# Who forgets cards unless it may write them down, asked for the answer and step by step; by their folders.
+REASONERS: Mapping[str, str] = {"notes-direct": "direct", "notes-cot": "cot"}
+REASONER = "phantom:forgetful?notes=true"
+
 # Which diagnostic, with its options, on which of these runs, by their folders.
 DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("mrfs", "fuser-evidence-16"),
@@ -74,6 +80,9 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("budgets", "fuser-midpoints-32"),
     ("best-of-n?rewards=phantom:fuser", "blind-drawing"),
     ("self-refine?controls=resample", "blind-drawing"),
+    ("repeats", "blind-drawing"),
+    ("rotations", "letter-biased-midpoints-16"),
+    ("rotations", "blind-guessing"),
 )
 SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
 
@@ -147,17 +156,20 @@ def _step(meter: Meter, doing: str) -> None:
 
 def _everything(out: Path, console: Console, meter: Meter) -> _Done:
     """Ask, diagnose and make, and write the page."""
-    n_runs = len(RUNS) + len(GUESSERS) + len(LIGHTS_ASKED) * len(VERSIONS)
+    n_runs = len(RUNS) + len(GUESSERS) + len(REASONERS) + len(LIGHTS_ASKED) * len(VERSIONS)
     meter.begin("demo", total=1 + n_runs + len(DIAGNOSES) + 2, n_done=-1)
     _step(meter, "rendering videos")
     _world(out, console)
     folders = anyio.run(_ask_all, out, console, meter)
     runs = [load_run(folder) for folder in folders]
-    sure = [run for run in runs if run.folder.name not in GUESSERS]
+    by_name = {run.folder.name: run for run in runs}
+    sure = [run for name, run in by_name.items() if name not in {*GUESSERS, *REASONERS}]
     compared = [compare(run) for run in sure]
     recovered = [
-        *_diagnose_all(out, console, meter, runs={run.folder.name: run for run in runs}),
+        *_diagnose_all(out, console, meter, runs=by_name),
         *recovered_by_views(list(zip(sure, compared, strict=True))),
+        *recovered_reasoning(*(by_name[name] for name in REASONERS)),
+        *recovered_simulated(seed=_SEED),
     ]
     _step(meter, "making questions")
     made = make_planted(out / "made", seed=_SEED, context=_context(out))
@@ -198,7 +210,7 @@ def _print_recovered(console: Console, recovered: Sequence[Recovered]) -> None:
         found = float("nan") if one.found is None else one.found.value
         console.print(
             f"{name:<40} {scale * one.planted:7.1f} {unit}   {scale * found:7.1f} {unit}   "
-            f"{one.n_different:6d}",
+            f"{one.n_different:6d}{'' if one.is_recovered else '   missed'}",
             highlight=False,
         )
 
@@ -246,10 +258,11 @@ def _folder(model: str, selector: str, n_frames: int) -> str:
 async def _ask_all(out: Path, console: Console, meter: Meter) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
     folders = []
-    asked = [(_folder(*one), *one) for one in RUNS]
-    asked += [(folder, model, "evidence", 16) for folder, model in GUESSERS.items()]
-    for own_folder, model, selector, n_frames in asked:
-        name = own_folder if own_folder in GUESSERS else _name(model)
+    asked = [(_folder(*one), *one, "") for one in RUNS]
+    asked += [(folder, model, "evidence", 16, "") for folder, model in GUESSERS.items()]
+    asked += [(folder, REASONER, "evidence", 16, style) for folder, style in REASONERS.items()]
+    for own_folder, model, selector, n_frames, style in asked:
+        name = own_folder if own_folder in {*GUESSERS, *REASONERS} else _name(model)
         folder = out / "runs" / own_folder
         _step(meter, f"asking {name}")
         n = await _ask(
@@ -260,6 +273,7 @@ async def _ask_all(out: Path, console: Console, meter: Meter) -> list[Path]:
             folder=folder,
             selector=selector,
             n_frames=n_frames,
+            **({"style": style} if style else {}),
         )
         frames = "no frames" if selector == "none" else f"{selector}, {n_frames} frames"
         console.print(f"asked {name}, {frames}: {n} questions", highlight=False)

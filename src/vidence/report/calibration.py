@@ -85,6 +85,7 @@ def compare(run: Run) -> Compared:
             model,
             row.item,
             times_s=[f.time_s for f in row.trial.selection.frames] if row.trial.selection else [],
+            is_stepwise=run.plan.style == "cot",
         )
         for row in run.rows
     )

@@ -25,6 +25,8 @@ from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.explain.diagnostics.modality import ModalityFinding
 from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, search_of, told_of
 from vidence.explain.diagnostics.mrfs_guessing import estimated, lines_of
+from vidence.explain.diagnostics.repeats import RepeatsFinding
+from vidence.explain.diagnostics.rotations import RotationsFinding
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
 from vidence.explain.diagnostics.self_refine import SelfRefineFinding
 from vidence.explain.diagnostics.tables import guess
@@ -40,6 +42,7 @@ _ROUNDING = 1e-9
 _SEED, _LEVEL = 7, 0.95
 # A world has fewer questions than a mean demand is said of elsewhere; here the answer is known.
 _LEAST_KNOWN = 50.0
+_HOLDS = "the planted figure itself; where chance is planted, too, the interval holds it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -448,6 +451,66 @@ def _self_refine(case: _Case) -> list[Recovered]:
     return [lines["own"], replace(lines["resample"], is_drawn=True)]
 
 
+def _rotations(case: _Case) -> list[Recovered]:
+    """Right in all orders is who knows; who does not keeps to its letter, or to the text of its guess."""
+    known = {
+        one.item_id: expected(SimulatedModel(name="fuser"), one, times_s=case.shown_s.get(one.item_id, ()))
+        for one in case.items
+    }
+    if case.model.name == "letter-biased":
+
+        def in_all_orders(item: Item, found: RotationsFinding) -> bool:
+            return all(turn.mark.value == 1.0 for turn in found.turns) == known[item.item_id]
+
+        differs = _unless(RotationsFinding, in_all_orders)
+        share = _mean([float(one) for one in known.values()])
+        at = ("rotations", "all", "share")
+        return [
+            case.beside("right in all orders", share, at=at, differs=differs),
+            case.beside(
+                "wrong, and follow the letter",
+                1.0,
+                at=("follows", "wrong", "letter"),
+                differs=differs,
+            ),
+        ]
+    if case.model.name != "blind" or case.model.guess != "text":
+        raise DataError(
+            f"rotations are planted for letter-biased and blind?guess=text, not for {case.model.name!r}; "
+            "ask one of them"
+        )
+    told = [case.right_with(item, TEXT) for item in case.items]
+    chance = _mean([1.0 if is_told else guess(i) for i, is_told in zip(case.items, told, strict=True)])
+    differs = _unless(RotationsFinding, lambda _, found: set(found.followed()) == {"text"})
+    lucky = case.beside(
+        "right in all orders, text kept", chance, at=("rotations", "all", "share"), differs=differs
+    )
+    follows = case.beside("answers that follow the text", 1.0, at=("follows", "all", "text"), differs=differs)
+    return [replace(lucky, is_drawn=True), follows]
+
+
+def _repeats(case: _Case) -> list[Recovered]:
+    """Who guesses anew each time: how often two replies agree, and how often one or all of some are right."""
+    told = {one.item_id: case.right_with(one, TEXT) for one in case.items}
+
+    def planted(of: Callable[[float], float]) -> float:
+        return _mean([1.0 if told[one.item_id] else of(guess(one)) for one in case.items])
+
+    def is_planted(item: Item, found: RepeatsFinding) -> bool:
+        return not told[item.item_id] or all(mark.value == 1.0 for mark in found.marks)
+
+    rows = (
+        ("two replies have the same answer", lambda g: g, ("changes", "agreement", "share")),
+        ("one or more of 4 replies right", lambda g: 1 - (1 - g) ** 4, ("repeats", "4", "pass@k")),
+        ("both of 2 replies right", lambda g: g**2, ("repeats", "2", "pass^k")),
+    )
+    differs = _unless(RepeatsFinding, is_planted)
+    return [
+        replace(case.beside(what, planted(of), at=at, differs=differs), is_drawn=True)
+        for what, of, at in rows
+    ]
+
+
 _PLANTED: Mapping[str, Recovering] = {
     "mrfs": _mrfs,
     "frame-shares": _shares,
@@ -457,6 +520,8 @@ _PLANTED: Mapping[str, Recovering] = {
     "budgets": _budgets,
     "best-of-n": _best_of_n,
     "self-refine": _self_refine,
+    "rotations": _rotations,
+    "repeats": _repeats,
 }
 
 
@@ -472,8 +537,9 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
         )
         if n_drawn:
             verdict += (
-                f" In {n_drawn} more chance is planted, too: models guess with a known probability, or their "
-                "log-probabilities move. There the planted figure lies in the interval."
+                f" In {n_drawn} more chance is planted, too: models guess with a known probability, their "
+                "log-probabilities move, or judges and labellers err at known rates. There the planted "
+                "figure lies in the interval."
             )
     return Section(
         title="Why the score is what it is",
@@ -483,7 +549,9 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
             "putting it together. Here it is known before asking what they must say: a fuser needs every "
             "card and gives each an equal share; a single rests on one frame; a blind one scores the same "
             "without frames; frames far apart miss cards (a retrieval gap); a forgetful model sees them "
-            "and loses them (a fusion gap).",
+            "and loses them (a fusion gap). Some need no video: readers who search by hints, refine their "
+            "answers or follow wordings, people and models who label errors, and judges, each with planted "
+            "habits.",
             verdict,
         ),
         tables=(_table(recovered),),
@@ -498,7 +566,7 @@ def _table(recovered: Sequence[Recovered]) -> Table:
             note=note,
         )
 
-    different = "questions whose finding is not the planted one"
+    different = "questions whose finding is not the planted one; of a judge, what should be called and is not"
     return tabulate(
         "diagnosed-calibration",
         "What the diagnostics recover",
@@ -510,6 +578,7 @@ def _table(recovered: Sequence[Recovered]) -> Table:
             figure("planted", lambda one: one.planted),
             figure("recovered", lambda one: one.found, "No interval where all questions are alike."),
             count("different", lambda one: one.n_different, "differ", note=different),
+            number("holds", lambda one: "yes" if one.is_recovered else "no", kind="text", note=_HOLDS),
         ),
         notes=("Shares and gaps in per cent, MRFS in frames.",),
     )

@@ -1,12 +1,13 @@
 """Judges with planted behaviour: every figure recovers what was planted, and fair judges are let be."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from vidence.report.calibration_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
 from vidence.report.judge_figures import (
-    JudgeVerdicts,
     Replies,
     against_rule,
     agreement,
@@ -23,9 +24,6 @@ from vidence.report.judge_figures import (
     wins,
 )
 
-RUNS = ("gpt", "qwen", "llama")
-ACCURACY = {"gpt": 0.75, "qwen": 0.55, "llama": 0.35}
-
 
 def rng(seed=0):
     return np.random.default_rng(seed)
@@ -33,47 +31,20 @@ def rng(seed=0):
 
 def world(n_questions=300, *, seed=0):
     """Replies of three models to questions, two on each video, with what people say of them."""
-    draw = rng(seed)
-    runs = tuple(run for _ in range(n_questions) for run in RUNS)
-    people = np.array([float(draw.random() < ACCURACY[run]) for run in runs])
-    questions = tuple(f"q{i}" for i in range(n_questions) for _ in RUNS)
-    return Replies(
-        runs=runs,
-        questions=questions,
-        clusters=tuple(f"v{i // 2}" for i in range(n_questions) for _ in RUNS),
-        people=people,
-        people_points=np.where(people == 1, draw.integers(3, 5, len(runs)), draw.integers(0, 3, len(runs)))
-        + 0.0,
-        ruled=people.copy(),
-        n_characters=draw.integers(5, 50, len(runs)) + 0.0,
-        names=RUNS,
-    )
+    return judged_replies(n_questions, rng=rng(seed))
 
 
-def said(replies, values, *, name="judge", model="openai:gpt", protocol="humanpcr", points=None, **fields):
-    values = values if values.ndim == 2 else values[:, None]
-    n = len(replies.runs)
-    return JudgeVerdicts(
-        name=name,
-        model=model,
-        protocol=protocol,
-        values=values,
-        points=np.full(values.shape, math.nan) if points is None else points,
-        is_left=np.zeros(n, np.bool_),
-        is_asked=np.ones(n, np.bool_),
-        **fields,
-    )
+def said(replies, values, *, points=None, name="judge", model="openai:gpt", protocol="humanpcr", **fields):
+    made = verdicts(replies, values, name=name, model=model, protocol=protocol)
+    return replace(made, points=made.points if points is None else points, **fields)
 
 
-def planted(replies, *, sensitivity=0.9, specificity=0.8, bonus=0.0, seed=1):
-    """A judge that finds right what is right, and wrong what is wrong, so often; kinder to gpt by `bonus`."""
-    chance = np.where(replies.people == 1, sensitivity, 1 - specificity)
-    chance = np.clip(chance + bonus * (np.array(replies.runs) == "gpt"), 0, 1)
-    return (rng(seed).random(len(chance)) < chance).astype(np.float64)
+def planted(replies, *, seed=1, **habits):
+    """What a judge of these habits marks."""
+    return PlantedJudge(**habits).marks(replies, rng=rng(seed))
 
 
 NO_ONE = (None, None)
-FAMILIES = {"gpt": "openai", "qwen": "qwen", "llama": "llama", "openai:gpt": "openai"}
 
 
 def test_sensitivity_and_specificity_are_recovered_against_the_rule():

@@ -74,6 +74,9 @@ class Settings(Record):
     name: Annotated[str, Meta(description="which simulated model")]
     letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
     memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
+    notes: Annotated[
+        bool | None, Meta(description="`forgetful` forgets nothing when asked for steps; by default no")
+    ] = None
     guess: Annotated[
         Guessing | None, Meta(description="how to guess with cards missing; by default not at all")
     ] = None
@@ -84,7 +87,7 @@ class Settings(Record):
 
     def __post_init__(self) -> None:
         """Refuse names that are not known, options of another model, and a letter that is none."""
-        owners = {"letter": "letter-biased", "memory": "forgetful"}
+        owners = {"letter": "letter-biased", "memory": "forgetful", "notes": "forgetful"}
         known = (*MODEL_NAMES, WRITER)
         check_rule(f"phantom:{self.name}", self, kind="simulated model", known=known, options=owners)
         if self.guess and self.name in ("letter-biased", WRITER):
@@ -115,7 +118,9 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
     return next((letter for letter, choice in choices.items() if choice == number), None)
 
 
-def _remembered(reader: SimulatedModel, asked: Asked, codes: Sequence[Payload]) -> dict[str, int]:
+def _remembered(
+    reader: SimulatedModel, asked: Asked, codes: Sequence[Payload], *, is_stepwise: bool
+) -> dict[str, int]:
     """The needed cards that the model still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
     known: dict[str, int] = {}
@@ -125,7 +130,8 @@ def _remembered(reader: SimulatedModel, asked: Asked, codes: Sequence[Payload]) 
             known.pop(colour, None)
             known[colour] = code.value
     last = list(known.items())
-    return dict(last[-reader.memory :] if reader.name == "forgetful" else last)
+    forgets = reader.name == "forgetful" and not (reader.notes and is_stepwise)
+    return dict(last[-reader.memory :] if forgets else last)
 
 
 def _believe(
@@ -223,7 +229,8 @@ class PhantomModel(LocalModel):
         if asked is None:
             return msgspec.structs.replace(said(_CANNOT_TELL, request), model=self._name)
         codes = await self._look(request)
-        known = _remembered(self.reader, asked, codes)
+        is_stepwise = _WANTS_STEPS.search(prompt) is not None
+        known = _remembered(self.reader, asked, codes, is_stepwise=is_stepwise)
         shown = (*(_key(part)[0] for part in _images(request)), str(request.sample))
         belief = _believe(self.reader, asked, known, guess=self._guess(request, asked, shown))
         if _IS_REWARD.search(request.prompt.template):
@@ -235,7 +242,6 @@ class PhantomModel(LocalModel):
         answer = belief.letter if asked.choices else number
         closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
         words = _words(asked, known)
-        is_stepwise = _WANTS_STEPS.search(prompt) is not None
         return msgspec.structs.replace(
             said(f"{words}\n{closing}" if is_stepwise else closing, request),
             reasoning="" if is_stepwise else words,
@@ -281,6 +287,7 @@ def _named(reader: SimulatedModel) -> str:
     options = {
         "letter": reader.letter if reader.name == "letter-biased" else "",
         "memory": str(reader.memory) if reader.name == "forgetful" else "",
+        "notes": "true" if reader.notes else "",
         "guess": reader.guess,
         "stick": f"{reader.stick:g}" if reader.guess in ("letter", "text") else "",
         "noise": f"{reader.noise:g}" if reader.noise else "",
@@ -351,5 +358,5 @@ def create(settings: Settings) -> PhantomModel | CardWriter:
         return CardWriter()
     given = {"name": settings.name, "letter": settings.letter and settings.letter.upper()}
     more = {"guess": settings.guess, "stick": settings.stick, "noise": settings.noise}
-    rule = {**given, "memory": settings.memory, **more}
+    rule = {**given, "memory": settings.memory, "notes": settings.notes, **more}
     return PhantomModel(msgspec.convert({k: v for k, v in rule.items() if v is not None}, SimulatedModel))

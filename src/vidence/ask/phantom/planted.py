@@ -25,17 +25,19 @@ class SimulatedModel(Record):
     * ``single`` uses one frame only, the first that shows the card that the question names first.
     * ``blind`` looks at no frame.
     * ``letter-biased`` is a fuser that always says `letter` when a card is missing.
-    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last.
+    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last; with `notes` it writes
+      them down where it is asked to go step by step, and then forgets none.
 
     All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``,
-    `memory` by ``forgetful``. Where `guess` says how, all but ``letter-biased`` guess where they do not know,
-    and keep a guess with probability `stick` when a frame is added; see
+    `memory` and `notes` by ``forgetful``. Where `guess` says how, all but ``letter-biased`` guess where they
+    do not know, and keep a guess with probability `stick` when a frame is added; see
     `vidence.ask.phantom.guessing.guessed`. `noise` is that of the log-probabilities, in nats.
     """
 
     name: ModelName
     letter: str = "A"
     memory: int = 2
+    notes: bool = False
     guess: Guess = ""
     stick: float = 1.0
     noise: float = 0.0
@@ -69,10 +71,13 @@ def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
     )
 
 
-def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> bool:
+def expected(
+    model: SimulatedModel, item: Item, *, times_s: Sequence[float], is_stepwise: bool = False
+) -> bool:
     """Whether the model must be right on the item when it is shown the frames at these times.
 
-    A model that guesses may be right where it need not be.
+    A model that guesses may be right where it need not be. `is_stepwise` says that it is asked to go step by
+    step.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -85,7 +90,7 @@ def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> 
         "single": seen == (True,),
         "blind": False,
         "letter-biased": all(seen) or item.answer == model.letter,
-        "forgetful": all(seen) and len(seen) <= model.memory,
+        "forgetful": all(seen) and (len(seen) <= model.memory or (model.notes and is_stepwise)),
     }
     return is_right[model.name]
 

@@ -10,7 +10,8 @@ import msgspec
 
 from vidence.ask.files import DataFile, FieldError, csv_rows, lines
 from vidence.errors import DataError
-from vidence.make.cards.falsifying import check_changes
+from vidence.make.cards.falsifying import changes_between, check_changes
+from vidence.make.cards.filled_cards import WRITER
 from vidence.make.cards.scenes import read_sentence
 from vidence.make.pipeline.material import Card, Change, SceneCard
 from vidence.make.writing.writer import Objection
@@ -22,6 +23,9 @@ _KINDS: Final[Mapping[str, Literal["A", "B"]]] = {"a": "A", "appearance": "A", "
 _CARD_FIELDS: Final = ("track_id", "kind", "text")
 _SCENE_FIELDS: Final = ("text",)
 _JSON_ENDINGS: Final = (".jsonl", ".ndjson")
+_MOST_FAULTS: Final = 20
+_SAME_START_S: Final = 0.05
+SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "false", "note")
 
 
 class CardRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -37,15 +41,22 @@ class CardRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One line of a file of scene cards.
 
-    The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `changes` make
-    the card a false one (JSON lines only); it comes behind the true one of its shot. Without `card_id` the
-    card is named after its shot.
+    The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `false` is the
+    same sentence with two to five details wrong, and becomes a card of its own; what was changed is found by
+    comparing the two. Or `changes` make the card a false one (JSON lines only); it comes behind the true one
+    of its shot. Without `card_id` the card is named after its shot. `start_s`, where it stands, is to be that
+    of the shot.
     """
 
     text: str
+    false: str = ""
     card_id: str = ""
     shot_id: str = ""
     at_s: float | None = None
+    video_id: str = ""
+    start_s: float | None = None
+    end_s: float | None = None
+    note: str = ""
     changes: tuple[Change, ...] = ()
     frames: tuple[int, ...] = ()
     writer: str = ""
@@ -99,7 +110,8 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
     """Scene cards, with the fields of `SceneRow`.
 
     Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
-    false card must differ from the true one in its changes and in nothing else (`check_changes`).
+    false card must differ from the true one in its changes and in nothing else (`check_changes`). Rows of a
+    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing.
 
     Args:
         path: a file ending in .jsonl or .csv.
@@ -134,18 +146,46 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
             text=text,
             changes=row.changes,
             frames=row.frames,
-            writer=row.writer or path.name,
+            writer=row.writer or (path.name if row.start_s is None else WRITER),
         )
         seen[shot.shot_id, what] = card
         return card
 
-    return _gather(path, _rows(path, SceneRow, _SCENE_FIELDS), make, strict=strict)
+    return _gather(path, _each_card(_rows(path, SceneRow, _SCENE_FIELDS)), make, strict=strict)
+
+
+def _each_card(rows: Iterator[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
+    """A row for each card: the false sentence of a row becomes one of its own; open rows are left out."""
+    for line, row in rows:
+        if isinstance(row, str):
+            yield line, row
+            continue
+        is_open = row.start_s is not None and not row.text.strip()
+        if not is_open:
+            yield line, msgspec.structs.replace(row, false="")
+        if row.false.strip():
+            changes = changes_between(row.text, row.false)
+            if row.changes or is_open or not changes:
+                why = "beside `changes`" if row.changes else "without another text that is true"
+                yield line, f"false: {row.false!r} stands {why}"
+            else:
+                yield (
+                    line,
+                    msgspec.structs.replace(row, text=row.false, card_id="", false="", changes=changes),
+                )
 
 
 def _shot(row: SceneRow, shots: Sequence[Shot]) -> Shot | str:
     if bool(row.shot_id) == (row.at_s is not None):
         return "the shot must be named by shot_id or by at_s, one of them"
     for shot in shots:
+        is_moved = row.start_s is not None and abs(row.start_s - shot.start_s) > _SAME_START_S
+        if shot.shot_id == row.shot_id and is_moved:
+            return (
+                f"start_s: {shot.shot_id} begins at {shot.start_s:.3f} s, and not at {row.start_s:.3f} s: "
+                "the shots have changed since the sheet was written; write it anew, and take over the "
+                "sentences"
+            )
         if shot.shot_id == row.shot_id or (row.at_s is not None and shot.start_s <= row.at_s < shot.end_s):
             return shot
     if row.shot_id:
@@ -170,8 +210,9 @@ def _gather(
         else:
             cards.append(made)
     if problems and (strict or not cards):
-        more = f" (and {len(problems) - 1} more lines)" if len(problems) > 1 else ""
-        raise DataError(f"{path.parent / problems[0]}{more}; correct the file")
+        more = f"\n... and {len(problems) - _MOST_FAULTS} more" if len(problems) > _MOST_FAULTS else ""
+        listed = "\n".join(str(path.parent / one) for one in problems[:_MOST_FAULTS])
+        raise DataError(f"{listed}{more}; correct the file")
     if not cards:
         raise DataError(f"{path} holds no card; expected one on each line")
     return FromFile(cards=tuple(cards), problems=tuple(problems))
@@ -193,7 +234,7 @@ def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tup
             yield int(line), _made(partial(msgspec.json.decode, raw, type=kind))
         return
     known = sorted(set(kind.__annotations__) - {"changes"})
-    for line, row in csv_rows(file, needed=needed, known=known):
+    for line, row in csv_rows(file, needed=needed, known=known, delimiters=",;\t"):
         if isinstance(row, FieldError):
             yield int(line), str(row)
         else:

@@ -1,5 +1,6 @@
 """False scene cards, written by a model: two to five details are changed, listed, and checked."""
 
+import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,6 +58,30 @@ def check_changes(
     if not _explains(old, new, [(folded(c.before), folded(c.after)) for c in changes]):
         return Objection(reason="other-differences", detail=_others(old, new, changes))
     return None
+
+
+def changes_between(faithful: str, false: str) -> tuple[Change, ...]:
+    """What a person changed who wrote both sentences: each run of other words is one change.
+
+    Where that is a single change, a run of as many words as before is taken word by word.
+
+    >>> [(c.before, c.after) for c in changes_between("A red coat and two hats.", "A red bag and six hats.")]
+    [('coat', 'bag'), ('two', 'six')]
+    >>> [(c.before, c.after) for c in changes_between("A small dragon.", "A large horse.")]
+    [('small', 'large'), ('dragon', 'horse')]
+    """
+    old, new = folded(faithful), folded(false)
+    parts = [
+        (old[i:j], new[m:n])
+        for tag, i, j, m, n in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    if len(parts) < FEWEST and all(len(before) == len(after) for before, after in parts):
+        parts = [((a,), (b,)) for before, after in parts for a, b in zip(before, after, strict=True)]
+    return tuple(
+        Change(kind="modification" if before else "addition", before=" ".join(before), after=" ".join(after))
+        for before, after in parts
+    )
 
 
 def _wrong(change: Change, old: tuple[str, ...], new: tuple[str, ...]) -> str:

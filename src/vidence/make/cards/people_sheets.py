@@ -10,8 +10,10 @@ import numpy as np
 
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
-from vidence.make.cards.correction_files import ALL, EVERYBODY, SHOT_COLUMNS, TRACK_COLUMNS, VERDICTS
+from vidence.make.cards.card_files import SCENE_COLUMNS
+from vidence.make.cards.correction_files import ALL, EVERYBODY, SHOT_COLUMNS, TRACK_COLUMNS
 from vidence.make.cards.filled_cards import APPEARANCE, COLUMNS, FITS, PATH, TO_FILL
+from vidence.make.cards.screening import MARK
 from vidence.make.pipeline.material import Crop
 from vidence.records import Record
 from vidence.seeing.corrections import track_check
@@ -20,7 +22,7 @@ from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 
-CARDS_FILE, TRACKS_FILE, SHOTS_FILE = "cards.csv", "tracks.csv", "shots.csv"
+CARDS_FILE, TRACKS_FILE, SHOTS_FILE, SCENES_FILE = "cards.csv", "tracks.csv", "shots.csv", "scenes.csv"
 DATA_FILE, PAGE_FILE = "sheet.json", "sheet.html"
 _ROWS: Final = ("top", "middle", "bottom")
 _COLUMNS: Final = ("left", "centre", "right")
@@ -70,8 +72,9 @@ class VideoSheet(Record):
     width_px: int
     height_px: int
     is_reviewed: bool = False
-    is_given: bool = False
     """Whether corrections of people are in effect."""
+    is_given: bool = False
+    """Whether people gave the tracks."""
     tracks: tuple[SheetTrack, ...] = ()
     shots: tuple[SheetShot, ...] = ()
 
@@ -148,6 +151,15 @@ def shots_csv(sheet: VideoSheet) -> bytes:
     return _csv([SHOT_COLUMNS, *rows])
 
 
+def scenes_csv(sheet: VideoSheet) -> bytes:
+    """The sheet of scene cards to fill in: a row for each shot."""
+    rows = [
+        [sheet.video_id, one.shot_id, f"{one.start_s:.3f}", f"{one.end_s:.3f}", "", "", ""]
+        for one in (row.shot for row in sheet.shots)
+    ]
+    return _csv([SCENE_COLUMNS, *rows])
+
+
 def _csv(rows: Sequence[Sequence[str]]) -> bytes:
     return b"\xef\xbb\xbf" + csv_text(rows).encode()
 
@@ -193,10 +205,10 @@ def page(sheet: VideoSheet, *, picture: Callable[[str], bytes]) -> str:
         picked=[one for one in sheet.tracks if one.is_picked],
         url=url,
         time_of=lambda crop: f"{crop.frame_index / sheet.fps:.1f} s" if sheet.fps else "",
-        files={"cards": CARDS_FILE, "tracks": TRACKS_FILE, "shots": SHOTS_FILE},
+        files={"cards": CARDS_FILE, "tracks": TRACKS_FILE, "shots": SHOTS_FILE, "scenes": SCENES_FILE},
         cells={**APPEARANCE, **PATH},
         fits=FITS,
         everybody=EVERYBODY,
         all=ALL,
-        verdicts=VERDICTS,
+        different=MARK,
     )

@@ -173,7 +173,8 @@ def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: s
             )
             found = filled.cards
             if filled.n_open:
-                work.trouble(f"{one.video_id}: {filled.n_open} rows of {path.name} have no text")
+                rows = "row has" if filled.n_open == 1 else "rows have"
+                work.trouble(f"{one.video_id}: {filled.n_open} {rows} no text in {path.name}")
         else:
             found = read_cards(path, tracks=[track.track_id for track in tracks], strict=True).cards
     except DataError as error:

@@ -14,6 +14,7 @@ from vidence.make.cards.people_sheets import (
     CARDS_FILE,
     DATA_FILE,
     PAGE_FILE,
+    SCENES_FILE,
     SHOTS_FILE,
     TRACKS_FILE,
     SheetShot,
@@ -22,6 +23,7 @@ from vidence.make.cards.people_sheets import (
     data_json,
     is_begun,
     page,
+    scenes_csv,
     sheet_track,
     shots_csv,
     tracks_csv,
@@ -99,6 +101,8 @@ def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path) -> tuple[list
             tables.append((TRACKS_FILE, tracks_csv(sheet), ("verdict", "note")))
     if sheet.shots and shots is not None and not shots.file:
         tables.append((SHOTS_FILE, shots_csv(sheet), ()))
+    if len(sheet.shots) > 1:
+        tables.append((SCENES_FILE, scenes_csv(sheet), ("text", "false", "note")))
     written: list[Path] = []
     kept: list[Path] = []
     for name, data, filled in tables:

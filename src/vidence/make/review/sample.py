@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,7 +35,16 @@ class ToReview:
         """
         draft = self.question.draft
         asked = msgspec.json.encode([draft.question, draft.choices, draft.answer_index, draft.evidence])
-        return hashlib.sha256(asked).hexdigest()[:12].translate(_LETTERS)
+        return letters_of(hashlib.sha256(asked).hexdigest())
+
+
+def letters_of(hexadecimal: str) -> str:
+    """Twelve letters without a digit that stand for a hash.
+
+    >>> letters_of("4811828e67560000")
+    'mrhhrjrepqnp'
+    """
+    return hexadecimal[:12].translate(_LETTERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +89,15 @@ def draw_sample(
     strata = _strata([one for one in questions if one.question_id not in queued], rules.least_stratum)
     sizes = {name: len(mine) for name, mine in strata.items()}
     chosen: dict[str, str] = {}
-    counts = _shares(sizes, rules.share, seed=seed)
+    counts = shares(sizes, rules.share, seed=seed)
     by_task: dict[str, list[str]] = defaultdict(list)
     for name, mine in strata.items():
         by_task[mine[0].draft.task].append(name)
     for names in by_task.values():
         counts |= _raised({name: counts[name] for name in names}, sizes, rules.each_task)
-    for name, n in counts.items():
-        ranked = sorted(strata[name], key=lambda one: _rank(seed, name, one.draft.draft_id))
-        chosen |= {one.question_id: name for one in ranked[:n]}
+    named = {name: {one.draft.draft_id: one.question_id for one in mine} for name, mine in strata.items()}
+    for name, drawn in first_of(named, counts, seed=seed).items():
+        chosen |= {named[name][draft_id]: name for draft_id in drawn}
     rows = []
     for one in questions:
         if one.question_id in queued:
@@ -110,8 +119,18 @@ def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Questio
     return dict(sorted(strata.items()))
 
 
-def _shares(sizes: Mapping[str, int], share: float, *, seed: int) -> dict[str, int]:
-    """How many of each stratum are drawn."""
+def first_of(
+    strata: Mapping[str, Iterable[str]], counts: Mapping[str, int], *, seed: int
+) -> dict[str, tuple[str, ...]]:
+    """Who is drawn of each stratum: so many, in an order that the seed decides."""
+    return {
+        name: tuple(sorted(strata[name], key=lambda one: _rank(seed, name, one))[:n])
+        for name, n in counts.items()
+    }
+
+
+def shares(sizes: Mapping[str, int], share: float, *, seed: int) -> dict[str, int]:
+    """How many of each stratum are drawn: at least one, ``ceil(share * n)`` in all, by largest remainders."""
     wanted = math.ceil(share * sum(sizes.values()) - 1e-9)
     counts = {name: max(1, math.floor(share * n + 1e-9)) for name, n in sizes.items()}
     rests = sorted(sizes, key=lambda name: (-((share * sizes[name]) % 1), _rank(seed, name, "")))

@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
+from vidence.make.events.words import words
 from vidence.make.pipeline.material import Corpus, Material, Task
 from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
@@ -67,7 +68,7 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 4
+    version = 5
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
@@ -135,13 +136,17 @@ def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) 
 
 
 def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
-    """Pairs that lead four others; each leads once. Only pairs that the log has one word for."""
+    """Pairs that lead four others; each leads once. Only pairs that the log has one word for.
+
+    An action counts with those whose words say more than its own: who picks up a pine nuts bag may be seen
+    to pick up pine nuts.
+    """
     known = [one for one in found if not one.reason and not one.also]
     leaders = [one for one in known if len(one.events) >= _LEAST_LEADER]
     commoner, any_yet = BalancedDraw(N_OTHERS + 1, rng=rng), False
     for place in rng.permutation(len(leaders)):
         first = leaders[place]
-        behind = [one for one in known if len(one.events) <= len(first.events) - _LEAD]
+        behind = [one for one in known if _seen_at_most(one, found) <= len(first.events) - _LEAD]
         if len(behind) < N_OTHERS:
             continue
         any_yet = True
@@ -166,6 +171,12 @@ def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candida
         detail = f"no action with {_LEAST_LEADER} occurrences and {_LEAD} more than four others"
         yield NoCandidate(subject="most-often", reason="too-few-occurrences", detail=detail)
     yield used_up("most-often")
+
+
+def _seen_at_most(target: Target, found: Sequence[Target]) -> int:
+    """How often an action may be seen: its own occurrences, and those of actions that hold all its words."""
+    mine = set(words(target.text))
+    return len(target.events) + sum(len(one.events) for one in found if mine < set(words(one.text)))
 
 
 def _others(

@@ -4,13 +4,16 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from vidence.make.events.index import Pair, Texts
+from vidence.make.events.index import Pair, Texts, VideoEvents
 from vidence.make.events.words import is_anything, is_implied
 from vidence.make.pipeline.material import Task
 from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words
 from vidence.make.tasks.events import COMPATIBLE, EventContext, written
 from vidence.records import Record
 
+# Said of the vessel where other words are said of what is in it: who pours juice has filled a glass.
+_OF_VESSELS = ("drain", "empty", "fill")
+_POURED = ("pour", "tip", *_OF_VESSELS)
 WORDS = Words(
     things="actions",
     absent="Which of these actions does NOT occur in the video?",
@@ -36,8 +39,9 @@ class Fam(AbsenceTask):
 
     Every action, true or false, occurs at least `least` times in other videos. A false one occurs neither by
     class nor by words, with no noun of any event, no near synonym of its verb occurs with its object, and no
-    narration names it. Taking, putting, moving and looking at things are not asked about, true or false,
-    because a log is silent about most of it (``implied=true`` asks all the same).
+    narration names it. What is filled or emptied is not called absent where anything is poured. Taking,
+    putting, moving and looking at things are not asked about, true or false, because a log is silent about
+    most of it (``implied=true`` asks all the same).
 
     Source: HERBench, sections 3.1 and 7.5, figure 16.
     Departs: the paper only wants the false action absent and plausible; synonyms, implied actions and how
@@ -46,7 +50,7 @@ class Fam(AbsenceTask):
 
     code = "FAM"
     title = "False Action Memory"
-    version = 1
+    version = 2
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -68,7 +72,7 @@ class Fam(AbsenceTask):
             texts = index.texts_of(pair)
             if not self._fits(pair, texts, context) or index.phrase(texts) in said:
                 continue
-            if not video.why_not_absent(pair, texts):
+            if not video.why_not_absent(pair, texts) and not _may_hold_what_is_poured(texts, video):
                 why = f", in {index.videos_elsewhere(pair, context.video_id)} videos"
                 n_elsewhere = context.elsewhere(pair)
                 absent.append(Absent(text=index.phrase(texts), n_elsewhere=n_elsewhere, why=why))
@@ -84,6 +88,13 @@ class Fam(AbsenceTask):
         ):
             return False
         return self._settings.implied or not is_implied(verb)
+
+
+def _may_hold_what_is_poured(texts: Texts, video: VideoEvents) -> bool:
+    def is_one_of(verb: str, some: tuple[str, ...]) -> bool:
+        return verb.split()[:1] in [[one] for one in some]
+
+    return is_one_of(texts[0], _OF_VESSELS) and any(is_one_of(event.verb, _POURED) for event in video.events)
 
 
 def create(settings: Settings) -> Task:

@@ -154,6 +154,15 @@ def test_forgetful_holds_the_cards_seen_last():
     )
 
 
+def test_forgetful_that_takes_notes_forgets_nothing_where_steps_are_asked_for():
+    shown, steps = ["red", "green", "blue", "grey"], f"{SUM} Go step by step."
+    noting = {"notes": "true"}
+    assert answer("forgetful", shown, question=steps, options=noting).text.endswith("Answer: C")
+    assert answer("forgetful", shown, options=noting).text == "Answer: A"
+    assert answer("forgetful", shown, question=steps).text.endswith("Answer: A")
+    assert create("forgetful", noting).identity == "phantom:forgetful?memory=2&notes=true v1"
+
+
 def test_a_sum_that_is_no_choice_is_not_answered():
     reply = answer("fuser", ["red", "green", "blue"], choices={"A": 1, "B": 2})
     assert reply.text == "This cannot be told from what is shown."
@@ -358,6 +367,7 @@ def test_an_unknown_simulated_model_is_refused():
     [
         ("fuser", {"memory": "2"}, "phantom:fuser has no option 'memory'; phantom:forgetful has it"),
         ("forgetful", {"memory": "0"}, "memory='0' cannot be read: expected a whole number 1 or above"),
+        ("fuser", {"notes": "true"}, "phantom:fuser has no option 'notes'; phantom:forgetful has it"),
         ("forgetful", {"letter": "A"}, "phantom:forgetful has no option 'letter'"),
         ("letter-biased", {"letter": "AB"}, "phantom:letter-biased: letter='AB' is not one letter"),
         ("letter-biased", {"letter": "1"}, "phantom:letter-biased: letter='1' is not one letter"),

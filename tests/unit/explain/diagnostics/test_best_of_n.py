@@ -2,84 +2,47 @@
 
 import itertools
 import json
-import math
 import re
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
 
-from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
-from vidence.records import Item, Media, Reply
+from vidence.explain.planted.readers import (
+    Candidates,
+    GradedReward,
+    LongReplies,
+    candidate_subjects,
+    item,
+    perfect,
+)
+from vidence.explain.planted.simulated import drive
+from vidence.records import Reply
 
 P = 0.4
-
-
-class Lengthy(Simulated):
-    """Replies whose first word is the letter, with as many words behind it as is wanted."""
-
-    def mark(self, reply, *, order=()):
-        return (yield from super().mark(Reply(text=reply.text.split()[0]), order=order))
 
 
 def make(**options):
     return catalog.create("diagnostic", catalog.Spec(name="best-of-n", options=options))
 
 
-def item(number):
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question=f"Which {number}?",
-        choices=("one", "two", "three", "four"),
-        answer="ABCD"[number % 4],
-    )
-
-
-class Reader:
-    """Right with probability p, drawn for each sample; wrong letters evenly. Lengths are drawn, too."""
-
-    def __init__(self, *, seed, p=P):
-        self.rng, self.p = np.random.default_rng(seed), p
-        self.said = {}
-
-    def __call__(self, asked, sample):
-        wrong = [letter for letter in "ABCD" if letter != asked.answer]
-        letter = asked.answer if self.rng.random() < self.p else str(self.rng.choice(wrong))
-        text = " ".join([letter, *[f"w{sample}"] * int(self.rng.integers(1, 60))])
-        self.said[asked.item_id, text] = sample
-        return text
-
-
 def examined(n, reward, *, seed=0, p=P, **options):
     """Each question with a reward of `reward(asked, text)` as points."""
-    one, reader, found, asks = make(**options), Reader(seed=seed, p=p), [], []
-    for number in range(n):
-        asked = item(number)
-
-        def says(ask, asked=asked):
-            if "words: reward-score" not in ask.prompt.text:
-                return Reply(text=reader(asked, ask.sample))
-            marked, shown = re.search(r'<reply id="([0-9a-f]{16})">\n"(.*)"', ask.prompt.text).groups()
-            return Reply(text=json.dumps({"id": marked, "score": reward(asked, shown)}))
-
-        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0, 1.0)})), says)
+    one, found, asks = make(**options), [], []
+    reader = Candidates(p=p, points=reward, rng=np.random.default_rng(seed))
+    for subject in candidate_subjects(n):
+        driven = drive(one.examine(subject), reader(subject.item))
         asks.append(driven.asks)
-        found.append(Examined(item=asked, finding=driven.made))
+        found.append(Examined(item=subject.item, finding=driven.made))
     return one, found, asks
 
 
 def tables(one, found):
     said = one.summarise(found, rng=np.random.default_rng(0), level=0.95)
     return {s.name: s for s in said}
-
-
-def perfect(asked, text):
-    return 4 if text.split()[0] == asked.answer else 0
 
 
 def holds(estimate, value):
@@ -124,37 +87,34 @@ def test_a_reward_that_knows_nothing_gets_what_a_random_candidate_gets():
     assert "likes long" not in said["rewards"].note
 
 
-def graded(rng, shift):
-    """Points of normal scores, right ones higher by `shift`, cut into five."""
-    cuts = (-0.6, 0.1, 0.8, 1.5)
-
-    def points(asked, text):
-        score = rng.normal(shift if text.split()[0] == asked.answer else 0.0)
-        return int(np.searchsorted(cuts, score))
-
-    edges = np.array([-np.inf, *cuts, np.inf])
-    return points, np.diff(stats.norm.cdf(edges - shift)), np.diff(stats.norm.cdf(edges))
-
-
 def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
-    """AUC .75 before the points are cut; what follows is computed from the points' distributions."""
-    shift = math.sqrt(2) * stats.norm.ppf(0.75)
-    area, _ = integrate.quad(lambda x: stats.norm.pdf(x - shift) * stats.norm.cdf(x), -8, 8)
-    assert area == pytest.approx(0.75, abs=1e-6)
-    points, right, wrong = graded(np.random.default_rng(9), shift)
-    mixed = P * right + (1 - P) * wrong
-    below = np.concatenate([[0.0], np.cumsum(mixed)])
-    one, found, _ = examined(600, points)
+    reward = GradedReward(rng=np.random.default_rng(9))
+    one, found, _ = examined(600, reward)
     said = tables(one, found)
     for m, n in ((1, 2), (2, 4), (3, 8)):
-        planted = ((below[1:] ** n - below[:-1] ** n) * P * right / mixed).sum()
-        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), planted)
-    pairs = sum(
-        r * w * (1 if i > j else 0.5 if i == j else 0)
-        for i, r in enumerate(right)
-        for j, w in enumerate(wrong)
-    )
-    assert holds(said["rewards"].estimate("self", "auc"), pairs)
+        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), reward.best(P, n))
+    assert holds(said["rewards"].estimate("self", "auc"), reward.auc)
+
+
+def test_intervals_of_the_lines_over_n_and_of_their_quality_hold_what_is_planted():
+    """Of 40 worlds 38 are expected to hold it; 33 or fewer have the probability .003."""
+    held, oracle = {}, 1 - (1 - P) ** 8
+    for seed in range(40):
+        reward = GradedReward(rng=np.random.default_rng(1000 + seed))
+        one, found, _ = examined(40, reward, seed=seed)
+        said = tables(one, found)
+        lines, rewards = said["best-of-n"], said["rewards"]
+        for key, estimate, planted in (
+            *((f"m{m}", lines.estimate("self:averaged", f"m{m}"), reward.best(P, 2**m)) for m in (1, 2, 3)),
+            ("nested", lines.estimate("self:nested", "m3"), reward.best(P, 8)),
+            ("oracle", lines.estimate("oracle", "m3"), oracle),
+            ("auc", rewards.estimate("self", "auc"), reward.auc),
+            ("efficiency", rewards.estimate("self", "efficiency"), (reward.best(P, 8) - P) / (oracle - P)),
+            ("another AUC", rewards.estimate("self", "auc"), 0.5),
+        ):
+            held[key] = held.get(key, 0) + holds(estimate, planted)
+    assert held.pop("another AUC") == 0
+    assert min(held.values()) >= 34, held
 
 
 def test_a_reward_that_likes_length_is_named():
@@ -202,7 +162,7 @@ def test_a_list_says_which_place_it_likes():
             marked = re.search(r'id="([0-9a-f]{16})"', ask.prompt.text)[1]
             return Reply(text=json.dumps({"id": marked, "best": "1"}))
 
-        driven = drive(one.examine(Lengthy(asked, {"plan": (0.0,)})), says)
+        driven = drive(one.examine(LongReplies(asked, {"plan": (0.0,)})), says)
         assert len(driven.asks) <= 8 + 2 + 6 + 6  # two replies have two orders
         found.append(Examined(item=asked, finding=driven.made))
     said = tables(one, found)

@@ -1,34 +1,25 @@
 """Hints against readers with planted behaviour: one that looks where it is told, one that reads the hint."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from subjects import evidenced
 from subjects.evidenced import estimate, reply, said_by, sheet, value
-from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, SetDiagnostic, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.hints import FILLER, ForeignHint, Settings, filler, foreign_hints
-from vidence.records import Evidence, Failed, Item, Media
+from vidence.explain.planted import hinted
+from vidence.explain.planted.hinted import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
+from vidence.explain.planted.simulated import Simulated, drive, times_shown
+from vidence.records import Failed, Item
 from vidence.tables.charts import Chart, Statement
 
 N = 60
-SPANS = (Evidence(kind="referred", start_s=1, end_s=2), Evidence(kind="proactive", start_s=5, end_s=6))
-VIEWS = {"plan": (0.0, 3.0, 7.0), "evidence": (1.5, 3.0, 5.5)}
 
 
 def item(number: int, **changes: object) -> Item:
-    given = {
-        "item_id": f"q{number:04d}",
-        "media": (Media(path=f"v{number}.mp4"),),
-        "question": "Which?",
-        "choices": ("w", "x", "y", "z"),
-        "answer": "ABCD"[number % 4],
-        "tags": {"domain": "sports" if number % 2 else "kitchen"},
-        "evidence": SPANS,
-        "hints": ("A cause.", "The hand and something else.", f"Somebody near the place {number:04d}."),
-    }
-    return Item(**(given | changes))
+    return msgspec.structs.replace(hinted.item(number), **changes)
 
 
 def diagnostic(items: list[Item], **options: str) -> Diagnostic:
@@ -52,33 +43,6 @@ def examined(items: list[Item], reader: evidenced.Reader, **options: str) -> lis
 
 def said(items: list[Item], reader: evidenced.Reader, **options: str) -> dict[str, Statement]:
     return said_by(diagnostic(items, **options), examined(items, reader, **options))
-
-
-def is_told(asked: Item, ask: Ask) -> bool:
-    """Whether the prompt holds the last of its own hints."""
-    return asked.hints[-1] in ask.prompt.text
-
-
-def is_easy(asked: Item) -> bool:
-    """Three questions in ten are right in any case."""
-    return int(asked.item_id[1:]) % 10 < 3
-
-
-def searcher(asked: Item, ask: Ask) -> bool:
-    """Looks only where it is told: gains four questions in ten by its own hint; never right blind."""
-    looks = 3 <= int(asked.item_id[1:]) % 10 < 7
-    sees = bool(times_shown(ask))
-    return sees and (is_easy(asked) or (looks and (is_told(asked, ask) or 5.5 in times_shown(ask))))
-
-
-def parrot(asked: Item, ask: Ask) -> bool:
-    """Reads the answer off the hint, whatever is shown."""
-    return is_told(asked, ask) or (bool(times_shown(ask)) and is_easy(asked))
-
-
-def swayed(asked: Item, ask: Ask) -> bool:
-    """Looks again whenever there is more to read: a placebo works as well as a hint."""
-    return is_easy(asked) or (int(asked.item_id[1:]) % 10 < 6 and "words: hints" in ask.prompt.text)
 
 
 # ------------------------------------------------------------------------------ one question
@@ -195,6 +159,13 @@ def test_the_gain_of_who_looks_where_it_is_told_is_recovered() -> None:
     assert levels == pytest.approx({"L0": 0.3, "L1": 0.3, "L2": 0.3, "L3": 0.7})
     assert value(statements, "levels", "L3", "gain") == pytest.approx(0.4)
     assert "give answers away" not in sheet(statements, "hints").note
+
+
+def test_the_gain_of_each_level_is_recovered() -> None:
+    statements = said([item(n) for n in range(N)], climber)
+    gains = [value(statements, "levels", f"L{level}", "gain") for level in (1, 2, 3)]
+    assert gains == pytest.approx([0.1, 0.2, 0.4])
+    assert value(statements, "hints", "words", "difference") == 0.0
 
 
 def test_a_hint_that_leaks_is_caught_by_the_words_alone() -> None:

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.self_refine import FOREIGN_REVIEWS, foreign_review
-from vidence.records import Item, Media, Reply
+from vidence.explain.planted.readers import Refiner, item
+from vidence.explain.planted.simulated import Simulated, drive
+from vidence.records import Reply
 
 REPAIRS, SPOILS, START = 0.5, 0.2, 0.3
 
@@ -17,57 +18,20 @@ def make(**options):
     return catalog.create("diagnostic", catalog.Spec(name="self-refine", options=options))
 
 
-def item(number):
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question="Which?",
-        choices=("one", "two", "three", "four"),
-        answer="ABCD"[number % 4],
-    )
-
-
-class Refiner:
-    """Repairs and spoils with planted chances where there is a review of its own; re-draws otherwise.
-
-    Without a review of its own it keeps an answer with chance .7, and otherwise draws it anew.
-    """
-
-    def __init__(self, asked, rng):
-        self.asked, self.rng = asked, rng
-        self.kinds = []
-
-    def draw(self, p):
-        letters = "ABCD"
-        wrong = letters.replace(self.asked.answer, "")
-        return self.asked.answer if self.rng.random() < p else wrong[int(self.rng.integers(3))]
-
-    def __call__(self, ask):
-        text = ask.prompt.text
-        if "words: critique" in text:
-            self.kinds.append("critique")
-            return Reply(text="own words")
-        if "words: rewrite" not in text:
-            self.kinds.append("candidate")
-            return Reply(text=self.draw(START))
-        self.kinds.append("rewrite")
-        before = [line for line in text.split("\n") if line in ("A", "B", "C", "D")][-1]
-        is_right = before == self.asked.answer
-        if "own words" in text:
-            return Reply(text=self.draw(1 - SPOILS if is_right else REPAIRS))
-        return Reply(text=before if self.rng.random() < 0.7 else self.draw(START))
-
-
 def examined(n, *, seed=0, **options):
     one, rng, found, kinds = make(**options), np.random.default_rng(seed), [], []
     for number in range(n):
         asked = item(number)
-        model = Refiner(asked, rng)
-        driven = drive(one.examine(Simulated(asked, {"plan": (0.0,)})), model)
+        driven = drive(one.examine(Simulated(asked, {"plan": (0.0,)})), Refiner(rng=rng)(asked))
         found.append(Examined(item=asked, finding=driven.made))
-        kinds.append(model.kinds)
+        kinds.append([kind_of(ask) for ask in driven.asks])
     said = {s.name: s for s in one.summarise(found, rng=np.random.default_rng(0), level=0.95)}
     return said, found, kinds
+
+
+def kind_of(ask):
+    named = [kind for kind in ("critique", "rewrite") if f"words: {kind}" in ask.prompt.text]
+    return named[0] if named else "candidate"
 
 
 def holds(estimate, value):
@@ -83,10 +47,10 @@ def test_six_asks_a_question_and_each_control_so_many_more():
 
 def test_accuracy_heads_for_the_balance_of_what_is_repaired_and_spoiled():
     said, _, _ = examined(500, rounds="4")
-    planted = START
+    refiner = Refiner(rng=np.random.default_rng(0))
+    assert [round(refiner.after(n), 3) for n in (0, 1, 2)] == [0.3, 0.59, 0.677]
     for n in range(5):
-        assert holds(said["self-refine"].estimate(f"own:{n}", "accuracy"), planted), n
-        planted = planted * (1 - SPOILS) + (1 - planted) * REPAIRS
+        assert holds(said["self-refine"].estimate(f"own:{n}", "accuracy"), refiner.after(n)), n
     assert holds(said["controls"].estimate("own", "a"), REPAIRS)
     assert holds(said["controls"].estimate("own", "b"), SPOILS)
     assert said["controls"].value("own", "limit") == pytest.approx(REPAIRS / (REPAIRS + SPOILS), abs=0.05)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from subjects import planted_errors
+from vidence.explain.planted import errors
 
 
 @pytest.fixture
 def plant():
     """Make a packet whose kinds of errors are known."""
-    return planted_errors.plant
+    return errors.plant

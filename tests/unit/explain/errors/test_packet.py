@@ -5,7 +5,6 @@ from collections import Counter
 import msgspec
 import pytest
 
-from subjects.planted_errors import item
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import (
     KEY_FILE,
@@ -16,6 +15,7 @@ from vidence.explain.errors.packet import (
     read_packet,
     rows_as_jsonl,
 )
+from vidence.explain.planted.errors import item
 
 ODD = {"knowledge": 0.5}
 
@@ -57,6 +57,14 @@ def test_too_few_to_draw_from_is_refused(rule, n, says):
     with pytest.raises(UsageError) as refused:
         draw_questions(runs, Draw(taxonomy="mmvu", rule=rule, n=n, seed=0))
     assert says in str(refused.value)
+
+
+def test_a_run_without_a_wrong_reply_is_to_be_left_out():
+    runs = {"a": replies("+-+-?+-+--"), "b": replies("++++")}
+    with pytest.raises(
+        UsageError, match="b has 0 wrong replies, 2 are to be drawn of each run; leave this run"
+    ):
+        draw_questions(runs, Draw(taxonomy="mmvu", rule="wrong", n=2, seed=0))
 
 
 def test_a_packet_hides_the_runs_and_shows_one_in_ten_twice(plant):

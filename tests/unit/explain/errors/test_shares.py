@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -139,7 +140,7 @@ def test_errors_that_nobody_labelled_leave_their_question_out(plant):
     labelled = {(one.run, one.item_id) for one in labels}
     known = [
         i
-        for i in planted.item_ids
+        for i in sorted({asked for _, asked in planted.kinds})
         if all((run, i) in labelled or planted.kinds[run, i] == "right" for run in ("few", "many"))
     ]
     (line, *_) = kind_contrasts(of(planted, labels), HUMANPCR, first="few", second="many", level=0.95)
@@ -236,7 +237,7 @@ def test_chains_recover_a_planted_hazard(plant):
         step = next(j for j, h in enumerate(hazards, 1) if draws.random() < h)
         verdicts = ("right",) * (step - 1) + ("partial" if step == 2 else "wrong",)
         verdicts += ("not reached",) * (4 - step)
-        labels.append(planted.label(row.row, kind="perceptual", verdicts=verdicts))
+        labels.append(msgspec.structs.replace(planted.label(row.row, kind="perceptual"), verdicts=verdicts))
     steps = chain_steps(of(planted, labels), level=0.95)
     assert [one.step for one in steps] == [1, 2, 3, 4]
     assert [one.n_partial for one in steps] == [0, steps[1].n_wrong, 0, 0]
@@ -252,8 +253,8 @@ def test_a_chain_that_breaks_off_is_no_longer_counted(plant):
     ]
     reached = ("right", "right", "not reached", "not reached")
     labels: list[Label] = [
-        planted.label(rows[0], kind="reasoning-chain", verdicts=reached),
-        planted.label(rows[1], kind="reasoning-chain", step=2),
+        msgspec.structs.replace(planted.label(rows[0], kind="reasoning-chain"), verdicts=reached),
+        msgspec.structs.replace(planted.label(rows[1], kind="reasoning-chain"), step=2),
         planted.label(rows[2], kind="reasoning-chain"),
     ]
     steps = chain_steps(of(planted, labels), level=0.95)

@@ -64,7 +64,9 @@ def test_chains_and_examples_have_tables(plant):
     question = "\u2460 A man waves. \u2461 He sits. Where?"
     planted = plant({"a": {"perceptual": 0.6}}, n=30, taxonomy="perceptioncomp", question=question)
     labels = [
-        planted.label(row.row, kind="perceptual", quote="So it is B", verdicts=("right", "wrong"))
+        msgspec.structs.replace(
+            planted.label(row.row, kind="perceptual"), quote="So it is B", verdicts=("right", "wrong")
+        )
         for row in planted.packet.rows
     ]
     _, tables = said_of(planted, labels, CHAINS)

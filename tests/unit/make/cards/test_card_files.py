@@ -1,6 +1,7 @@
 """Cards that people wrote."""
 
 import json
+import re
 
 import pytest
 
@@ -144,3 +145,40 @@ def test_a_bad_scene_card_is_left_out_and_named(tmp_path, row, told):
     read = read_scene_cards(path, shots=SHOTS)
     assert len(read.cards) == 1
     assert told in read.problems[0]
+
+
+SHEET = "video_id,shot_id,start_s,end_s,text,false,note\n"
+
+
+def test_a_sheet_has_the_false_sentence_beside_the_true_one(tmp_path):
+    path = lines(
+        tmp_path / "scenes.csv",
+        SHEET + f"v,shot-0001,0.000,1.000,{TRUE},{FALSE},",
+        "v,shot-0002,1.000,3.000,,,",
+    )
+    (true, false) = read_scene_cards(path, shots=SHOTS, strict=True).cards
+    assert (true.text, true.changes, true.writer) == (TRUE, (), "a person")
+    assert (false.text, false.card_id) == (FALSE, "shot-0001-false")
+    assert [(c.before, c.after) for c in false.changes] == [("red", "green"), ("two", "three")]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (f"v,shot-0001,0.5,1.0,{TRUE},,", "start_s: shot-0001 begins at 0.000 s, and not at 0.500 s"),
+        (f"v,shot-0001,0.0,1.0,{TRUE},{TRUE},", "stands without another text that is true"),
+        (f"v,shot-0001,0.0,1.0,,{FALSE},", "stands without another text that is true"),
+        (f"v,shot-0001,0.0,1.0,{TRUE},A man in a red coat walks past two cars.,", "it lists 1 change"),
+    ],
+)
+def test_what_is_wrong_in_a_sheet_of_scenes_is_named(tmp_path, row, told):
+    path = lines(tmp_path / "scenes.csv", SHEET + row)
+    with pytest.raises(DataError, match=re.escape(told)):
+        read_scene_cards(path, shots=SHOTS, strict=True)
+
+
+def test_all_lines_that_are_wrong_are_named_at_once(tmp_path):
+    rows = [{"shot_id": f"shot-{n}", "text": TRUE} for n in range(7, 10)]
+    with pytest.raises(DataError) as raised:
+        read_scene_cards(lines(tmp_path / "s.jsonl", *rows), shots=SHOTS, strict=True)
+    assert [said in str(raised.value) for said in ("s.jsonl:1:", "s.jsonl:2:", "s.jsonl:3:")] == [True] * 3

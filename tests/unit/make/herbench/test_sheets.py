@@ -231,7 +231,9 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     path.write_text(path.read_text().replace("[tracking]\n", '[tracking]\nreviewed = "all.csv"\n'))
     street.sheets()
     (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,phantom\n")
-    with pytest.raises(DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct them"):
+    with pytest.raises(
+        DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct the lines there"
+    ):
         street.sheets()
 
 
@@ -284,6 +286,11 @@ def test_shots_of_people_replace_those_of_the_detector(street):
     shots = [one.shot for one in street.data().shots]
     assert [(one.first_frame, one.last_frame, one.n_mixed) for one in shots] == [(0, 79, 0), (80, 167, 4)]
     assert all(one.last_frame < 80 or one.first_frame >= 80 for one in street.data().tracks)
+    scenes = street.rows("scenes.csv")
+    assert [row["shot_id"] for row in scenes] == [one.shot_id for one in shots]
+    scenes[0] |= {"text": "A street with five people.", "false": "A square with six dogs."}
+    street.fill("scenes.csv", scenes)
+    assert any("scenes.csv was begun and stays as it is" in said for said in street.sheets().sentences)
 
 
 def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp_path):

@@ -88,6 +88,17 @@ def test_the_most_frequent_action_leads_by_two() -> None:
     assert drafts(ask("ac", level), "most-often") == []
 
 
+def test_what_more_words_say_of_an_action_may_be_seen_as_it():
+    """Who cuts a bitter lemon twice may be seen to cut a lemon four times, as often as anything is washed."""
+    others = [("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
+    both = [("cut", "lemon"), ("cut", "bitter lemon")]
+    here = [("wash", "carrot")] * 4 + [pair for pair in (*others, *both) for _ in range(2)]
+    (draft,) = drafts(ask("ac", events(here)), "most-often")
+    assert set(draft.choices) == {
+        *("wash carrot", "stir rice", "fold apron", "open kettle", "cut bitter lemon"),
+    }
+
+
 def test_the_most_common_action_elsewhere_is_no_leader_without_more_common_ones() -> None:
     """A leader that is the most common one elsewhere, too, would be told by that."""
     deeds = [("wash", "carrot"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]

@@ -1,36 +1,34 @@
 """Packets with planted errors: who errs how is known, so that every figure is."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from vidence.explain.errors.labels import Label
+from vidence.explain.errors.labels import By, Label
 from vidence.explain.errors.packet import Candidate, Draw, Packet, make_packet
 from vidence.records import Evidence, Item
 
 RIGHT = "right"
 
 
-@dataclass
-class Planted:
+@dataclass(frozen=True)
+class PlantedErrors:
     """Replies whose kinds of error are known: `kinds` by run and question; ``right`` where there is none."""
 
     packet: Packet
     kinds: Mapping[tuple[str, str], str]
-    item_ids: Sequence[str] = field(default_factory=tuple)
 
-    def label(self, row: str, *, kind: str, labeller: str = "ann", by: str = "person", **more) -> Label:
+    def label(self, row: str, *, kind: str, labeller: str = "ann", by: By = "person") -> Label:
+        """What somebody says of a row."""
         drawn = self.packet.key.reply_of()[row]
-        return Label(
-            row=row, item_id=drawn.item_id, run=drawn.run, labeller=labeller, by=by, kind=kind, **more
-        )
+        return Label(row=row, item_id=drawn.item_id, run=drawn.run, labeller=labeller, by=by, kind=kind)
 
     def labels(
         self,
         *,
         labeller: str = "ann",
-        by: str = "person",
+        by: By = "person",
         n: int | None = None,
         says: Callable[[str], str] = lambda kind: kind,
     ) -> tuple[Label, ...]:
@@ -48,6 +46,7 @@ class Planted:
 
 
 def item(number: int, *, per_source: int = 2, question: str = "What happens?") -> Item:
+    """A question whose right answer is A; `per_source` of them are about one film."""
     return Item(
         item_id=f"q{number:04}",
         benchmark="humanpcr",
@@ -67,17 +66,25 @@ def plant(
     seed: int = 0,
     taxonomy: str = "humanpcr",
     question: str = "What happens?",
-) -> Planted:
-    """Make a packet: for each run the chance of each kind; the rest of the replies are right."""
+) -> PlantedErrors:
+    """Make a packet of the replies of runs to the same questions.
+
+    Args:
+        chances: for each run the chance of each kind; the rest of its replies are right.
+        n: how many questions.
+        seed: of the kinds that are drawn, and of the order of the packet.
+        taxonomy: its name.
+        question: the words of each.
+    """
     rng = np.random.default_rng(seed)
     kinds: dict[tuple[str, str], str] = {}
     runs: dict[str, dict[str, Candidate]] = {}
     for run, shares in chances.items():
         names = [*shares, RIGHT]
-        weights = [*shares.values(), 1 - sum(shares.values())]
+        weights = np.array([*shares.values(), 1 - sum(shares.values())])
         for number in range(n):
             one = item(number, question=question)
-            kind = names[rng.choice(len(names), p=np.array(weights) / sum(weights))]
+            kind = names[int(rng.choice(len(names), p=weights / weights.sum()))]
             kinds[run, one.item_id] = kind
             runs.setdefault(run, {})[one.item_id] = Candidate(
                 item=one,
@@ -91,4 +98,4 @@ def plant(
         folders={run: f"/runs/{run}" for run in runs},
         pictures={},
     )
-    return Planted(packet=packet, kinds=kinds, item_ids=[f"q{i:04}" for i in range(n)])
+    return PlantedErrors(packet=packet, kinds=kinds)

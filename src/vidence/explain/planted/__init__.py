@@ -1,0 +1,1 @@
+"""Questions without videos, and readers, labellers and replies whose behaviour is planted."""

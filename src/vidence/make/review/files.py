@@ -1,0 +1,354 @@
+"""The files of a review: protocol, revisions, events; reading them, adding to them, merging."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.ledger import write_file
+from vidence.make.pipeline.output import json_lines
+from vidence.make.review.protocol import Protocol
+from vidence.make.review.revisions import Event, Revision, chains, in_order
+from vidence.make.review.states import Folded, ItemState, fold
+from vidence.tables.export import csv_cell, csv_text
+
+PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
+_MOST_FAULTS: Final = 20
+_PLAIN: Final = (
+    *("event_id", "prev_sha256", "item_id", "revision", "kind", "role", "by", "at"),
+    *("minutes", "message", "answer"),
+)
+_CHECK, _SCORE = "check:", "score:"
+_OneT = TypeVar("_OneT", Revision, Event)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviews:
+    """All that is known of a review: the rules, every wording, every event, and what they come to."""
+
+    protocol: Protocol
+    revisions: Mapping[str, Revision]
+    events: tuple[Event, ...]
+    folded: Folded
+
+    @classmethod
+    def of(cls, protocol: Protocol, revisions: Iterable[Revision], events: Iterable[Event]) -> "Reviews":
+        """The states of all items; the chains must be whole (`chains`)."""
+        known = {one.sha256: one for one in revisions}
+        ordered = in_order(events)
+        return cls(protocol=protocol, revisions=known, events=ordered, folded=fold(known, ordered, protocol))
+
+    @property
+    def states(self) -> Mapping[str, ItemState]:
+        """By item, in the order in which they came in."""
+        return self.folded.states
+
+    @cached_property
+    def events_of(self) -> Mapping[str, tuple[Event, ...]]:
+        """The events of each item, in their order."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.item_id, []).append(event)
+        return {name: tuple(mine) for name, mine in found.items()}
+
+    @cached_property
+    def revisions_of(self) -> Mapping[str, tuple[Revision, ...]]:
+        """The wordings of each item."""
+        found: dict[str, list[Revision]] = {}
+        for one in self.revisions.values():
+            found.setdefault(one.item_id, []).append(one)
+        return {name: tuple(mine) for name, mine in found.items()}
+
+    def content(self, item_id: str) -> Mapping[str, object]:
+        """The last wording of an item that was submitted, else the first one that was written."""
+        state = self.states[item_id]
+        if state.revision:
+            return self.revisions[state.revision].content
+        return self.revisions_of[item_id][0].content
+
+    def last_of(self, by: str) -> str:
+        """The `event_id` of what a person did last; empty where that is nothing."""
+        return next((one.event_id for one in reversed(self.events) if one.by == by), "")
+
+
+def read_reviews(folder: Path) -> Reviews:
+    """A review out of its folder.
+
+    Raises:
+        UsageError: there is no review, or its protocol is none.
+        DataError: lines cannot be used, or a chain is broken; the first twenty faults are named with file
+            and line.
+    """
+    if not (folder / PROTOCOL_FILE).is_file():
+        raise UsageError(f"{folder} holds no review (no {PROTOCOL_FILE}); `vidence review open` begins one")
+    protocol = read_config(folder / PROTOCOL_FILE, Protocol)
+    revisions, events = _of_folder(folder)
+    return Reviews.of(protocol, revisions, events)
+
+
+def _of_folder(folder: Path) -> tuple[list[Revision], list[Event]]:
+    paths = [folder / REVISIONS_FILE, folder / EVENTS_FILE]
+    return read_files([path for path in paths if path.is_file()])
+
+
+def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
+    """The revisions and events of some files, each once; by their columns or keys it is seen what they hold.
+
+    Raises:
+        DataError: see `read_reviews`. Nothing of any file is taken where one has a fault.
+    """
+    revisions: dict[str, Revision] = {}
+    events: dict[str, Event] = {}
+    where: dict[str, str] = {}
+    faults: list[str] = []
+    for path in paths:
+        for place, one in _rows(path):
+            fault = one if isinstance(one, str) else one.fault
+            if fault:
+                faults.append(f"{place}: {fault}")
+            elif isinstance(one, Revision):
+                revisions[one.sha256] = one
+                where.setdefault(one.sha256, place)
+            elif isinstance(one, Event):
+                events[one.event_id] = one
+                where.setdefault(one.event_id, place)
+    if not faults:
+        _, broken = chains(tuple(events.values()))
+        faults += [f"{where[name]}: {reason}" for name, reason in broken.items()]
+        faults += [
+            f"{where[one.sha256]}: the revision {one.parent[:12]!r} that it was made of is not there"
+            for one in revisions.values()
+            if one.parent and one.parent not in revisions
+        ]
+    _refuse(faults, what="the files of the review")
+    return list(revisions.values()), list(events.values())
+
+
+def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Event]) -> tuple[Path, ...]:
+    """Write what is new behind what is there; what is there stays byte by byte.
+
+    Returns:
+        The files that were changed.
+
+    Raises:
+        DataError: a file of the folder cannot be read.
+        StoreError: a file cannot be written.
+    """
+    known, done = _of_folder(folder)
+    names = {one.sha256 for one in known} | {one.event_id for one in done}
+    fresh = [one for one in revisions if one.sha256 not in names]
+    new = [one for one in events if one.event_id not in names]
+    changed = []
+    for name, lines in ((REVISIONS_FILE, json_lines(fresh)), (EVENTS_FILE, json_lines(new))):
+        if lines:
+            path = folder / name
+            write_file(path, (path.read_bytes() if path.is_file() else b"") + lines)
+            changed.append(path)
+    return tuple(changed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """What a merge added, and of these the events that have no effect."""
+
+    n_revisions: int
+    n_events: int
+    refused: tuple[tuple[Event, str], ...]
+
+
+def merge(folder: Path, others: Sequence[Path]) -> Merged:
+    """Add what others wrote: their folders, or their files of events and revisions, JSON lines or CSV.
+
+    An event that the guards refuse is kept, has no effect, and is named. A second merge adds nothing.
+
+    Raises:
+        UsageError: another folder was reviewed by another protocol.
+        DataError: a file has faults, or events are about revisions that are nowhere; nothing is added.
+        StoreError: a file cannot be written.
+    """
+    mine = read_reviews(folder)
+    paths: list[Path] = []
+    for other in others:
+        if not other.is_dir():
+            paths.append(other)
+            continue
+        if read_config(other / PROTOCOL_FILE, Protocol) != mine.protocol:
+            raise UsageError(f"{other} was reviewed by another protocol than {folder}; expected the same")
+        paths += [other / name for name in (REVISIONS_FILE, EVENTS_FILE) if (other / name).is_file()]
+    own = [path for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE) if path.is_file()]
+    revisions, events = read_files([*own, *paths])
+    known = {one.sha256 for one in revisions}
+    if lost := [one for one in events if one.revision not in known]:
+        raise DataError(
+            f"{len(lost)} events are about revisions that are not there, the first {lost[0].kind} of "
+            f"{lost[0].item_id} by {lost[0].by}; merge the {REVISIONS_FILE} of whoever wrote them, too"
+        )
+    before = {one.event_id for one in mine.events}
+    whole = Reviews.of(mine.protocol, revisions, events)
+    add_to(folder, revisions=revisions, events=whole.events)
+    return Merged(
+        n_revisions=len(revisions) - len(mine.revisions),
+        n_events=len(events) - len(mine.events),
+        refused=tuple(one for one in whole.folded.refused if one[0].event_id not in before),
+    )
+
+
+def read_items(path: Path) -> dict[str, dict[str, object]]:
+    """The items of a file of JSON lines, by `item_id`; all else in them is kept as it is.
+
+    Raises:
+        DataError: it cannot be read, or lines are no objects with an `item_id` of their own.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    found: dict[str, dict[str, object]] = {}
+    faults: list[str] = []
+    for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):
+        if not raw.strip():
+            continue
+        one = _item(raw)
+        if isinstance(one, str):
+            faults.append(f"{path}:{line}: {one}")
+        elif str(one["item_id"]) in found:
+            faults.append(f"{path}:{line}: a second item {one['item_id']!r}; keep one")
+        else:
+            found[str(one["item_id"])] = one
+    _refuse(faults, what=f"{path} cannot be reviewed")
+    return found
+
+
+def _item(raw: str) -> dict[str, object] | str:
+    try:
+        value = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        return f"no JSON: {error}"
+    named = value.get("item_id") if isinstance(value, dict) else None
+    if not isinstance(named, str) or not named.strip():
+        return "no item_id; expected an object with one"
+    return dict(value)
+
+
+def _refuse(faults: Sequence[str], *, what: str) -> None:
+    if faults:
+        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+        listed = "\n".join(faults[:_MOST_FAULTS])
+        raise DataError(f"{what}: {len(faults)} faults\n{listed}{more}")
+
+
+# --------------------------------------------------------------------------- lines
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Revision | Event | str]]:
+    """What each line of a file holds, or what is wrong with it, with its place."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 ({error}); save it once more, as UTF-8") from error
+    if path.suffix == ".csv":
+        yield from ((f"{path}:{line}", one) for line, one in _csv_events(text))
+        return
+    for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):
+        if raw.strip():
+            yield f"{path}:{line}", _line(raw)
+
+
+def _line(raw: str) -> Revision | Event | str:
+    if not raw.endswith("\n"):
+        return "the line does not end; it was cut off"
+    try:
+        value = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        return f"no JSON: {error}"
+    if isinstance(value, dict) and "event_id" in value:
+        return _converted(value, Event)
+    return _converted(value, Revision)
+
+
+def _converted(value: object, kind: type[_OneT]) -> _OneT | str:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        return str(error)
+
+
+def events_csv(events: Sequence[Event]) -> bytes:
+    """Events as CSV in UTF-8; read again they are the same. Nothing in it is run as a formula.
+
+    A cell that begins with an apostrophe has one more in front.
+    """
+    checks = sorted({name for one in events for name in one.checks})
+    scores = sorted({name for one in events for name in one.scores})
+    rows = [[*_PLAIN, *(f"{_CHECK}{one}" for one in checks), *(f"{_SCORE}{one}" for one in scores)]]
+    for event in events:
+        fields = msgspec.structs.asdict(event)
+        plain = ["" if fields[name] is None else str(fields[name]) for name in _PLAIN]
+        said = [event.checks.get(name, "") for name in checks]
+        given = [str(event.scores[name]) if name in event.scores else "" for name in scores]
+        rows.append([_guarded(cell) for cell in (*plain, *said, *given)])
+    return b"\xef\xbb\xbf" + csv_text(rows).encode()
+
+
+def _guarded(cell: str) -> str:
+    return f"'{cell}" if cell.startswith("'") or csv_cell(cell) != cell else cell
+
+
+def _csv_events(text: str) -> Iterator[tuple[int, Event | str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, f"{error}; expected quotes in pairs"
+            continue
+        if not header:
+            header = cells
+            if fault := _header_fault(header):
+                yield line, fault
+                return
+        elif len(cells) != len(header):
+            yield line, f"{len(cells)} cells; expected {len(header)}, one for each column"
+        else:
+            yield line, _csv_event(dict(zip(header, cells, strict=True)))
+
+
+def _header_fault(header: Sequence[str]) -> str:
+    unknown = [name for name in header if name not in _PLAIN and not name.startswith((_CHECK, _SCORE))]
+    if unknown:
+        known = f"{', '.join(_PLAIN)}, {_CHECK}..., {_SCORE}..."
+        return f"no column of events is called {unknown[0]!r}; expected {known}"
+    if absent := [name for name in _PLAIN if name not in header]:
+        return f"no column {absent[0]!r}; expected {', '.join(_PLAIN)}"
+    return "a column is there twice" if len({*header}) < len(header) else ""
+
+
+def _csv_event(cells: Mapping[str, str]) -> Event | str:
+    texts = {name: cell.removeprefix("'") for name, cell in cells.items()}
+    raw: dict[str, object] = {name: texts[name] for name in _PLAIN if name != "minutes"}
+    raw["checks"] = _named(texts, _CHECK)
+    try:
+        raw["scores"] = {name: int(value) for name, value in _named(texts, _SCORE).items()}
+        raw["minutes"] = float(texts["minutes"]) if texts["minutes"] else None
+    except ValueError as error:
+        return f"{error}; expected a number"
+    return _converted(raw, Event)
+
+
+def _named(texts: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {
+        name.removeprefix(prefix): cell for name, cell in texts.items() if name.startswith(prefix) and cell
+    }

@@ -1,0 +1,145 @@
+"""What people are owed, by the rules of the protocol: a ledger that is made from events and adds up."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Literal
+
+from vidence.make.review.protocol import Pay
+from vidence.make.review.revisions import Event
+from vidence.records import Record
+from vidence.tables.export import csv_text
+from vidence.tables.table import Column, Row, Table
+
+_ANNOTATIONS = frozenset({"submit"})
+_VALIDATIONS = frozenset({"accept", "return", "reject"})
+_WORKERS = frozenset({"author", "reviewer", "meta"})
+
+
+class Entry(Record, omit_defaults=True):
+    """One line of the ledger: for which event, for time or for a piece, how much of it, and the amount.
+
+    `amount` is in the smallest unit of the currency. `quantity` is in minutes for time, else a number of
+    pieces.
+    """
+
+    event_id: str
+    by: str
+    day: str
+    kind: Literal["time", "annotation", "validation"]
+    quantity: float
+    amount: int
+
+
+def ledger(events: Sequence[Event], pay: Pay) -> tuple[Entry, ...]:
+    """What each event earns: the time that was stated for it, and the piece that it is.
+
+    A first wording is an annotation; each decision of a reviewer is a validation. What an author mends is
+    paid by time only. Half a cent is rounded up.
+
+    Source: MMVU, appendix A.5 (6 USD an hour; 2 USD an annotation, 0.40 USD a validation).
+    Departs: the paper does not say what a revision earns, nor how amounts are rounded.
+    """
+    entries: list[Entry] = []
+    for event in events:
+        if event.role not in _WORKERS:
+            continue
+        day = event.at[:10]
+        if event.minutes is not None:
+            amount = time_amount(event.minutes, pay.per_hour)
+            entries.append(
+                Entry(
+                    event_id=event.event_id,
+                    by=event.by,
+                    day=day,
+                    kind="time",
+                    quantity=event.minutes,
+                    amount=amount,
+                )
+            )
+        if event.kind in _ANNOTATIONS | _VALIDATIONS:
+            is_annotation = event.kind in _ANNOTATIONS
+            entries.append(
+                Entry(
+                    event_id=event.event_id,
+                    by=event.by,
+                    day=day,
+                    kind="annotation" if is_annotation else "validation",
+                    quantity=1,
+                    amount=pay.per_annotation if is_annotation else pay.per_validation,
+                )
+            )
+    return tuple(entries)
+
+
+def time_amount(minutes: float, per_hour: int) -> int:
+    """What so many minutes earn, in the smallest unit of the currency.
+
+    >>> time_amount(20 + 17 / 60, 600), time_amount(4.2, 600)
+    (203, 42)
+    """
+    exact = Fraction(minutes).limit_denominator(6000) * per_hour / 60
+    return int((Decimal(exact.numerator) / exact.denominator).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
+    """Who did more in a day than the protocol advises, in words."""
+    counts = Counter((one.by, one.day, one.kind) for one in entries if one.kind != "time")
+    most = {"annotation": pay.most_annotations, "validation": pay.most_validations}
+    return tuple(
+        f"{by}: {n} {kind}s on {day}; {most[kind]} are advised at most"
+        for (by, day, kind), n in sorted(counts.items())
+        if most[kind] and n > most[kind]
+    )
+
+
+def money(amount: int, currency: str) -> str:
+    """An amount for people.
+
+    >>> money(403, "USD")
+    '4.03 USD'
+    """
+    return f"{amount // 100:,}.{amount % 100:02d} {currency}"
+
+
+def ledger_csv(entries: Sequence[Entry]) -> str:
+    """The ledger as CSV, one line per entry."""
+    fields = Entry.__struct_fields__
+    return csv_text([fields, *([getattr(one, name) for name in fields] for one in entries)])
+
+
+def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
+    """What each person is owed: minutes, pieces, amounts, and the sum of all."""
+    mine: dict[str, list[Entry]] = defaultdict(list)
+    for one in entries:
+        mine[one.by].append(one)
+    people = [(by, own) for by, own in sorted(mine.items())]
+    rows = [_row(by, own, pay) for by, own in (*people, ("all", list(entries)))]
+    return Table(
+        name="pay",
+        title="Pay",
+        label="who",
+        columns=(
+            Column(key="minutes", title="minutes"),
+            Column(key="annotations", title="annotations", kind="count"),
+            Column(key="validations", title="validations", kind="count"),
+            Column(key="amount", title="owed", kind="text"),
+        ),
+        rows=tuple(rows),
+        note="Only minutes that were stated earn anything by time.",
+    )
+
+
+def _row(by: str, entries: Sequence[Entry], pay: Pay) -> Row:
+    counts = Counter(one.kind for one in entries)
+    return Row(
+        key=by,
+        label=by,
+        values=(
+            sum(one.quantity for one in entries if one.kind == "time"),
+            counts["annotation"],
+            counts["validation"],
+            money(sum(one.amount for one in entries), pay.currency),
+        ),
+    )

@@ -1,0 +1,182 @@
+"""What a review asks of people: stages, checks, scores, returns, pay; TOML files, ours or a user's."""
+
+import hashlib
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from vidence.errors import UnknownNameError, UsageError
+from vidence.make.pipeline.config_file import Count, CountOrNone, read_config
+from vidence.records import Record
+
+YES, NO, NOT_APPLICABLE = "yes", "no", "na"
+_OWN: Traversable = resources.files("vidence.make.review") / "protocols"
+_SUFFIX: Final = ".toml"
+
+CheckKind = Literal["yes-no", "count"]
+Edit = Literal["validator_edit", "meta_edit", "translate"]
+StageRole = Literal["reviewer", "meta"]
+ROLES: Final[tuple[StageRole, ...]] = ("reviewer", "meta")
+
+
+class Check(Record, omit_defaults=True):
+    """One thing that is looked at: a question with yes or no, or a count.
+
+    With `na` it can also be said not to apply. Before an item is accepted, a check that is `needed` has an
+    answer, and none that `blocks` says no, or less than `least`.
+    """
+
+    id: str
+    words: str
+    kind: CheckKind = "yes-no"
+    least: CountOrNone = 0
+    na: bool = False
+    needed: bool = True
+    blocks: bool = True
+
+    def fault(self, said: str) -> str:
+        """What is wrong with an answer; empty where it can be used.
+
+        >>> Check(id="unique", words="Is one choice right?").fault("maybe")
+        "'maybe' under 'unique'; expected yes or no"
+        """
+        if self.kind == "count":
+            is_count = said.isascii() and said.isdecimal()
+            return "" if is_count else f"{said!r} under {self.id!r}; expected a whole number of 0 or more"
+        known = (YES, NO, NOT_APPLICABLE) if self.na else (YES, NO)
+        return "" if said in known else f"{said!r} under {self.id!r}; expected {' or '.join(known)}"
+
+    def is_failed(self, said: str) -> bool:
+        """Whether an answer that can be used says that something is wrong."""
+        return int(said) < self.least if self.kind == "count" else said == NO
+
+
+class Scale(Record, omit_defaults=True):
+    """A score that is given in whole numbers from `low` to `high`; below `least` an item is not accepted."""
+
+    id: str
+    words: str
+    low: int = 1
+    high: int = 5
+    least: int | None = None
+
+    def fault(self, value: int) -> str:
+        """What is wrong with a score; empty where it can be used."""
+        fits = self.low <= value <= self.high
+        return "" if fits else f"{value} under {self.id!r}; expected {self.low} to {self.high}"
+
+
+class Stage(Record, omit_defaults=True):
+    """One look at an item: who has it, what they check, what they may do.
+
+    `looks` people decide; where two differ, one more does. `edits` are the kinds of revisions that whoever
+    looks may make. With `solves` the answer is not shown before the person has given one; with `witnesses`
+    nobody accepts without having given a witness.
+    """
+
+    role: StageRole
+    checks: tuple[Check, ...]
+    scores: tuple[Scale, ...] = ()
+    looks: Count = 1
+    edits: tuple[Edit, ...] = ()
+    solves: bool = False
+    witnesses: bool = False
+
+    def __post_init__(self) -> None:
+        ids = [*(one.id for one in self.checks), *(one.id for one in self.scores)]
+        if twice := sorted({one for one in ids if ids.count(one) > 1}):
+            raise UsageError(f"two checks or scores are called {twice[0]!r}; expected different names")
+
+
+class Pay(Record, omit_defaults=True):
+    """What is paid, in the smallest unit of the currency: for an hour, an annotation and a validation.
+
+    `most_annotations` and `most_validations` are what one person should do in a day at most.
+    """
+
+    currency: str
+    per_hour: CountOrNone = 0
+    per_annotation: CountOrNone = 0
+    per_validation: CountOrNone = 0
+    most_annotations: CountOrNone = 0
+    most_validations: CountOrNone = 0
+
+
+class Protocol(Record, omit_defaults=True):
+    """How a set is reviewed.
+
+    An author has `returns` chances to revise, over all stages. What is returned has a message of
+    `least_message` signs or more and a failed check; with `needs_reason` what is rejected has a message or a
+    failed check. `shows` are the fields of an item that whoever solves sees before the answer is in.
+    """
+
+    title: str
+    stages: tuple[Stage, ...]
+    source: str = ""
+    departs: str = ""
+    returns: CountOrNone = 1
+    least_message: Count = 1
+    needs_reason: bool = True
+    shows: tuple[str, ...] = ("media", "question", "choices", "answer_kind")
+    pay: Pay | None = None
+
+    def __post_init__(self) -> None:
+        roles = tuple(stage.role for stage in self.stages)
+        if not roles or roles != ROLES[: len(roles)]:
+            expected = f"{' and then '.join(ROLES)}, or the first of them only"
+            raise UsageError(f"the roles of the stages are {', '.join(roles) or 'none'}; expected {expected}")
+
+
+def protocol_names() -> tuple[str, ...]:
+    """The protocols that vidence brings, sorted."""
+    return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in _OWN.iterdir() if f.name.endswith(_SUFFIX)))
+
+
+def protocol_bytes(name: str) -> bytes:
+    """The file of the protocol of this name, or this file, whose name ends in ``.toml``.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+        UsageError: the file cannot be read.
+    """
+    if name.endswith(_SUFFIX):
+        try:
+            return Path(name).read_bytes()
+        except OSError as error:
+            raise UsageError(f"the protocol {name} cannot be read: {error.strerror}") from error
+    if name not in protocol_names():
+        raise UnknownNameError("protocol", name, protocol_names())
+    return (_OWN / f"{name}{_SUFFIX}").read_bytes()
+
+
+def load_protocol(name: str) -> Protocol:
+    """The protocol of this name, or in this file, whose name ends in ``.toml``.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+        UsageError: the file cannot be read, or is no protocol: the message has the line.
+    """
+    if name.endswith(_SUFFIX):
+        return read_config(Path(name), Protocol)
+    protocol_bytes(name)
+    return _own(name)
+
+
+@cache
+def _own(name: str) -> Protocol:
+    with resources.as_file(_OWN / f"{name}{_SUFFIX}") as path:
+        return read_config(path, Protocol)
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def canonical(value: object) -> bytes:
+    """A value as JSON that is the same for equal values: keys in their order, no blanks."""
+    return msgspec.json.encode(value, order="deterministic")

@@ -1,0 +1,427 @@
+"""What people do to a review: submit, draw, take sheets in; each event is checked before it is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Final
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.ledger import write_file
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, add_to
+from vidence.make.review.filled import (
+    ACCEPT,
+    ANSWER,
+    CHECK,
+    ITEM_ID,
+    MINUTES,
+    REJECT,
+    RETURN,
+    WITNESS,
+    Filled,
+    columns_to_fill,
+    read_filled,
+    refuse,
+)
+from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole, canonical
+from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
+from vidence.make.review.sample import first_of, letters_of, shares
+from vidence.make.review.states import (
+    ItemState,
+    advance,
+    drafting,
+    may_look,
+    stage_role,
+)
+from vidence.tables.export import csv_text
+
+_IN: Final = "item."
+_BEFORE: Final = ("stage", "revision", "said before")
+_VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJECT: "reject"}
+
+
+class Recorder:
+    """Collects what one person does at one time; every event is checked against the state that it meets."""
+
+    def __init__(self, reviews: Reviews, *, by: str, role: Role, at: str) -> None:
+        self._reviews = reviews
+        self._by, self._role, self._at = by, role, at
+        self._states = dict(reviews.states)
+        self._known = dict(reviews.revisions)
+        self._events: list[Event] = []
+        self.revisions: list[Revision] = []
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events so far, tied to what the person did before."""
+        return chained(self._events, last=self._reviews.last_of(self._by))
+
+    def state(self, item_id: str) -> ItemState:
+        """The state of an item after these events."""
+        return self._states.get(item_id) or drafting(item_id, self._reviews.protocol)
+
+    def is_last(self, item_id: str, content: Mapping[str, object]) -> bool:
+        """Whether this is the last wording of an item."""
+        last = self._known.get(self.state(item_id).revision)
+        return last is not None and canonical(last.content) == canonical(content)
+
+    def add(self, kind: Kind, item_id: str, *, said: Filled | None = None, message: str = "") -> str:
+        """Record an event about the last revision; what is wrong with it, empty where nothing is."""
+        return self._add(kind, item_id, revision=self.state(item_id).revision, said=said, message=message)
+
+    def revise(self, item_id: str, content: Mapping[str, object], *, kind: Kind, origin: Origin) -> str:
+        """Record a new wording and its event; what is wrong with it, empty where nothing is.
+
+        A wording that was written before its event was, since somebody stopped the program between the two,
+        is taken up. Of an author, ``minutes`` of the item are those that it took.
+        """
+        state = self.state(item_id)
+        parent = self._known[state.revision] if state.revision else None
+        fresh = new_revision(item_id, content, parent=parent, origin=origin, by=self._by, at=self._at)
+        left = (one for one in self._reviews.revisions_of.get(item_id, ()) if _is_same(one, fresh))
+        revision = next(left, fresh)
+        self._known[revision.sha256] = revision
+        minutes = content.get("minutes") if kind in ("submit", "resubmit") else None
+        fault = self._add(
+            kind,
+            item_id,
+            revision=revision.sha256,
+            minutes=float(minutes) if isinstance(minutes, int | float) else None,
+        )
+        if not fault:
+            self.revisions.append(revision)
+        return fault
+
+    def _add(
+        self,
+        kind: Kind,
+        item_id: str,
+        *,
+        revision: str,
+        said: Filled | None = None,
+        message: str = "",
+        minutes: float | None = None,
+    ) -> str:
+        is_verdict = kind in _VERDICTS.values() and said is not None
+        event = Event(
+            event_id="",
+            item_id=item_id,
+            revision=revision,
+            kind=kind,
+            role=self._role,
+            by=self._by,
+            at=self._at,
+            checks=dict(said.checks) if said is not None and is_verdict else {},
+            scores=dict(said.scores) if said is not None and is_verdict else {},
+            message=(said.note if said is not None and is_verdict else message).strip(),
+            answer=said.answer if said is not None and kind == "solve" else "",
+            minutes=minutes if said is None else said.minutes,
+        )
+        if kind == "witness":
+            named = _conditions(message)
+            event = msgspec.structs.replace(event, checks=dict.fromkeys(named, "yes"), minutes=None)
+        found = advance(self.state(item_id), event, revisions=self._known, protocol=self._reviews.protocol)
+        if isinstance(found, str):
+            return found
+        self._states[item_id] = found
+        self._events.append(event)
+        return ""
+
+    @property
+    def fault(self) -> str:
+        """Why these events cannot be written: by themselves, or since they are before what was done last."""
+        faults = [*(one.fault for one in self.events), *(one.fault for one in self.revisions)]
+        if bad := next(filter(None, faults), ""):
+            return bad
+        mine = [one for one in self._reviews.events if one.by == self._by]
+        if not self._events or not mine or self._at >= mine[-1].at:
+            return ""
+        return f"{self._at} is before {mine[-1].at}, when {self._by} did something last; give a later time"
+
+
+def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
+    """Write what was recorded; nothing where nothing is new.
+
+    Raises:
+        DataError: a time is before what the person did last, or the folder cannot be read.
+        StoreError: a file cannot be written.
+    """
+    refuse_all([one.fault for one in recorders if one.fault], what="faults; nothing was written")
+    revisions = [one for recorder in recorders for one in recorder.revisions]
+    return add_to(folder, revisions=revisions, events=[one for r in recorders for one in r.events])
+
+
+def _is_same(one: Revision, fresh: Revision) -> bool:
+    return (one.item_id, one.n, one.parent, one.origin, one.by) == (
+        *(fresh.item_id, fresh.n, fresh.parent, fresh.origin),
+        fresh.by,
+    ) and canonical(one.content) == canonical(fresh.content)
+
+
+def _conditions(text: str) -> tuple[str, ...]:
+    """The conditions that lines such as ``second: at 41 s a red cup, too`` name."""
+    heads = [line.partition(":") for line in text.splitlines()]
+    return tuple(dict.fromkeys(name.strip() for name, colon, _ in heads if colon and name.strip()))
+
+
+def begin(folder: Path, protocol: bytes) -> None:
+    """Begin a review: a folder with its protocol; where the same one is there, nothing happens.
+
+    Raises:
+        UsageError: a review by another protocol is there.
+        StoreError: it cannot be written.
+    """
+    path = folder / PROTOCOL_FILE
+    if path.is_file():
+        if path.read_bytes() != protocol:
+            raise UsageError(f"{folder} is reviewed by another protocol already; choose another folder")
+        return
+    write_file(path, protocol)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submitted:
+    """How many wordings went in, and how many were there already."""
+
+    n_new: int
+    n_same: int
+
+
+def submit(
+    reviews: Reviews, items: Mapping[str, Mapping[str, object]], *, by: str, role: Role, at: str
+) -> tuple[tuple[Recorder, ...], Submitted]:
+    """Put items in: an author new ones and those that were returned, others edits of what they look at.
+
+    Args:
+        reviews: the review.
+        items: by their ids.
+        by: who puts them in; empty where each says so under ``author``.
+        role: of whoever puts them in.
+        at: when.
+
+    Raises:
+        DataError: some cannot be put in; the first twenty are named.
+    """
+    recorders: dict[str, Recorder] = {}
+    faults: list[str] = []
+    n_same = 0
+    for item_id, content in items.items():
+        who = by or str(content.get("author") or "").strip()
+        if not who:
+            faults.append(f"{item_id} has no author; name who puts it in")
+            continue
+        recorder = recorders.setdefault(who, Recorder(reviews, by=who, role=role, at=at))
+        if recorder.is_last(item_id, content):
+            n_same += 1
+        else:
+            kind, origin = _wording(recorder.state(item_id), role)
+            faults.append(recorder.revise(item_id, content, kind=kind, origin=origin))
+    refuse_all(list(filter(None, faults)), what="items cannot be put in")
+    n_new = sum(len(one.revisions) for one in recorders.values())
+    return tuple(recorders.values()), Submitted(n_new=n_new, n_same=n_same)
+
+
+def _wording(state: ItemState, role: Role) -> tuple[Kind, Origin]:
+    if role == "reviewer":
+        return "edit", "validator_edit"
+    if role == "meta":
+        return "edit", "meta_edit"
+    return ("resubmit", "author_revise") if state.state == "returned" else ("submit", "submit")
+
+
+def refuse_all(faults: Sequence[str], *, what: str) -> None:
+    """Refuse what has faults; the first twenty are named.
+
+    Raises:
+        DataError: there are some.
+    """
+    if faults:
+        more = f"\n... and {len(faults) - 20} more" if len(faults) > 20 else ""
+        raise DataError(f"{len(faults)} {what}\n" + "\n".join(faults[:20]) + more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Which `share` of what waits is drawn: of each value of the tag `tag`, in an order by `seed`."""
+
+    share: float = 1.0
+    tag: str = ""
+    seed: int = 0
+
+
+def draw(reviews: Reviews, recorder: Recorder, *, by: str, role: StageRole, wanted: Share) -> int:
+    """Claim items that wait, a stratified share of those that this person may look at; how many.
+
+    Args:
+        reviews: the review.
+        recorder: where the claims go.
+        by: who looks.
+        role: at which stage.
+        wanted: how much is drawn.
+    """
+    strata: dict[str, list[str]] = {}
+    for item_id, state in reviews.states.items():
+        if stage_role(state, reviews.protocol) == role and not may_look(state, by, reviews.protocol):
+            strata.setdefault(_tag(reviews.content(item_id), wanted.tag), []).append(item_id)
+    sizes = {name: len(mine) for name, mine in sorted(strata.items())}
+    counts = shares(sizes, wanted.share, seed=wanted.seed)
+    drawn = {one for mine in first_of(strata, counts, seed=wanted.seed).values() for one in mine}
+    faults = [recorder.add("claim", item_id) for item_id in reviews.states if item_id in drawn]
+    refuse_all(list(filter(None, faults)), what="items cannot be claimed")
+    return len(drawn)
+
+
+def _tag(content: Mapping[str, object], tag: str) -> str:
+    tags = content.get("tags")
+    return str(tags.get(tag, "")) if tag and isinstance(tags, dict) else ""
+
+
+def held(reviews: Reviews, *, by: str, role: StageRole) -> tuple[ItemState, ...]:
+    """The items that this person looks at."""
+    return tuple(
+        state
+        for state in reviews.states.values()
+        if by in state.claims and reviews.protocol.stages[state.stage].role == role
+    )
+
+
+def shown_to(reviews: Reviews, state: ItemState, *, by: str) -> Mapping[str, object]:
+    """An item as this person may see it: whoever has to solve it sees no key before the answer is in."""
+    content = reviews.content(state.item_id)
+    if not reviews.protocol.stages[state.stage].solves or by in state.solved:
+        return content
+    return {name: value for name, value in content.items() if name in reviews.protocol.shows}
+
+
+def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, ...]:
+    """The events with messages that this person may read: of earlier revisions, and their own.
+
+    What others said of the revision that the person still looks at, and what they counted, is not among them.
+    """
+    return tuple(
+        one
+        for one in reviews.events_of.get(state.item_id, ())
+        if one.message and (one.by == by or one.revision != state.revision or by not in state.claims)
+    )
+
+
+def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
+    """The sheet of what this person looks at, as CSV in UTF-8 that spreadsheets open."""
+    protocol = reviews.protocol
+    stage = protocol.stages[ROLES.index(role)]
+    rows = held(reviews, by=by, role=role)
+    shown = {state.item_id: shown_to(reviews, state, by=by) for state in rows}
+    fields = tuple(dict.fromkeys(name for one in shown.values() for name in one if name != ITEM_ID))
+    to_fill = filled_in(stage)
+    lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *to_fill]]
+    for state in rows:
+        before = [f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)]
+        cells = [_cell(name, shown[state.item_id].get(name)) for name in fields]
+        lines.append(
+            [
+                *(state.item_id, _letters(state.revision), role, str(state.n), "\n".join(before)),
+                *cells,
+                *([""] * len(to_fill)),
+            ]
+        )
+    return b"\xef\xbb\xbf" + csv_text(lines).encode()
+
+
+def filled_in(stage: Stage) -> tuple[str, ...]:
+    """The columns of a sheet that a person fills in."""
+    return (
+        *([ANSWER] if stage.solves else []),
+        *([WITNESS] if stage.witnesses else []),
+        MINUTES,
+        *columns_to_fill(stage),
+    )
+
+
+def _letters(revision: str) -> str:
+    return letters_of(revision)
+
+
+def _cell(name: str, value: object) -> str:
+    if isinstance(value, list | tuple):
+        lettered = name == "choices" and len(value) <= len(ascii_uppercase)
+        heads = [f"{letter}. " for letter in ascii_uppercase] if lettered else [""] * len(value)
+        return "\n".join(head + _cell("", one) for head, one in zip(heads, value, strict=False))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_cell('', one)}" for key, one in value.items())
+    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
+    """The words for a verdict that a sheet may have."""
+    return (ACCEPT, RETURN, REJECT) if protocol.returns else (ACCEPT, REJECT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What a sheet held: verdicts, answers before them, and lines that were taken in before."""
+
+    n_decided: int
+    n_solved: int
+    n_known: int
+
+
+def take_in(
+    reviews: Reviews, recorder: Recorder, paths: Sequence[Path], *, by: str, role: StageRole
+) -> Taken:
+    """Record what a person wrote into sheets; lines that were taken in before are passed over.
+
+    Raises:
+        DataError: lines cannot be used, or the guards refuse what they say; all are named by file and line,
+            and nothing is recorded.
+    """
+    protocol = reviews.protocol
+    stage = protocol.stages[ROLES.index(role)]
+    done = {one.item_id: one for one in reviews.events if one.by == by and one.kind in _VERDICTS.values()}
+    known = {name: _letters(one.revision) for name, one in done.items() if one.role == role}
+    holding = {state.item_id: state for state in held(reviews, by=by, role=role)}
+    known |= {name: _letters(state.revision) for name, state in holding.items()}
+    faults: list[str] = []
+    n_decided = n_solved = n_known = 0
+    for one in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
+        if one.item_id not in holding:
+            n_known += 1
+            fault = "" if _is_said(done[one.item_id], one) else f"{by} decided {one.item_id} already"
+        elif stage.solves and by not in holding[one.item_id].solved:
+            n_solved += 1
+            fault = _solved(recorder, one)
+        elif not one.verdict:
+            n_known += 1
+            fault = ""
+        else:
+            n_decided += 1
+            fault = _decided(recorder, one)
+        if fault:
+            where = f"{paths[0]}, " if len(paths) == 1 else ""
+            faults.append(f"{where}line {one.line}: {fault}")
+    refuse(paths, faults)
+    return Taken(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
+
+
+def _solved(recorder: Recorder, one: Filled) -> str:
+    if one.verdict:
+        return (
+            f"{one.item_id} has a verdict before its key was shown; leave it out, read the answer in, "
+            "and draw the sheet again"
+        )
+    return recorder.add("solve", one.item_id, said=one)
+
+
+def _decided(recorder: Recorder, one: Filled) -> str:
+    if one.witness and (fault := recorder.add("witness", one.item_id, message=one.witness)):
+        return fault
+    return recorder.add(_VERDICTS[one.verdict], one.item_id, said=one)
+
+
+def _is_said(event: Event, one: Filled) -> bool:
+    """Whether a line says what was taken in before."""
+    return (event.kind, event.checks, event.scores, event.message) == (
+        *(one.verdict, dict(one.checks), dict(one.scores)),
+        one.note.strip(),
+    )

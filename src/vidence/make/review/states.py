@@ -1,0 +1,557 @@
+"""In which state an item is: a fold over events, with the guards that refuse the wrong ones."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole
+from vidence.make.review.revisions import Event, Kind, Origin, Revision
+from vidence.records import Record
+
+State = Literal[
+    "drafting",
+    "submitted",
+    "in-review",
+    "returned",
+    "reviewed",
+    "in-meta",
+    "accepted",
+    "rejected",
+    "withdrawn",
+    "voided",
+]
+Verdict = Literal["accept", "return", "reject"]
+ENDS: Final[frozenset[State]] = frozenset({"accepted", "rejected", "withdrawn", "voided"})
+OPERATOR: Final = "operator"
+_WAITING: Final[tuple[State, State]] = ("submitted", "reviewed")
+_LOOKING: Final[tuple[State, State]] = ("in-review", "in-meta")
+_LATE: Final[frozenset[Kind]] = frozenset(
+    {"claim", "release", "solve", "witness", "accept", "return", "reject"}
+)
+_UNSOLVED: Final = "not solved yet; whoever looks answers before the key is shown"
+_OF_A_LOOK: Final = ("claim", "release", "solve", "witness", "edit", "accept", "return", "reject")
+_ALLOWED: Final[Mapping[State, tuple[Kind, ...]]] = {
+    "drafting": ("submit",),
+    "submitted": ("claim", "withdraw"),
+    "in-review": _OF_A_LOOK,
+    "returned": ("resubmit", "withdraw"),
+    "reviewed": ("claim",),
+    "in-meta": _OF_A_LOOK,
+    "accepted": ("reject", "withdraw", "reopen"),
+    "rejected": ("reopen",),
+    "withdrawn": ("reopen",),
+    "voided": ("reopen",),
+}
+_ORIGINS: Final[Mapping[Kind, tuple[Origin, ...]]] = {
+    "submit": ("submit", "import"),
+    "resubmit": ("author_revise",),
+}
+
+
+class Decision(Record):
+    """What one person decided of the last revision."""
+
+    by: str
+    verdict: Verdict
+    event_id: str
+
+
+class ItemState(Record, omit_defaults=True):
+    """Where an item stands.
+
+    `revision` is the last one and `n` its number. `stage` is the one that looks, or looked last; `claims` are
+    those who look now, `decisions` what was decided in it of the last revision. `is_disputed` until one more
+    person has decided where two differ. `people` are by role those who had a say in any revision. `solved`
+    and `witnessed` are those who did so with the last one. `ended_from` is the state before an end,
+    `reopening` who asked for it first.
+    """
+
+    item_id: str
+    returns_left: int
+    state: State = "drafting"
+    stage: int = 0
+    revision: str = ""
+    n: int = 0
+    author: str = ""
+    claims: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    is_disputed: bool = False
+    is_settled: bool = False
+    was_edited: bool = False
+    was_disputed: bool = False
+    people: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    solved: tuple[str, ...] = ()
+    witnessed: tuple[str, ...] = ()
+    ended_from: State = "drafting"
+    reopening: str = ""
+    n_reopened: int = 0
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing follows but by an operator."""
+        return self.state in ENDS
+
+
+Next: TypeAlias = ItemState | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """An event that meets a state; `revision` is the one that it names, where there is one of the item."""
+
+    state: ItemState
+    event: Event
+    revision: Revision | None
+    protocol: Protocol
+
+    @property
+    def stage(self) -> Stage:
+        return self.protocol.stages[self.state.stage]
+
+    def refused(self, reason: str) -> str:
+        kinds = ", ".join(allowed_kinds(self.state, self.protocol))
+        return (
+            f"{self.event.item_id} is {self.state.state}; {self.event.kind} by {self.event.by}: {reason}; "
+            f"allowed now: {kinds}"
+        )
+
+
+class Folded(Record):
+    """The states of all items, and the events that had no effect, each with the reason."""
+
+    states: dict[str, ItemState]
+    refused: tuple[tuple[Event, str], ...]
+
+
+def fold(revisions: Mapping[str, Revision], events: Iterable[Event], protocol: Protocol) -> Folded:
+    """The states that events lead to.
+
+    Where several people wrote apart from each other, two may have looked at one revision without knowing of
+    it. The second decision counts as well as long as nothing was built on the first; where they differ, the
+    item is in review again until a third person has decided.
+
+    Args:
+        revisions: by their hashes.
+        events: in their order (`revisions.in_order`).
+        protocol: the rules.
+    """
+    begun = {one.item_id: drafting(one.item_id, protocol) for one in revisions.values()}
+    refused: list[tuple[Event, str]] = []
+    for event in events:
+        state = begun.get(event.item_id, drafting(event.item_id, protocol))
+        found = advance(state, event, revisions=revisions, protocol=protocol, is_merged=True)
+        if isinstance(found, str):
+            refused.append((event, found))
+        else:
+            begun[event.item_id] = found
+    return Folded(states=begun, refused=tuple(refused))
+
+
+def drafting(item_id: str, protocol: Protocol) -> ItemState:
+    """The state of an item that nothing was done with."""
+    return ItemState(item_id=item_id, returns_left=protocol.returns)
+
+
+def advance(
+    state: ItemState,
+    event: Event,
+    *,
+    revisions: Mapping[str, Revision],
+    protocol: Protocol,
+    is_merged: bool = False,
+) -> Next:
+    """The state after an event, or why it is refused: the state, the reason, what is allowed.
+
+    Args:
+        state: that of the item.
+        event: what somebody does.
+        revisions: by their hashes, with that of the event.
+        protocol: the rules.
+        is_merged: whether somebody may have done it without knowing what others did before; see `fold`.
+    """
+    revision = revisions.get(event.revision)
+    if revision is not None and revision.item_id != event.item_id:
+        revision = None
+    case = _Case(state=state, event=event, revision=revision, protocol=protocol)
+    is_late = is_merged and _is_late(case)
+    if event.kind not in _ALLOWED[state.state] and not is_late:
+        return case.refused(f"{event.kind!r} is not allowed")
+    found = _content_fault(case) or _moved(case, is_late=is_late)
+    return case.refused(found) if isinstance(found, str) else found
+
+
+def allowed_kinds(state: ItemState, protocol: Protocol) -> tuple[Kind, ...]:
+    """What somebody may do with an item in this state, whoever it is."""
+    stage = protocol.stages[state.stage]
+    impossible = {
+        "edit": not stage.edits,
+        "solve": not stage.solves,
+        "witness": not stage.witnesses,
+        "return": state.returns_left == 0,
+        "claim": state.state in _LOOKING and not _has_room(state, stage),
+    }
+    return tuple(kind for kind in _ALLOWED[state.state] if not impossible.get(kind, False))
+
+
+def may_look(state: ItemState, by: str, protocol: Protocol) -> str:
+    """Why this person may not claim an item that waits for a look; empty where they may."""
+    if state.state not in (*_WAITING, *_LOOKING):
+        return f"it is {state.state}"
+    stage = _next_stage(state)
+    if by == state.author:
+        return f"{by} is its author; nobody reviews their own"
+    for role, people in state.people.items():
+        if role != protocol.stages[stage].role and by in people:
+            return f"{by} was its {role}; each stage is somebody else's"
+    if state.state in _LOOKING:
+        if by in state.claims or any(one.by == by for one in state.decisions):
+            return f"{by} has it already"
+        if not _has_room(state, protocol.stages[stage]):
+            return f"{', '.join(state.claims)} looks at it"
+    return ""
+
+
+def _next_stage(state: ItemState) -> int:
+    return state.stage + 1 if state.state == "reviewed" else state.stage
+
+
+def _has_room(state: ItemState, stage: Stage) -> bool:
+    n_wanted = len(state.decisions) + 1 if state.is_disputed else stage.looks
+    return len(state.decisions) + len(state.claims) < n_wanted
+
+
+def _is_late(case: _Case) -> bool:
+    """Whether an event is part of a second look at what a first one settled, or of one beside it."""
+    state, event = case.state, case.event
+    return (
+        event.kind in _LATE
+        and event.revision == state.revision
+        and event.role == case.stage.role
+        and (state.is_settled or (event.kind == "claim" and state.state in _LOOKING))
+    )
+
+
+def _moved(case: _Case, *, is_late: bool) -> Next:
+    state, event = case.state, case.event
+    if event.kind in ("submit", "resubmit"):
+        return _submitted(case)
+    if event.kind == "withdraw":
+        return _withdrawn(state, event)
+    if event.kind == "reopen":
+        return _reopened(state, event)
+    if event.role == OPERATOR:
+        return _rejected_later(state, event)
+    if event.kind == "claim":
+        return _claimed(case, is_late=is_late)
+    if event.role != case.stage.role:
+        return f"the role {event.role!r}; expected {case.stage.role!r}"
+    if event.by not in state.claims:
+        return "no claim of this person; claim it first"
+    return _decided(case) if event.kind in ("accept", "return", "reject") else _looked(case)
+
+
+def _content_fault(case: _Case) -> str:
+    """What is wrong with what an event names and says, whatever the state."""
+    event, revision = case.event, case.revision
+    if revision is None:
+        return f"there is no revision {event.revision[:12]!r} of it"
+    if event.kind in ("submit", "resubmit", "edit"):
+        if fault := _wording_fault(case, revision):
+            return fault
+    elif event.revision != case.state.revision:
+        return f"it is about revision {revision.n}, and {case.state.n} is the last"
+    if event.kind == "witness":
+        return "" if event.checks and event.message.strip() else "no condition, or no words of what was seen"
+    if event.kind not in ("accept", "return", "reject"):
+        return f"checks or scores with {event.kind!r}" if event.checks or event.scores else ""
+    if event.role == OPERATOR:
+        return ""
+    return _answers_fault(event, case.stage)
+
+
+def _wording_fault(case: _Case, revision: Revision) -> str:
+    """What is wrong with the new wording that an event brings."""
+    event, state = case.event, case.state
+    origins = case.stage.edits if event.kind == "edit" else _ORIGINS[event.kind]
+    if revision.origin not in origins:
+        return f"the revision is {revision.origin!r}; expected {' or '.join(origins) or 'no edit'}"
+    if revision.parent != state.revision or revision.n != state.n + 1:
+        return f"the revision {revision.n} is not made of the last one, {state.n}"
+    return "" if revision.by == event.by else f"the revision is by {revision.by}"
+
+
+def _answers_fault(event: Event, stage: Stage) -> str:
+    checks = {one.id: one for one in stage.checks}
+    scales = {one.id: one for one in stage.scores}
+    if unknown := sorted({*event.checks} - {*checks}) or sorted({*event.scores} - {*scales}):
+        return f"{unknown[0]!r} is no check or score here; expected {', '.join([*checks, *scales])}"
+    faults = [checks[name].fault(said) for name, said in event.checks.items()]
+    faults += [scales[name].fault(value) for name, value in event.scores.items()]
+    return next(filter(None, faults), "")
+
+
+def failed_checks(event: Event, stage: Stage) -> tuple[str, ...]:
+    """The checks that say that something is wrong, in the order of the protocol."""
+    return tuple(c.id for c in stage.checks if c.id in event.checks and c.is_failed(event.checks[c.id]))
+
+
+def _submitted(case: _Case) -> Next:
+    state, event = case.state, case.event
+    if event.role != "author":
+        return f"the role {event.role!r}; expected 'author'"
+    if event.kind == "resubmit" and event.by != state.author:
+        return f"its author is {state.author}"
+    return msgspec.structs.replace(
+        _fresh(case), state="submitted", stage=0, author=event.by, claims=(), is_settled=False
+    )
+
+
+def _fresh(case: _Case) -> ItemState:
+    """The state with a new revision, which makes decisions, solutions and witnesses of the last one void."""
+    return msgspec.structs.replace(
+        case.state,
+        revision=case.event.revision,
+        n=case.state.n + 1,
+        decisions=(),
+        solved=(),
+        witnessed=(),
+        is_disputed=False,
+    )
+
+
+def _withdrawn(state: ItemState, event: Event) -> Next:
+    if state.state == "accepted":
+        if event.role != OPERATOR or not event.message.strip():
+            return "an accepted item is withdrawn by an operator, with a message"
+        return _ended(state, "voided")
+    if event.role != "author" or event.by != state.author:
+        return f"an item is withdrawn by its author, {state.author}"
+    return _ended(state, "withdrawn")
+
+
+def _ended(state: ItemState, end: State) -> ItemState:
+    return msgspec.structs.replace(
+        state, state=end, ended_from=state.state, claims=(), is_settled=False, reopening=""
+    )
+
+
+def _rejected_later(state: ItemState, event: Event) -> Next:
+    if event.kind != "reject" or state.state != "accepted":
+        return "an operator decides nothing that waits for a look"
+    if event.by == state.author:
+        return f"{event.by} is its author; nobody reviews their own"
+    if not event.message.strip():
+        return "no message; an accepted item is rejected with a reason"
+    return _ended(state, "rejected")
+
+
+def _reopened(state: ItemState, event: Event) -> Next:
+    if event.role != OPERATOR or not event.message.strip():
+        return "an item is reopened by operators, with a message"
+    if event.by == state.author or any(event.by in people for people in state.people.values()):
+        return f"{event.by} is its author, or looked at it; an operator did neither"
+    if event.by == state.reopening:
+        return f"{event.by} asked for it already; a second operator has to"
+    if not state.reopening:
+        return msgspec.structs.replace(state, reopening=event.by)
+    back = state.ended_from
+    stage, ended_from = state.stage, state.ended_from
+    if back in _LOOKING:
+        stage, back = 0, _WAITING[_LOOKING.index(back)]
+    elif back == "accepted":
+        ended_from = _LOOKING[stage]
+    return msgspec.structs.replace(
+        state,
+        state=back,
+        stage=stage,
+        decisions=() if back in _WAITING else state.decisions,
+        is_disputed=False,
+        is_settled=False,
+        claims=(),
+        ended_from=ended_from,
+        reopening="",
+        n_reopened=state.n_reopened + 1,
+    )
+
+
+def _claimed(case: _Case, *, is_late: bool) -> Next:
+    state, event, protocol = case.state, case.event, case.protocol
+    is_next = state.state in _WAITING and not (is_late and state.is_settled)
+    stage = _next_stage(state) if is_next else state.stage
+    if event.role != protocol.stages[stage].role:
+        return f"the role {event.role!r}; expected {protocol.stages[stage].role!r}"
+    if is_late:
+        if fault := _late_fault(state, event):
+            return fault
+    elif fault := may_look(state, event.by, protocol):
+        return fault
+    if is_next:
+        return msgspec.structs.replace(
+            state,
+            state=_LOOKING[stage],
+            stage=stage,
+            claims=(event.by,),
+            decisions=(),
+            solved=() if stage != state.stage else state.solved,
+            witnessed=() if stage != state.stage else state.witnessed,
+            is_settled=False,
+        )
+    return msgspec.structs.replace(state, claims=(*state.claims, event.by))
+
+
+def _late_fault(state: ItemState, event: Event) -> str:
+    if event.by == state.author:
+        return f"{event.by} is its author; nobody reviews their own"
+    for role, people in state.people.items():
+        if role != event.role and event.by in people:
+            return f"{event.by} was its {role}; each stage is somebody else's"
+    has_it = event.by in state.claims or any(one.by == event.by for one in state.decisions)
+    return f"{event.by} has it already" if has_it else ""
+
+
+def _looked(case: _Case) -> Next:
+    """After the acts of a look that decide nothing."""
+    if case.event.kind == "release":
+        return _released(case.state, case.event)
+    return _solved(case) if case.event.kind == "solve" else _helped(case)
+
+
+def _released(state: ItemState, event: Event) -> ItemState:
+    claims = tuple(one for one in state.claims if one != event.by)
+    if claims or state.decisions or state.is_settled:
+        return msgspec.structs.replace(state, claims=claims)
+    return msgspec.structs.replace(state, claims=(), state=_WAITING[state.stage], stage=0)
+
+
+def _solved(case: _Case) -> Next:
+    state, event = case.state, case.event
+    if not case.stage.solves:
+        return "nobody solves in this stage"
+    if event.by in state.solved or not event.answer.strip():
+        return "solved already" if event.by in state.solved else "no answer"
+    people = _with(state.people, case.stage.role, event.by)
+    return msgspec.structs.replace(state, solved=(*state.solved, event.by), people=people)
+
+
+def _helped(case: _Case) -> Next:
+    """After a witness or an edit."""
+    state, by = case.state, case.event.by
+    if case.stage.solves and by not in state.solved:
+        return _UNSOLVED
+    people = _with(state.people, case.stage.role, by)
+    if case.event.kind == "witness":
+        if not case.stage.witnesses:
+            return "nobody gives witnesses in this stage"
+        witnessed = tuple(dict.fromkeys((*state.witnessed, by)))
+        return msgspec.structs.replace(state, witnessed=witnessed, people=people)
+    is_translation = case.revision is not None and case.revision.origin == "translate"
+    return msgspec.structs.replace(
+        _fresh(case),
+        was_edited=state.was_edited or not is_translation,
+        people=people,
+        solved=tuple(one for one in state.solved if one == by),
+    )
+
+
+def _with(people: Mapping[str, tuple[str, ...]], role: str, by: str) -> dict[str, tuple[str, ...]]:
+    return {**people, role: tuple(dict.fromkeys((*people.get(role, ()), by)))}
+
+
+def _decided(case: _Case) -> Next:
+    state, event, stage = case.state, case.event, case.stage
+    verdict: Verdict = (
+        "accept" if event.kind == "accept" else "return" if event.kind == "return" else "reject"
+    )
+    if stage.solves and event.by not in state.solved:
+        return _UNSOLVED
+    if fault := _verdict_fault(case, verdict):
+        return fault
+    decided = Decision(by=event.by, verdict=verdict, event_id=event.event_id)
+    return _settled(
+        msgspec.structs.replace(
+            state,
+            decisions=(*state.decisions, decided),
+            claims=tuple(one for one in state.claims if one != event.by),
+            people=_with(state.people, stage.role, event.by),
+        ),
+        case.protocol,
+    )
+
+
+def _verdict_fault(case: _Case, verdict: Verdict) -> str:
+    state, event, stage, protocol = case.state, case.event, case.stage, case.protocol
+    failed = failed_checks(event, stage)
+    if verdict == "accept":
+        return _acceptance_fault(case, failed)
+    message = event.message.strip()
+    if verdict == "reject":
+        return "" if message or failed or not protocol.needs_reason else "no message and no failed check"
+    if state.returns_left + (state.state == "returned") == 0:
+        return "its author has revised it already; accept it, edit it or reject it"
+    if len(message) < protocol.least_message:
+        return f"a message of {len(message)} signs; expected {protocol.least_message} or more"
+    return "" if failed else "no failed check; say what is to be mended"
+
+
+def _acceptance_fault(case: _Case, failed: tuple[str, ...]) -> str:
+    event, stage = case.event, case.stage
+    by_id = {one.id: one for one in stage.checks}
+    if blocking := [name for name in failed if by_id[name].blocks]:
+        name = blocking[0]
+        least = f"; {by_id[name].least} or more are needed" if by_id[name].kind == "count" else ""
+        return f"it is accepted, and {name!r} is {event.checks[name]}{least}; one of them is wrong"
+    if absent := [one.id for one in stage.checks if one.needed and one.id not in event.checks]:
+        return f"no answer to {', '.join(absent)}"
+    if unscored := [one.id for one in stage.scores if one.id not in event.scores]:
+        return f"no score for {', '.join(unscored)}"
+    for scale in stage.scores:
+        if scale.least is not None and event.scores[scale.id] < scale.least:
+            return f"{scale.id!r} is {event.scores[scale.id]}; {scale.least} or more are needed"
+    if stage.witnesses and event.by not in case.state.witnessed:
+        return "no witness was given"
+    return ""
+
+
+def _settled(state: ItemState, protocol: Protocol) -> ItemState:
+    """What the decisions come to; where two differ, and no third has decided, the item is in review again."""
+    looks = protocol.stages[state.stage].looks
+    verdicts = [one.verdict for one in state.decisions]
+    returns_left = state.returns_left + (state.state == "returned")
+    looking = _LOOKING[state.stage]
+    if len(verdicts) < looks:
+        return msgspec.structs.replace(state, state=looking)
+    is_disputed = len(set(verdicts)) > 1
+    if is_disputed and len(verdicts) <= max(2, looks):
+        return msgspec.structs.replace(
+            state,
+            state=looking,
+            is_disputed=True,
+            was_disputed=True,
+            is_settled=False,
+            returns_left=returns_left,
+        )
+    (most, n_most), *others = Counter(verdicts).most_common()
+    verdict = verdicts[-1] if others and others[0][1] == n_most else most
+    is_last = state.stage == len(protocol.stages) - 1
+    after: Mapping[Verdict, State] = {
+        "accept": "accepted" if is_last else "reviewed",
+        "return": "returned",
+        "reject": "rejected",
+    }
+    return msgspec.structs.replace(
+        state,
+        state=after[verdict],
+        is_disputed=False,
+        is_settled=True,
+        ended_from=looking,
+        reopening="",
+        returns_left=returns_left - (verdict == "return"),
+    )
+
+
+def stage_role(state: ItemState, protocol: Protocol) -> StageRole:
+    """The role of whoever may look at an item next, or looks at it."""
+    return ROLES[min(_next_stage(state), len(protocol.stages) - 1)]

@@ -1,0 +1,129 @@
+"""``vidence review`` as a team uses it: items in, sheets out and in, copies merged, rates."""
+
+import csv
+import json
+
+import pytest
+
+GOOD = {name: "yes" for name in ("language", "answer", "distractors", "visual")}
+
+
+def write_items(path, n: int = 4) -> None:
+    lines = [
+        {
+            "item_id": f"q{i}",
+            "question": "What is it?",
+            "choices": ["x", "y"],
+            "answer": "A",
+            "tags": {"task": "ab"[i % 2]},
+        }
+        for i in range(n)
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+
+def fill(path, **verdicts: dict[str, str]) -> None:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(row | verdicts.get(row["item_id"], {}) for row in rows)
+
+
+@pytest.fixture
+def begun(vidence):
+    write_items(vidence.folder / "items.jsonl")
+    done = vidence(
+        *("review", "open", "items.jsonl", "--out", "r", "--protocol", "humanpcr-pc", "--by", "ann"),
+        *("--at", "2026-11-22T08:00:00Z"),
+    )
+    assert done.code == 0, done.err
+    assert "4 wordings put in, 0 as they were" in done.err
+    return vidence
+
+
+def test_a_team_works_with_files(begun):
+    vidence, folder = begun, begun.folder
+    assert (
+        "0 wordings put in, 4 as they were"
+        in vidence("review", "open", "items.jsonl", "--out", "r", "--by", "ann").err
+    )
+    drawn = ("review", "draw", "r", "--by", "bob", "--share", "0.5", "--stratum", "task")
+    assert "2 items to look at" in vidence(*drawn).err
+    sheet = folder / "r" / "sheets" / "bob-reviewer.csv"
+    before = sheet.read_bytes()
+    assert vidence(*drawn).code == 0
+    assert sheet.read_bytes() == before
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        first, second = (row["item_id"] for row in csv.DictReader(file))
+    accept = GOOD | {"verdict": "accept", "minutes": "4:12"}
+    back = {"answer": "no", "verdict": "return", "note": "Choice B is right as well."}
+    fill(sheet, **{first: accept, second: back})
+    assert "somebody has written into" in vidence(*drawn).err
+    read = ("review", "read", "r", "r/sheets/bob-reviewer.csv", "--by", "bob")
+    assert "2 verdicts taken in" in vidence(*read).err
+    events = (folder / "r" / "reviews.jsonl").read_bytes()
+    assert "2 lines known already" in vidence(*read).err
+    assert (folder / "r" / "reviews.jsonl").read_bytes() == events
+    states = json.loads(vidence("review", "state", "r", "--json", "-").out)["tables"][0]
+    assert json.dumps(states).count("returned") == 1
+    rates = vidence("review", "rates", "r")
+    assert "4 items: 1 accepted, 1 returned, 2 submitted." in rates.out
+    done = vidence("review", "export", "r", "--events", "events.csv", "--accepted", "kept.jsonl")
+    assert done.code == 0, done.err
+    (kept,) = map(json.loads, (folder / "kept.jsonl").read_text().splitlines())
+    assert kept["item_id"] == first
+    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "events.csv").err
+
+
+def test_copies_are_merged_and_two_verdicts_need_a_third(begun):
+    vidence, folder = begun, begun.folder
+    (folder / "s").mkdir()
+    for path in (folder / "r").iterdir():
+        (folder / "s" / path.name).write_bytes(path.read_bytes())
+    for place, by, said in (
+        ("r", "bob", GOOD | {"verdict": "accept"}),
+        ("s", "cid", {"verdict": "reject", "visual": "no"}),
+    ):
+        assert vidence("review", "draw", place, "--by", by).code == 0
+        fill(folder / place / "sheets" / f"{by}-reviewer.csv", q0=said)
+        assert vidence("review", "read", place, f"{place}/sheets/{by}-reviewer.csv", "--by", by).code == 0
+    merged = vidence("review", "merge", "r", "s")
+    assert "5 events and 0 revisions added, 0 without effect" in merged.err
+    table = vidence("review", "state", "r", "--where", "in-review")
+    assert "disputed" in table.out
+    assert vidence("review", "act", "r", "q0", "claim", "--by", "dan", "--role", "reviewer").code == 0
+    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "s").err
+
+
+def test_pay_follows_from_the_protocol(vidence):
+    items = [{"item_id": "q", "author": "ann", "minutes": 20 + 17 / 60}]
+    (vidence.folder / "d.jsonl").write_text("".join(json.dumps(one) + "\n" for one in items))
+    assert vidence("review", "open", "d.jsonl", "--out", "r", "--protocol", "mmvu").code == 0
+    assert "4.03 USD" in vidence("review", "pay", "r", "--csv", "pay.csv").out
+    assert (vidence.folder / "pay.csv").read_text().count("\n") == 3
+
+
+def test_what_makes_no_sense_is_one_message(begun):
+    vidence = begun
+    for arguments, said in {
+        ("open", "items.jsonl", "--out", "new"): "say --protocol NAME to begin one",
+        ("open", "items.jsonl", "--out", "new", "--protocol", "nobody"): "nobody",
+        ("open", "items.jsonl", "--out", "r", "--by", "a/b"): "4 as they were",
+        ("draw", "r", "--by", "ann"): "nothing waits for ann as reviewer",
+        ("draw", "r", "--by", "../x"): "expected a pseudonym",
+        ("draw", "r", "--by", "bob", "--at", "noon"): "expected a time such as",
+        ("draw", "nowhere", "--by", "bob"): "`vidence review open` begins one",
+        ("read", "r", "none.csv", "--by", "bob"): "none.csv cannot be read",
+        ("act", "r", "q9", "claim", "--by", "bob", "--role", "reviewer"): "has no item 'q9'",
+        ("act", "r", "q0", "claim", "--by", "ann", "--role", "reviewer"): "nobody reviews their own",
+        ("state", "r", "--where", "done"): "there is no state 'done'",
+        ("pay", "r"): "has no [pay]",
+        ("export", "r"): "what is to be written",
+        ("merge", "r", "items.jsonl"): "items.jsonl:1",
+    }.items():
+        done = vidence("review", *arguments)
+        assert said in done.err, (arguments, done.err)
+        assert done.code == (0 if said == "4 as they were" else 2)
+    assert not (vidence.folder / "new").exists()

@@ -1,0 +1,237 @@
+"""The states of an item: which acts lead where, and which the guards refuse."""
+
+import msgspec
+import pytest
+
+from subjects.reviewing import LONG, Team, answers
+from vidence.make.review.protocol import Check, Protocol, Stage, load_protocol
+from vidence.make.review.recording import shown_to
+from vidence.make.review.states import allowed_kinds
+
+
+def began(protocol="mmvu") -> Team:
+    team = Team(protocol)
+    team.put()
+    return team
+
+
+def test_the_way_through_one_stage_and_through_two():
+    team = began()
+    assert team.state == "submitted"
+    assert team.look("bob") == ""
+    assert team.state == "accepted"
+    team = began("humanpcr-r")
+    assert team.look("bob") == ""
+    assert team.state == "reviewed"
+    assert team.look("cid", role="meta") == ""
+    assert team.state == "accepted"
+
+
+def test_nobody_reviews_their_own_and_meta_is_a_third_person():
+    team = began("humanpcr-r")
+    said = team.act("claim", "ann")
+    assert said == (
+        "q1 is submitted; claim by ann: ann is its author; nobody reviews their own; "
+        "allowed now: claim, withdraw"
+    )
+    team.look("bob")
+    assert "bob was its reviewer" in team.act("claim", "bob", "meta")
+    assert "ann is its author" in team.act("claim", "ann", "meta")
+    assert "the role 'reviewer'; expected 'meta'" in team.act("claim", "cid")
+
+
+def test_an_author_revises_once_over_all_stages():
+    team = began("humanpcr-r")
+    assert team.back("bob") == ""
+    assert (team.state, team.reviews.states["q1"].returns_left) == ("returned", 0)
+    assert "allowed now: resubmit, withdraw" in team.act("claim", "bob")
+    team.put(question="Which one?")
+    assert team.look("bob") == ""  # the same person again, of the same stage
+    assert "revised it already" in team.back("cid", "meta") or "not allowed" in team.back("dan", "meta")
+    assert team.state == "in-meta"
+    kinds = allowed_kinds(team.reviews.states["q1"], team.protocol)
+    assert "return" not in kinds
+    assert "reject" in kinds
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"message": LONG}, "no failed check"),
+        ({"message": "short", "checks": {"answer": "no"}}, "a message of 5 signs; expected 40 or more"),
+        ({"message": LONG, "checks": {"colour": "no"}}, "'colour' is no check or score here"),
+        ({"message": LONG, "checks": {"answer": "perhaps"}}, "expected yes or no"),
+    ],
+)
+def test_a_return_needs_a_message_and_a_failed_check(said, why):
+    team = began()
+    team.act("claim", "bob")
+    assert why in team.act("return", "bob", **said)
+    assert team.state == "in-review"
+
+
+@pytest.mark.parametrize(
+    ("checks", "scores", "why"),
+    [
+        ({"evidence": "1"}, {}, "'evidence' is 1; 2 or more are needed"),
+        ({"facts": "no"}, {}, "'facts' is no; one of them is wrong"),
+        (None, {"complexity": 5}, "no score for diversity, clarity"),
+        (None, {"complexity": 9}, "9 under 'complexity'; expected 1 to 5"),
+    ],
+)
+def test_what_is_accepted_has_every_answer_and_no_fault(checks, scores, why):
+    team = began("humanpcr-r")
+    team.act("claim", "bob")
+    said = {"checks": answers(team.protocol, **(checks or {}))}
+    if scores:
+        said["scores"] = scores
+    assert why in team.act("accept", "bob", **said)
+    assert "no answer to" in team.act("accept", "bob", checks={})
+
+
+def test_the_meta_stage_has_a_higher_bar():
+    team = began("humanpcr-r")
+    team.look("bob")
+    assert "'complexity' is 2; 3 or more are needed" in team.look(
+        "cid", role="meta", scores={"complexity": 2}
+    )
+
+
+def test_a_validator_edits_and_accepts_the_new_wording():
+    team = began()
+    team.act("claim", "bob")
+    team.put("bob", "reviewer", question="Which one?")
+    state = team.reviews.states["q1"]
+    assert (state.state, state.n, state.was_edited, state.author) == ("in-review", 2, True, "ann")
+    assert team.act("accept", "bob") == ""
+    assert team.reviews.events[-1].revision == team.reviews.states["q1"].revision
+
+
+def test_a_solver_sees_no_key_before_the_answer_is_in():
+    team = began("perceptioncomp")
+    team.act("claim", "bob")
+    seen = shown_to(team.reviews, team.reviews.states["q1"], by="bob")
+    assert seen == {"question": "Which?", "choices": ["a", "b"]}
+    assert "not solved yet" in team.act("accept", "bob")
+    assert "no answer" in team.act("solve", "bob")
+    assert team.act("solve", "bob", answer="A") == ""
+    assert "answer" in shown_to(team.reviews, team.reviews.states["q1"], by="bob")
+    assert "answer" not in shown_to(team.reviews, team.reviews.states["q1"], by="dan")
+    assert "no witness was given" in team.act("accept", "bob")
+    assert "no condition" in team.act("witness", "bob", message="something")
+    assert team.act("witness", "bob", message="second: at 41 s there is a red cup, too") == ""
+    assert team.reviews.events[-1].checks == {"second": "yes"}
+    assert team.act("accept", "bob") == ""
+
+
+def test_two_looks_that_differ_need_a_third():
+    stage = Stage(role="reviewer", checks=(Check(id="right", words="Is it right?"),), looks=2)
+    team = began(Protocol(title="two", stages=(stage,)))
+    assert team.act("claim", "bob") == ""
+    assert team.act("claim", "cid") == ""
+    assert "bob, cid looks at it" in team.act("claim", "dan")
+    team.act("accept", "bob")
+    assert team.state == "in-review"
+    team.act("reject", "cid", message="no")
+    assert team.reviews.states["q1"].is_disputed
+    assert "no claim of this person" in team.act("accept", "bob")
+    assert "bob has it already" in team.act("claim", "bob")
+    assert team.look("dan") == ""
+    state = team.reviews.states["q1"]
+    assert (state.state, state.is_disputed, state.was_disputed) == ("accepted", False, True)
+
+
+@pytest.mark.parametrize(("third", "end"), [("accept", "accepted"), ("reject", "rejected")])
+def test_two_decisions_on_one_revision_by_people_apart_need_a_third(third, end):
+    one = began()
+    other = one.copy()
+    one.look("bob")
+    assert one.state == "accepted"
+    other.look("cid", "reject", message="It can be answered without the video.")
+    whole = one.merged(other)
+    state = whole.reviews.states["q1"]
+    assert whole.reviews.folded.refused == ()
+    assert (whole.state, state.is_disputed) == ("in-review", True)
+    assert [said.by for said in state.decisions] == ["bob", "cid"]
+    assert whole.look("dan", third, message="I agree with one of you.") == ""
+    assert whole.state == end
+
+
+def test_two_that_agree_apart_need_nobody():
+    one = began()
+    other = one.copy()
+    one.look("bob")
+    other.look("cid")
+    assert one.merged(other).state == "accepted"
+    assert other.merged(one).reviews.states == one.merged(other).reviews.states
+
+
+def test_a_return_that_is_disputed_gives_the_chance_back():
+    one = began()
+    other = one.copy()
+    one.back("bob")
+    other.look("cid")
+    whole = one.merged(other)
+    assert (whole.state, whole.reviews.states["q1"].returns_left) == ("in-review", 1)
+    assert whole.back("dan") == ""
+    assert (whole.state, whole.reviews.states["q1"].returns_left) == ("returned", 0)
+
+
+def test_what_comes_too_late_is_kept_without_effect():
+    one = began()
+    other = one.copy()
+    one.back("bob")
+    one.put(question="Which one?")
+    other.minute = 20
+    other.look("cid")
+    whole = one.merged(other)
+    assert whole.state == "submitted"
+    assert [event.kind for event, _ in whole.reviews.folded.refused] == ["claim", "accept"]
+    assert "it is about revision 1, and 2 is the last" in whole.reviews.folded.refused[0][1]
+
+
+def test_only_operators_undo_an_end_and_it_takes_two():
+    team = began()
+    team.look("bob")
+    assert "no message" in team.act("reject", "olga", "operator")
+    assert "by an operator, with a message" in team.act("withdraw", "ann", "author", message="mine")
+    assert team.act("withdraw", "olga", "operator", message="The video is gone.") == ""
+    assert team.state == "voided"
+    assert "its author, or looked at it" in team.act("reopen", "bob", "operator", message="back")
+    assert team.act("reopen", "olga", "operator", message="It is back.") == ""
+    assert team.state == "voided"
+    assert "a second operator" in team.act("reopen", "olga", "operator", message="It is back.")
+    assert team.act("reopen", "otto", "operator", message="So it is.") == ""
+    assert team.state == "accepted"
+    assert team.act("reject", "olga", "operator", message="The audit found two right choices.") == ""
+    assert team.state == "rejected"
+    assert "allowed now: reopen" in team.act("claim", "cid")
+
+
+def test_a_rejected_item_goes_back_to_where_it_waited():
+    team = began("humanpcr-r")
+    team.look("bob")
+    team.look("cid", "reject", "meta", message="too easy")
+    for name in ("olga", "otto"):
+        assert team.act("reopen", name, "operator", message="looked at the wrong one") == ""
+    assert team.state == "reviewed"
+    assert team.look("dan", role="meta") == ""
+
+
+def test_what_is_given_back_waits_again_and_an_author_may_withdraw():
+    team = began()
+    team.act("claim", "bob")
+    assert team.act("release", "bob") == ""
+    assert team.state == "submitted"
+    assert "its author, ann" in team.act("withdraw", "bob", "author")
+    assert team.act("withdraw", "ann", "author") == ""
+    assert team.state == "withdrawn"
+
+
+def test_a_translation_is_no_revision():
+    protocol = load_protocol("humanpcr-r")
+    assert "translate" in protocol.stages[1].edits
+    team = began(msgspec.structs.replace(protocol, stages=protocol.stages[:1]))
+    team.act("claim", "bob")
+    with pytest.raises(Exception, match=r"'edit' is not allowed|expected no edit"):
+        team.put("bob", "reviewer", question="Which one?")
