@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 _OUT = Path("selected")
+_MOST_SHOWN = 60  # rows in the terminal; files have all
 
 
 @click.group()
@@ -119,6 +120,8 @@ def videos(
 
 def _say(found: "Selection", json_path: Path | None) -> None:
     """Write and print what was found."""
+    import msgspec
+
     from vidence.make.selecting.showing import gate_table, video_table
     from vidence.tables.terminal import print_table
 
@@ -127,6 +130,9 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     values = {"files": [str(path) for path in found.files]}
     write_said(json_path, "select videos", sentences=found.sentences, tables=tables, values=values)
     shown = screen(json_path)
+    if len(tables[-1].rows) > _MOST_SHOWN:
+        more = f"The first {_MOST_SHOWN} of {len(tables[-1].rows):,}; sources.csv has all."
+        tables[-1] = msgspec.structs.replace(tables[-1], rows=tables[-1].rows[:_MOST_SHOWN], note=more)
     if not shown.quiet:
         for sentence in found.sentences:
             click.echo(sentence)

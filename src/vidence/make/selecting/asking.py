@@ -27,6 +27,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
     BEHIND: {"text": "the caption, as a JSON string"},
 }
 _CAPTION_WORDS: Final = (20, 400)
+_NUMBERS: Final = re.compile(r"(?:frames? )?\d+(?:(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+|\s+)\d+)*")
 _LINE: Final = re.compile(r"^\W*(text|lecture)\W*:\s*(.*?)\W*$", re.IGNORECASE)
 
 
@@ -162,11 +163,10 @@ def _lists(text: str, *, n: int) -> Looked | Objection:
     for line in text.splitlines():
         if (match := _LINE.match(plain(line))) is None:
             continue
-        numbers = {int(one) for one in re.findall(r"\d+", match[2])}
-        is_none = match[2].strip().casefold() in {"none", "-", "0"}
-        if is_none:
-            numbers = set()
-        elif not numbers or not numbers <= set(range(1, n + 1)):
+        said = match[2].strip().casefold()
+        is_list = _NUMBERS.fullmatch(said) is not None
+        numbers = {int(one) for one in re.findall(r"\d+", said)} if is_list else set()
+        if said != "none" and (not numbers or not numbers <= set(range(1, n + 1))):
             detail = (
                 f"the line {line.strip()[:80]!r} is no list of frames from 1 to {n}, and not the word none"
             )

@@ -75,8 +75,8 @@ def judge(
 ) -> tuple[dict[str, Verdict], tuple[Bounds, ...]]:
     """Put every video through every gate; what is not known passes none of them.
 
-    Reasons: ``MEASURE-low``, ``MEASURE-high``, ``MEASURE-unknown``; the last is no fault but stays open
-    where the rules say ``unmeasured = "keep"``.
+    Reasons: ``repeat`` (the bytes of an earlier video), ``MEASURE-low``, ``MEASURE-high``,
+    ``MEASURE-unknown``; the last is no fault but stays open where the rules say ``unmeasured = "keep"``.
 
     Args:
         candidates: the videos.
@@ -92,6 +92,7 @@ def judge(
         for name, gate in rules.wanted_gates.items()
     )
     verdicts: dict[str, Verdict] = {}
+    doubled = repeats(candidates)
     for one in candidates:
         faults: list[Fault] = []
         unknown: list[Fault] = []
@@ -104,11 +105,24 @@ def judge(
                 )
             elif fault := _beyond(value, gate):
                 faults.append(fault)
+        if one.video_id in doubled:
+            faults.insert(0, doubled[one.video_id])
         is_dropped = rules.unmeasured == "drop"
         verdicts[one.video_id] = Verdict(
             faults=(*faults, *(unknown if is_dropped else ())), open=() if is_dropped else tuple(unknown)
         )
     return verdicts, gates
+
+
+def repeats(candidates: Sequence[Candidate]) -> Mapping[str, Fault]:
+    """The videos whose bytes are those of an earlier one, by id."""
+    first: dict[str, str] = {}
+    gone: dict[str, Fault] = {}
+    for one in candidates:
+        earlier = first.setdefault(one.sha256, one.video_id)
+        if earlier != one.video_id:
+            gone[one.video_id] = Fault(reason="repeat", detail=f"its bytes are those of {earlier}")
+    return gone
 
 
 def _beyond(value: float, gate: Bounds) -> Fault | None:

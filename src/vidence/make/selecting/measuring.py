@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import create
+from vidence.errors import UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.material import Crop
 from vidence.make.selecting import motion as moving
@@ -23,7 +24,7 @@ from vidence.seeing.chunks import OpensAnywhere
 from vidence.seeing.following import open_detector
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver
 from vidence.seeing.tracks import PERSON, Detections
-from vidence.seeing.watching import Detector, Found, Observer, check_problems, frames_at, watch_part
+from vidence.seeing.watching import Detector, Finder, Found, Observer, check_problems, frames_at, watch_part
 
 VERSION: Final = 1
 N_LOOKED, N_CAPTIONED = 8, 16
@@ -70,6 +71,20 @@ def identity(rules: MeasureRules, *, n_shown: Sequence[int]) -> list[object]:
     detector = open_detector(rules.detector).identity if rules.detector else ""
     cuts = _cutter(rules).identity if rules.cuts else ""
     return [VERSION, moving.VERSION, detector, cuts, rules.looks, sorted(n_shown)]
+
+
+def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
+    """See that the detector can look at so many videos.
+
+    Raises:
+        UsageError: it cannot be used, or knows the boxes of one video and there are several.
+    """
+    detector = open_detector(rules.detector) if rules.detector else None
+    if detector is not None and n_videos > 1 and not isinstance(detector, Finder):
+        raise UsageError(
+            f"the detector {rules.detector} knows the boxes of one video, and there are {n_videos}; "
+            "name one that looks, such as hog or rfdetr:WEIGHTS, or none"
+        )
 
 
 def can_part(rules: MeasureRules) -> bool:

@@ -36,6 +36,7 @@ from vidence.make.selecting.measuring import (
     N_LOOKED,
     Measured,
     can_part,
+    check_detector,
     evenly,
     identity,
     measure,
@@ -104,6 +105,7 @@ class _Work:
     session: Session
     pictures: PictureFolder
     facts: dict[str, MediaFacts] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
     measured: dict[str, Artifact[Measured]] = field(default_factory=dict)
     looked: dict[str, Looked] = field(default_factory=dict)
     captioned: dict[str, Captioned] = field(default_factory=dict)
@@ -125,6 +127,7 @@ class _Work:
         """Look into every file; those that cannot be read are dropped here."""
         for problem in self.job.listing.problems:
             self.session.trouble(problem)
+        check_detector(self.rules.measure, n_videos=len(self.videos))
         failed = self._facts()
         ids = [one.video_id for one in self.videos]
         self._close("videos", ids, list(self.facts), failed=failed)
@@ -225,6 +228,7 @@ class _Work:
         n_cached: int = 0,
     ) -> None:
         """Close the account of a stage in which only files that cannot be read are dropped."""
+        self.unreadable |= failed
         dropped = [
             Dropped(what=name, stage=stage, reason="unreadable", detail=failed[name])
             for name in taken
@@ -277,8 +281,16 @@ class _Work:
             for name, some in frames.items()
         ]
         found = self.session.ask("looked", units, models=models, model=model)
+        silent = [*found.failed, *(name for name, one in _values(found).items() if one.why)]
+        self._note_silent("looker", silent)
         self.looked = _values(found) | {name: Looked(why=_why(one)) for name, one in found.failed.items()}
         self._close("looked", list(frames), list(frames), n_cached=found.n_cached)
+
+    def _note_silent(self, role: str, names: Sequence[str]) -> None:
+        """Say of how many videos a model said nothing that can be used."""
+        if names:
+            listed = ", ".join(sorted(names)[:_MOST_NAMED])
+            self.notes.append(f"the {role} said nothing usable of {len(names):,} videos: {listed}")
 
     def _caption(self, models: Models, words: SelectWording) -> dict[str, list[Item]]:
         """Have captions written of the videos with questions; the questions of each."""
@@ -298,6 +310,8 @@ class _Work:
             for name, some in frames.items()
         ]
         found = self.session.ask("captioned", units, models=models, model=model)
+        silent = [*found.failed, *(name for name, one in _values(found).items() if one.why)]
+        self._note_silent("captioner", silent)
         self.captioned = _values(found) | {
             name: Captioned(why=_why(one)) for name, one in found.failed.items()
         }
@@ -364,7 +378,16 @@ class _Work:
         kept = self._gate("quotas", passed, verdicts) if self.rules.quotas else passed
         sentences = (*self._sentences(candidates, kept), *self.notes)
         selected = Selected(
-            candidates=candidates, verdicts=verdicts, gates=gates, today=self.job.today, sentences=sentences
+            candidates=candidates,
+            verdicts=verdicts,
+            gates=gates,
+            today=self.job.today,
+            sentences=sentences,
+            unreadable={
+                one.video_id: self.unreadable[one.video_id]
+                for one in self.videos
+                if one.video_id in self.unreadable
+            },
         )
         self.session.ledger.notes.extend(sentences)
         settings = {
@@ -434,6 +457,9 @@ class _Work:
                 f"{len(problems):,} rows of the list name no video: {'; '.join(problems[:_MOST_NAMED])}"
             )
         damaged = [one.video_id for one in candidates if one.measured.n_damaged or one.measured.problem]
+        if n_bad:
+            named = [one.video_id for one in self.videos if one.video_id in self.unreadable][:_MOST_NAMED]
+            said.append(f"cannot be read: {', '.join(named)}{' and more' if n_bad > len(named) else ''}")
         if damaged:
             said.append(
                 f"{len(damaged):,} files are damaged, and measured by what is whole: "

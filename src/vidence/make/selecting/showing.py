@@ -1,9 +1,10 @@
 """What was found of all videos, for people and for other programs: tables, histograms, files, a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -50,6 +51,8 @@ class Selected:
     gates: tuple[Bounds, ...]
     today: date
     sentences: tuple[str, ...]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """Files that cannot be read, by video, and why not."""
 
     @property
     def kept(self) -> tuple[Candidate, ...]:
@@ -200,7 +203,7 @@ def write_selection(found: Selected, folder: Path, *, settings: Mapping[str, obj
         StoreError: one cannot be written.
     """
     files = {
-        SOURCES_FILE: _csv(found, found.candidates),
+        SOURCES_FILE: _csv(found, found.candidates, unreadable=found.unreadable),
         KEPT_FILE: _csv(found, found.kept),
         PAGE_FILE: _page(found, settings=settings),
     }
@@ -209,7 +212,9 @@ def write_selection(found: Selected, folder: Path, *, settings: Mapping[str, obj
     return tuple(folder / name for name in files)
 
 
-def _csv(found: Selected, candidates: Sequence[Candidate]) -> str:
+def _csv(
+    found: Selected, candidates: Sequence[Candidate], *, unreadable: Mapping[str, str] = MappingProxyType({})
+) -> str:
     head = ["video", "outcome", "reasons", "not_tried", "domain", "published", "width_px", "height_px"]
     head += [*MEASURES, "seen_by", "questions", "blind", "chance", "damaged_frames", "problem", "sha256"]
     rows: list[list[str | float | None]] = [list(head)]
@@ -236,6 +241,8 @@ def _csv(found: Selected, candidates: Sequence[Candidate]) -> str:
                 one.sha256,
             ]
         )
+    for name, why in unreadable.items():
+        rows.append([name, "unreadable", why, *[None] * (len(head) - 3)])
     return csv_text(rows)
 
 

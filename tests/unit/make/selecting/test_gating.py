@@ -17,7 +17,7 @@ from vidence.make.selecting.rules import PRESETS, Gate, SelectRules, read_rules
 TODAY = date(2026, 3, 1)
 
 
-def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, **more) -> Candidate:
+def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, sha256="", **more) -> Candidate:
     listed = ListedVideo(
         video_id=name, path=name, domain=more.pop("domain", ""), published=more.pop("published", None)
     )
@@ -32,7 +32,7 @@ def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, **mo
         motion=Motion(difference=motion, flow=motion, n_pairs=9),
         people=more.pop("people", 2.0),
     )
-    return Candidate(listed=listed, measured=measured, sha256="0" * 64, **more)
+    return Candidate(listed=listed, measured=measured, sha256=sha256 or name, **more)
 
 
 def reasons(candidates, rules) -> dict[str, list[str]]:
@@ -61,6 +61,11 @@ def test_a_quantile_is_of_the_videos_that_were_measured() -> None:
     gate = bounds("motion", Gate(from_quantile=0.25, to_quantile=0.75, at_least=2.5), [1, 2, 3, 4, 5, None])
     assert (gate.low, gate.high, gate.n) == (2.5, 4.0, 5)
     assert gate.says == "at least 2.5 and at most 4 (quantiles of 5 videos)"
+
+
+def test_of_the_same_bytes_the_first_stays() -> None:
+    one, two = candidate("one"), candidate("two", sha256="one")
+    assert reasons([one, two], SelectRules()) == {"one": [], "two": ["repeat"]}
 
 
 def test_what_was_not_measured_passes_no_gate_unless_it_is_to_stay_open() -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from vidence.contracts import Loaded
+from vidence.errors import UsageError
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.selecting import selection
 from vidence.make.selecting.asking import SelectWording, read_caption
@@ -67,10 +68,10 @@ QUESTIONS = (
 )
 
 
-def selected(films: Path, folder: Path, rules: str, *, said=None, questions=()):
+def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), detector=""):
     folder.mkdir(exist_ok=True)
     file = folder / "rules.toml"
-    file.write_text('[measure]\ndetector = ""\n' + rules)
+    file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
     context = BuildContext(
         cache_root=films / ".cache", memory=folder / "replies.sqlite", is_trusted=True, n_workers=2
     )
@@ -94,7 +95,14 @@ def test_videos_are_kept_and_dropped_with_reasons_and_nothing_is_lost(films, tmp
     found = selected(films, tmp_path, "[gates.motion]\nat_least = 5\n")
     assert [one.video_id for one in found.selected.kept] == ["fast.mp4", "slow.mp4"]
     assert list(rows(tmp_path, "kept.csv")) == ["fast.mp4", "slow.mp4"]
-    assert list(rows(tmp_path, "sources.csv")) == ["fast.mp4", "slow.mp4", "still.mp4"]
+    sources = rows(tmp_path, "sources.csv")
+    assert {name: row["outcome"] for name, row in sources.items()} == {
+        "fast.mp4": "kept",
+        "slow.mp4": "kept",
+        "still.mp4": "dropped",
+        "broken.mp4": "unreadable",
+    }
+    assert "broken.mp4" in sources["broken.mp4"]["reasons"]
     dropped = [json.loads(line) for line in (tmp_path / "out" / "dropped.jsonl").read_text().splitlines()]
     assert [(one["what"], one["reason"]) for one in dropped] == [
         ("broken.mp4", "unreadable"),
@@ -138,6 +146,7 @@ def test_models_look_caption_and_read_and_people_go_before_them(films, tmp_path)
         ("0.25", "model"),
         ("0.25", "model"),
         ("1", "Ann"),
+        ("", ""),
     ]
     slow = table["slow.mp4"]
     # The reader says B with the caption and A without: one question each, of answers B and A.
@@ -173,6 +182,7 @@ def test_a_looker_that_says_nothing_usable_passes_no_gate(films, tmp_path) -> No
     faults = found.selected.verdicts["slow.mp4"].faults
     assert [one.reason for one in faults] == ["text-unknown"]
     assert "wanted are the two lines" in faults[0].detail
+    assert "the looker said nothing usable of 3 videos: fast.mp4, slow.mp4, still.mp4" in found.sentences
 
 
 def test_the_prompt_with_a_caption_is_the_blind_one_and_the_caption() -> None:
@@ -189,3 +199,9 @@ def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:
     account = json.loads((tmp_path / "out" / "account.json").read_text())
     assert account["stages"][-1]["dropped"] == {"quota": 2}
     assert "no gate was asked for" in found.sentences[1]
+
+
+def test_boxes_of_one_video_are_not_taken_for_those_of_several(films, tmp_path) -> None:
+    (tmp_path / "det.txt").write_text("1,-1,10,10,20,60,0.9\n")
+    with pytest.raises(UsageError, match="boxes of one video, and there are 4"):
+        selected(films, tmp_path, "", detector=f"boxes:{tmp_path}/det.txt")

@@ -22,7 +22,7 @@ def shown(lengths: list[float], **gates: Gate) -> Selected:
             measured=Measured(
                 seconds=one, fps=25, width_px=64, height_px=64, has_audio=False, n_frames=int(25 * one)
             ),
-            sha256="",
+            sha256=f"{i}",
         )
         for i, one in enumerate(lengths)
     )
