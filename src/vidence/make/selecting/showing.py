@@ -139,7 +139,9 @@ def _histogram(name: str, pairs: Sequence[tuple[float, bool]], *, gate: Bounds |
     is_share = _TITLES[name][1] == "share"
     edges = np.round(np.arange(_BINS + 1) / _BINS, 12) if is_share else edges_of(values)
     places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    ends = 100 * edges if is_share else edges
+    unit = 100 if is_share else 1
+    ends = unit * edges
+    middles = [float(one) for one in (ends[:-1] + ends[1:]) / 2]
     lacks = f" {n - len(pairs)} of {n} videos were not measured." if len(pairs) < n else ""
     return Chart(
         name=f"histogram-{name}",
@@ -149,35 +151,34 @@ def _histogram(name: str, pairs: Sequence[tuple[float, bool]], *, gate: Bounds |
         series=tuple(
             Series(
                 label=label,
-                points=tuple(_count(i, int((mine & (places == i)).sum())) for i in range(len(edges) - 1)),
+                points=tuple(_count(x, int((mine & (places == i)).sum())) for i, x in enumerate(middles)),
             )
             for label, mine in (("kept", is_kept), ("dropped", ~is_kept))
         ),
-        x_labels=tuple((float(i), f"{ends[i]:g}\u2013{ends[i + 1]:g}") for i in range(len(edges) - 1)),
-        marks=_marks(gate, edges),
+        x_labels=tuple((x, f"{ends[i]:g}\u2013{ends[i + 1]:g}") for i, x in enumerate(middles)),
+        marks=_marks(gate, ends, unit=unit),
         is_share=False,
         is_bars=True,
         note=f"Each bar holds its lower end.{lacks}",
     )
 
 
-def _marks(gate: Bounds | None, edges: NDArray[np.float64]) -> tuple[tuple[float, str], ...]:
-    """The ends of a gate as lines, where they lie within the bars; a bar is one wide about its number."""
-    ends = [] if gate is None else [("at least", gate.low), ("at most", gate.high)]
-    width = edges[1] - edges[0]
+def _marks(gate: Bounds | None, ends: NDArray[np.float64], *, unit: float) -> tuple[tuple[float, str], ...]:
+    """The ends of a gate as lines, where they lie within the bars."""
+    found = [] if gate is None else [("at least", gate.low), ("at most", gate.high)]
     return tuple(
-        (float((value - edges[0]) / width - 0.5), f"{words} {value:.4g}")
-        for words, value in ends
-        if value is not None and edges[0] <= value <= edges[-1]
+        (unit * value, words)
+        for words, value in found
+        if value is not None and ends[0] <= unit * value <= ends[-1]
     )
 
 
-def _count(place: int, n: int) -> Point:
+def _count(x: float, n: int) -> Point:
     nothing = float("nan")
     counted = Estimate(
         value=n, low=nothing, high=nothing, level=0.95, n=n, n_clusters=n, method="counted", reason="a count"
     )
-    return Point(x=float(place), y=counted)
+    return Point(x=x, y=counted)
 
 
 def edges_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
