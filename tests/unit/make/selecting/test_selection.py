@@ -69,7 +69,7 @@ QUESTIONS = (
 
 
 def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), detector=""):
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     file = folder / "rules.toml"
     file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
     context = BuildContext(
@@ -128,8 +128,30 @@ def test_the_same_again_decodes_nothing_and_writes_the_same_bytes(films, tmp_pat
     assert [path.read_bytes() for path in files] == before
 
 
+def test_a_selection_that_was_stopped_goes_on_to_the_same_bytes(films, tmp_path, monkeypatch) -> None:
+    gates = "[gates.motion]\nfrom_quantile = 0.5\n"
+    selected(films, tmp_path / "straight", gates)
+    put = selection.Session.done
+
+    def stopped(self, stage, unit, *, was_cached):
+        put(self, stage, unit, was_cached=was_cached)
+        if stage == "measured":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(selection.Session, "done", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            selected(films, tmp_path / "stopped", gates)
+    assert not (tmp_path / "stopped" / "out" / "sources.csv").exists()
+    assert len(list((tmp_path / "stopped" / "out" / "stages" / "measured").iterdir())) == 1
+    selected(films, tmp_path / "stopped", gates)
+    for path in (tmp_path / "straight" / "out").iterdir():
+        if path.is_file():
+            assert (tmp_path / "stopped" / "out" / path.name).read_bytes() == path.read_bytes()
+
+
 def asked(folder: Path) -> str:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     code = folder / "models.py"
     code.write_text(MODELS)
     return (
