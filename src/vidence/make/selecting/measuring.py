@@ -184,7 +184,7 @@ def _with_people(
     is_person = np.array([detections.class_names[int(i)] == PERSON for i in detections.class_ids], np.bool_)
     people = float(is_person.sum() / n_seen)
     if is_person.all():
-        lacks = "the detector named no class but people"
+        lacks = "the detector saw nothing but people, and may know nothing else"
         why = {**found.why, "things": lacks, "classes": lacks}
         return msgspec.structs.replace(found, people=people, why=why)
     return msgspec.structs.replace(

@@ -1,14 +1,16 @@
 """What is measured of films of which everything is known, in one pass."""
 
+import numpy as np
 import pytest
 
 from conftest import need
 from vidence.errors import MediaError
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.selecting import motion
-from vidence.make.selecting.measuring import Measured, evenly, identity, measure
+from vidence.make.selecting import measuring, motion
+from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure
 from vidence.make.selecting.rules import MeasureRules
 from vidence.media.video import Video
+from vidence.seeing.watching import Found
 from videos import edited, pans
 
 NOBODY = MeasureRules(detector="")
@@ -99,7 +101,31 @@ def test_people_are_counted_a_look_and_a_detector_of_people_knows_no_things(tmp_
     found = measured(path, tmp_path, MeasureRules(detector=f"boxes:{boxes}", looks=4))
     assert found.people == pytest.approx(1.5)
     assert found.things is None
-    assert found.why["things"] == "the detector named no class but people"
+    assert found.why["things"] == "the detector saw nothing but people, and may know nothing else"
+
+
+class Street:
+    """A detector of classes: one person and two cars in every picture, a dog in the first that it sees."""
+
+    identity, finds_parts, n_together = "street", False, 1
+    n_seen = 0
+
+    def find(self, images):
+        self.n_seen += len(images)
+        ids = np.array([0, 2, 2, *([7] if self.n_seen == 1 else [])])
+        names = {0: "person", 2: "car", 7: "dog"}
+        boxes = np.tile([10.0, 10.0, 30.0, 60.0], (len(ids), 1))
+        return [Found(boxes_px=boxes, confidences=np.ones(len(ids)), class_ids=ids, class_names=names)]
+
+
+def test_a_detector_of_classes_counts_things_and_kinds_and_is_opened_once(tmp_path, monkeypatch) -> None:
+    path = pans.write(tmp_path / "pan.mp4", pans.pan(5, n_frames=40))
+    monkeypatch.setattr(measuring, "open_detector", lambda spec: Street())
+    rules = MeasureRules(detector="street", looks=4)
+    found = measured(path, tmp_path, rules)
+    assert (found.people, found.things, found.classes) == (1.0, 2.25, 2)
+    assert not can_part(rules)  # it does not say that it opens anywhere
+    assert can_part(NOBODY)
 
 
 def test_a_file_that_is_no_video_is_named(tmp_path) -> None:
