@@ -112,7 +112,7 @@ def _concept(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     elif concept is None:
         known = near(draft.concept_id, list(shelf.concepts))
         yield column, "unknown-concept", FAULT, f"no concept {draft.concept_id!r};{known}"
-    else:
+    elif shelf.form == "mmvu":
         listed = shelf.subjects[concept.subject].textbooks
         if concept.textbook not in listed:
             yield column, "textbook-not-listed", FAULT, f"{concept.textbook!r} is none of {'; '.join(listed)}"
@@ -278,6 +278,10 @@ def _knowledge(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
         yield "knowledge", "no-knowledge", FAULT, f"{n} pieces; expected {least} or more, each with its page"
     seen: set[str] = set()
     for link in draft.knowledge:
+        if not link.url:
+            if shelf.form == "mmvu":
+                yield "knowledge", "no-link", FAULT, f"{link.title!r} has no page; expected title | address"
+            continue
         page = page_of(link.url)
         if not isinstance(page, Page):
             yield "knowledge", page[0], FAULT, page[1]

@@ -1,5 +1,7 @@
 """What a configuration of `vidence make expert` says."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -19,27 +21,43 @@ REASONING = ("causal", "prediction", "counter-factual", "assessment", "planning"
 """HumanPCR's five types of reasoning (appendix B.3.1, step 2)."""
 
 
+_BOUNDS: Mapping[Form, dict[str, float]] = MappingProxyType(
+    {
+        "mmvu": {"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
+        "humanpcr-r": {"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
+    }
+)
+
+
 class DraftRules(Record, omit_defaults=True):
     """What is asked of a draft beside its form; 0 stands for no bound.
 
-    A clip longer than `longest_clip_s` (the paper's longest), an open answer of more than
-    `most_answer_words`, more than `most_per_clip` questions about one clip, and more than `most_per_day` of
-    one author are warnings. `most_per_video` is a quota: what comes after it in the file is a fault.
+    A clip longer than `longest_clip_s`, an open answer of more than `most_answer_words`, more than
+    `most_per_clip` questions about one clip, and more than `most_per_day` of one author are warnings; of the
+    first three None follows the form: of ``mmvu`` 228 s, 7 words, 3 questions, of ``humanpcr-r`` no bound.
+    `most_per_video` is a quota: what comes after it in the file is a fault.
 
-    Source: MMVU, section 3.2, appendix A.5; HumanPCR, appendix B.3.1.
+    Source: MMVU, section 3.2, appendix A.5 (the longest of its clips and answers, two or three questions a
+        clip, ten a day); HumanPCR, appendix B.3.1 (two pieces of evidence).
     Departs: the bounds on steps and links, and that the longest of the paper bound others, are ours.
     """
 
     choices: Count = 5
     least_steps: CountOrNone = 2
     least_knowledge: CountOrNone = 1
-    longest_clip_s: Annotated[float, Meta(ge=0)] = 228.0
-    most_answer_words: CountOrNone = 7
-    most_per_clip: CountOrNone = 3
+    longest_clip_s: Annotated[float, Meta(ge=0)] | None = None
+    most_answer_words: CountOrNone | None = None
+    most_per_clip: CountOrNone | None = None
     most_per_video: CountOrNone = 0
     most_per_day: CountOrNone = 10
     least_evidence: CountOrNone = 2
     least_proactive: CountOrNone = 1
+
+    def of(self, form: Form) -> "DraftRules":
+        """The rules with the bounds of a form where none is given."""
+        usual = _BOUNDS[form]
+        given = {name: getattr(self, name) for name in usual if getattr(self, name) is not None}
+        return msgspec.structs.replace(self, **(usual | given))
 
 
 class LicenceRules(Record, omit_defaults=True):

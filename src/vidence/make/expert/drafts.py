@@ -15,6 +15,7 @@ _EVIDENCE: Final = re.compile(
     r"(?P<kind>referred|proactive|oracle)\s+(?P<start>\d+(?:\.\d+)?)\s*-\s*(?P<end>\d+(?:\.\d+)?)"
     r"(?:\s+step\s+(?P<step>\d+))?\s*(?::\s*(?P<note>.*))?"
 )
+_ADDRESS: Final = re.compile(r"\w+://|www\.")
 _EVIDENCE_FORM: Final = "proactive 12.5-20 step 2: what is seen"
 
 
@@ -148,7 +149,9 @@ def _links(column: str, value: object) -> tuple[Link, ...]:
 def _link(column: str, value: object) -> Link:
     if isinstance(value, str):
         title, bar, url = value.rpartition("|")
-        return Link(title=title.strip() if bar else "", url=url.strip())
+        if not bar and not _ADDRESS.match(value):
+            return Link(title=value)
+        return Link(title=title.strip(), url=url.strip())
     try:
         return msgspec.convert(value, Link)
     except msgspec.ValidationError as error:

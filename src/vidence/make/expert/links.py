@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from vidence.records import Record
 
-_HOST: Final = re.compile(r"(?P<language>[a-z]{2,3}(?:-[a-z]+)*|simple)\.wikipedia\.org")
+_HOST: Final = re.compile(r"(?!www\.)(?P<language>[a-z]{2,3}(?:-[a-z]+)*|simple)\.wikipedia\.org")
 _FORM: Final = "https://LANG.wikipedia.org/wiki/Title"
 _PATH: Final = "/wiki/"
 

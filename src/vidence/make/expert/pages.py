@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ADDRESS: Final = "https://{language}.wikipedia.org"
 ADDRESS_VARIABLE: Final = "VIDENCE_WIKIPEDIA"
 PER_CALL: Final = 50
-_AGENT: Final = "vidence (links of questions are checked; https://pypi.org/project/vidence)"
+_AGENT: Final = "vidence (looks up whether the pages that questions name are there)"
 _TIMEOUT_S: Final = 30.0
 _TRIES: Final = 4
 _FIRST_WAIT_S: Final = 1.0
@@ -64,8 +64,9 @@ class _Query(msgspec.Struct, frozen=True):
     redirects: list[_Moved] = []
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _Answer(msgspec.Struct, frozen=True, rename={"more": "continue"}):
     query: _Query
+    more: dict[str, object] = {}
 
 
 class Wikipedia:
@@ -107,11 +108,14 @@ class Wikipedia:
                 continue
             if status == 200:
                 try:
-                    query = msgspec.json.decode(body, type=_Answer).query
+                    found = msgspec.json.decode(body, type=_Answer)
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     why = "the server's answer is no list of pages"
                     continue
-                return [self._one(language, title, query) for title in titles]
+                if found.more:
+                    why = "the server's answer is only a part"
+                    break
+                return [self._one(language, title, found.query) for title in titles]
             why = f"the server answered {status}"
             if status < 500 and status != 429:
                 break

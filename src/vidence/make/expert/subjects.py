@@ -75,11 +75,12 @@ def read_subjects(path: Path) -> dict[str, Subject]:
     return {one.subject: one for one in found}
 
 
-def read_concepts(path: Path, subjects: Mapping[str, Subject]) -> Curriculum:
+def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook: bool = True) -> Curriculum:
     """The concepts of a file of JSON lines; what cannot be used is named with its reason.
 
     Reasons: ``unreadable``, ``repeated-id``, ``unknown-subject``, ``textbook-not-listed``, ``no-chapter``,
-    ``no-why-moving``, ``dropped-without-reason``, ``dropped-by-people``.
+    ``no-why-moving``, ``dropped-without-reason``, ``dropped-by-people``. Without `needs_textbook` textbook,
+    chapter and why pictures must move need not be said.
 
     Raises:
         DataError: the file cannot be read.
@@ -98,19 +99,21 @@ def read_concepts(path: Path, subjects: Mapping[str, Subject]) -> Curriculum:
             if one.concept_id in known:
                 one = msgspec.structs.replace(one, concept_id=f"{one.concept_id} (line {place})")
                 dropped.append(_dropped(one, "repeated-id", "an earlier concept has this id"))
-            elif fault := _fault(one, subjects):
+            elif fault := _fault(one, subjects, needs_textbook=needs_textbook):
                 dropped.append(_dropped(one, *fault))
         known.add(one.concept_id)
         concepts.append(one)
     return Curriculum(subjects=subjects, concepts=tuple(concepts), dropped=tuple(dropped))
 
 
-def _fault(one: Concept, subjects: Mapping[str, Subject]) -> tuple[str, str] | None:
+def _fault(one: Concept, subjects: Mapping[str, Subject], *, needs_textbook: bool) -> tuple[str, str] | None:
     subject = subjects.get(one.subject)
     if subject is None:
         return "unknown-subject", f"{one.subject!r}; known: {', '.join(subjects) or 'none'}"
     if one.state == "dropped":
         return ("dropped-by-people", one.reason) if one.reason else ("dropped-without-reason", "say why")
+    if not needs_textbook:
+        return None
     if one.textbook not in subject.textbooks:
         listed = "; ".join(subject.textbooks) or "none"
         return "textbook-not-listed", f"{one.textbook!r} is no textbook of {one.subject}; listed: {listed}"

@@ -230,7 +230,7 @@ class _Build(Session):
         left = [one for one in films.films if one.video_id not in gone]
         passed, no_licence = self._licences(left)
         return _Given(
-            curriculum=read_concepts(root / read.concepts, subjects),
+            curriculum=read_concepts(root / read.concepts, subjects, needs_textbook=read.form == "mmvu"),
             films=films,
             lengths=lengths,
             passed=passed,
@@ -291,7 +291,7 @@ class _Build(Session):
         """The rows with all findings."""
         curriculum = given.curriculum
         shelf = Shelf(
-            rules=self.config.checks,
+            rules=self.config.checks.of(self.config.form),
             form=self.config.form,
             subjects=curriculum.subjects,
             concepts=curriculum.usable,
