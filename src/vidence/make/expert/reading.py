@@ -106,6 +106,9 @@ def _row(where: str, row: Mapping[str, object]) -> DraftRow:
             findings.append(
                 Finding(row_id=row_id, column=name, kind="unreadable", is_fault=True, says=error.reason)
             )
+    if not cells.get("draft_id", "").strip():
+        says = "the cell is empty; give the draft a name that it keeps"
+        findings.append(Finding(row_id=row_id, column="draft_id", kind="empty", is_fault=True, says=says))
     draft = msgspec.structs.replace(ExpertDraft(draft_id=row_id), **values)
     draft = msgspec.structs.replace(draft, draft_id=row_id)
     return DraftRow(row_id=row_id, place=where, cells=cells, draft=draft, findings=tuple(findings))

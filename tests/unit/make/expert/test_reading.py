@@ -5,7 +5,9 @@ import json
 import pytest
 
 from subjects.expert_set import drafts_of, set_in
+from subjects.layouts import workbook
 from vidence.errors import DataError
+from vidence.make.expert.drafts import COLUMNS, cell_text
 from vidence.make.expert.reading import read_drafts
 from vidence.make.expert.sheet import checked_sheet
 
@@ -24,7 +26,7 @@ def test_rows_that_cannot_be_read_keep_their_text(tmp_path):
         [("start_s", "unreadable"), ("colour", "unknown-column")],
         [("row", "unreadable")],
         [("draft_id", "repeated-id")],
-        [],
+        [("draft_id", "empty")],
     ]
     assert rows[0].cells == {"draft_id": "a", "question": "Why?", "start_s": "soon", "colour": "red"}
     assert rows[0].draft.start_s is None
@@ -54,3 +56,14 @@ def test_a_folder_of_files_is_read_in_the_order_of_their_names(tmp_path):
     assert rows[0].draft.choices == ("one", "two")
     with pytest.raises(DataError, match="no drafts there"):
         read_drafts(tmp_path / "nowhere.jsonl")
+
+
+def test_a_workbook_is_read_as_the_same_drafts(tmp_path):
+    drafts = drafts_of(set_in(tmp_path / "set").parent)
+    cells = [{name: cell_text(name, one.get(name)) for name in COLUMNS} for one in drafts]
+    cells[0]["start_s"] = 12  # a number of the workbook
+    (tmp_path / "drafts.xlsx").write_bytes(workbook(cells))
+    rows = read_drafts(tmp_path / "drafts.xlsx")
+    assert [row.draft for row in rows] == [
+        row.draft for row in read_drafts(tmp_path / "set" / "drafts.jsonl")
+    ]

@@ -1,10 +1,10 @@
 """From folders of experts to questions: planted faults, gates, people, pages, releases."""
 
 import csv
+import hashlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -15,10 +15,16 @@ from vidence.make.makers.expert import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.review.files import read_reviews
 from vidence.make.review.recording import Recorder, Share, draw, sheet, take_in, write
+from videos.samples import squares, write_video
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 CHECKS = ("question", "choices", "answer", "clip", "knowledge", "rationale", "not-text", "not-one-frame")
 CHECKS = (*CHECKS, "expert", "licence")
+
+READER = """
+def reads(prompt, choices):
+    return f"Answer: {'ABCDE'[next((i for i, one in enumerate(choices) if 'angular momentum' in one), 0)]}"
+"""
 
 
 def made(config: Path, *, now=NOW, out="out", **overrides: object):
@@ -141,11 +147,14 @@ def test_a_mended_sheet_takes_the_place_of_the_drafts(tmp_path):
 
 
 def test_readers_of_the_words_leave_questions_to_people(tmp_path):
-    more = f'[models]\nblind = "scripted:{quote("A")}"\n[gates]\ntext_only = ["blind"]\n'
-    config = configured(tmp_path, f"shuffle = false\n{more}")
+    reader = tmp_path / "reader.py"
+    reader.write_text(READER)
+    more = f'[models]\nblind = "python:{reader}:reads"\n[gates]\ntext_only = ["blind"]\n'
+    config = configured(tmp_path, more)
     built = made(config)
     items = {one["item_id"]: one["tags"].get("left_open", "") for one in lines(built.folder / "items.jsonl")}
-    assert set(items) == {"wheel-1", "wheel-2", "flask-1"}
+    # Free answers are marked by nobody here, so that people look.
+    assert items == {"wheel-1": "text-only", "wheel-2": "text-only", "flask-1": ""}
     assert (built.folder / "verdicts.jsonl").is_file()
     assert [one.stage for one in built.account.stages if one.stage.startswith("gates")] == [
         "gates: checks",
@@ -244,6 +253,55 @@ def test_pages_are_looked_up_only_where_that_is_wanted(tmp_path, monkeypatch):
     }
     assert [one["item_id"] for one in lines(config.parent / "out/items.jsonl")] == ["wheel-2"]
     assert len(lines(config.parent / "pages.jsonl")) == 4
+
+
+def test_a_video_that_is_here_says_how_long_it_is_and_shows_its_frames(tmp_path):
+    reader = tmp_path / "reader.py"
+    reader.write_text(READER)
+    more = f'[models]\neye = "python:{reader}:reads"\n[gates]\none_frame = "eye"\n'
+    config = configured(tmp_path, f'media = "films"\nshuffle = false\n{more}')
+    root = config.parent
+    (root / "films").mkdir()
+    film = root / "films" / "wheel.mp4"
+    write_video(film, squares())
+    (root / "films" / "flask.mp4").write_bytes(b"no video")
+    (root / "videos.jsonl").write_text(
+        '{"video_id": "wheel", "path": "wheel.mp4", "duration_s": 9999, "licence": "CC BY 4.0"}\n'
+        '{"video_id": "flask", "path": "flask.mp4"}\n'
+    )
+    drafts = [one | {"start_s": 0, "end_s": 1, "evidence": []} for one in drafts_of(root)]
+    drafts[1]["end_s"] = 100
+    write_drafts(root, drafts)
+    made(config)
+    (item,) = lines(root / "out/items.jsonl")
+    assert item["media"][0]["sha256"] == hashlib.sha256(film.read_bytes()).hexdigest()
+    assert item["tags"]["left_open"] == "one-frame"
+    assert dropped(config) == {
+        "beats": ("concepts", "dropped-by-people"),
+        "flask": ("videos", "media-failed"),
+        "wheel-2": ("checks", "outside-video"),
+        "flask-1": ("checks", "video-left-out"),
+    }
+
+
+def test_questions_of_reasoning_go_through_their_own_review(tmp_path):
+    config = configured(tmp_path, 'form = "humanpcr-r"\n[review]\nprotocol = "humanpcr-r"\n')
+    root = config.parent
+    evidence = ["referred 12-20 step 1: the wheel hangs", "proactive 20-30 step 2: a finger lets go"]
+    asked = [one | {"evidence": evidence, "reasoning": "causal"} for one in drafts_of(root)[:2]]
+    write_drafts(root, [asked[0], asked[1] | {"evidence": evidence[:1], "reasoning": "none"}])
+    made(config)
+    assert dropped(config) == {
+        "beats": ("concepts", "dropped-by-people"),
+        "lecture": ("videos", "refused-by-people"),
+        "wheel-1": ("review", "waits-for-review"),
+        "wheel-2": ("checks", "few-evidence"),
+    }
+    content = read_reviews(root / "review").content("wheel-1")
+    assert [(one.get("kind", "referred"), one["step"]) for one in content["evidence"]] == [
+        ("referred", 0),
+        ("proactive", 1),
+    ]
 
 
 @pytest.mark.parametrize(
