@@ -65,6 +65,8 @@ class WikipediaServer:
         body = self._found(titles)
         if fault == "cut":
             return _send(call, 200, body[:30])
+        if fault == "part":
+            return _send(call, 200, body.replace(b"{", b'{"continue": {"ppcontinue": "1"}, ', 1))
         if fault is not None:
             return _send(call, int(fault), b"<html>trouble</html>")
         return _send(call, 200, body)

@@ -89,3 +89,36 @@ def test_no_server_is_unknown_and_a_bad_file_is_named(tmp_path):
     (tmp_path / "pages.jsonl").write_text('{"page": "en:Lens"}\n')
     with pytest.raises(DataError, match=r"pages\.jsonl:1"):
         read_looks(tmp_path / "pages.jsonl")
+
+
+def test_a_look_that_was_stopped_goes_on_where_it_was(server, tmp_path):
+    class Stopped(Wikipedia):
+        def look(self, pages):
+            for number, looks in enumerate(super().look(pages)):
+                if number == 2:
+                    raise KeyboardInterrupt
+                yield looks
+
+    pages = [Page(language="en", title=f"Title {i}") for i in range(101)]
+    kept = tmp_path / "pages.jsonl"
+
+    def look(kind):
+        client = kind(address=server.url, now=lambda: NOW)
+        return look_up(pages, kept=kept, now=NOW, days=30, api=lambda: client)
+
+    with pytest.raises(KeyboardInterrupt):
+        look(Stopped)
+    assert len(read_looks(kept)) == 100
+    server.asked.clear()
+    assert len(look(Wikipedia)) == 101
+    assert server.asked == [("en", ["Title 100"])]
+    whole = tmp_path / "whole.jsonl"
+    client = Wikipedia(address=server.url, now=lambda: NOW)
+    look_up(pages, kept=whole, now=NOW, days=30, api=lambda: client)
+    assert whole.read_bytes() == kept.read_bytes()
+
+
+def test_a_part_of_an_answer_is_no_answer(tmp_path):
+    with WikipediaServer(pages=PAGES, faults=["part"]) as server:
+        (one,) = looked(server, tmp_path, "Spin").values()
+    assert (one.outcome, one.why) == ("unknown", "the server's answer is only a part")
