@@ -69,8 +69,8 @@ class Coco:
     ``instances``: a record for each category of an image; the label is its name, under its supercategory,
     and the other categories are also true. ``captions``: a record for each image with its first caption,
     without a label. ``keypoints``: a record for each image with one person, both of whose wrists are to be
-    seen: which hand is higher, by at least a tenth of the height of the box. Images with crowds are left out of counts of
-    people.
+    seen: which hand is higher, by at least a tenth of the height of the box. Of images with crowds it is
+    not known how many people they show.
     """
 
     name = "coco"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from vidence.make.events.lexicon import content_words, listed, words_in
@@ -61,11 +62,13 @@ def stem(word: str) -> str:
     return f"{found[:-1]}i" if found.endswith("y") and len(found) > 2 else found
 
 
+@lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
     """The stems of all words of a text, in their order."""
     return tuple(stem(word) for part in words_in(text) for word in part.split("-"))
 
 
+@lru_cache(maxsize=65536)
 def content(text: str) -> frozenset[str]:
     """The stems of the words that carry meaning."""
     return frozenset(stem(word) for part in content_words(text) for word in part.split("-"))
@@ -112,7 +115,12 @@ def fault_of(question: str, asked: Asked) -> Objection | None:
     Departs: the paper tells the model; here each reply is checked. `imagined` and `points-elsewhere`, the
         other two of the seven, are looked at apart: `imagined_words`, `points_at`.
     """
-    for found in (_form(question), _texts(question), _label(question, asked), _caption(question, asked)):
+    for found in (
+        _form(question),
+        _texts(question, asked.owned),
+        _label(question, asked),
+        _caption(question, asked),
+    ):
         if found is not None:
             return found
     return None
@@ -140,9 +148,10 @@ def _form(question: str) -> Objection | None:
     return None
 
 
-def _texts(question: str) -> Objection | None:
+def _texts(question: str, owned: Iterable[str] = ()) -> Objection | None:
     named = _TEXTS.search(question)
-    if named is None:
+    # A label of a bottle is a thing, where the record hands the word to the template.
+    if named is None or content(named[0]) <= _owned(owned):
         return None
     return Objection(reason=NAMES_CAPTION, detail=f"it says {named[0]!r}; viewers see no text")
 
