@@ -182,3 +182,6 @@ def test_a_wait_that_nobody_sits_through_ends_the_run():
             limits.check_wait(TransientModelError("busy", retry_after_s=99999))
 
     anyio.run(go)
+    alone = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0)
+    plain = ShownSubject(item=item, prepared=None, views={"v": alone})
+    assert plain.times_s("v") == pytest.approx((0.0, 1.9, 0.0, 0.0, 0.9))
