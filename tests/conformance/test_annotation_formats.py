@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +14,14 @@ from vidence.make.annotations.annotated import AnnotationReader
 NAMES = catalog.names("annotation-format")
 
 
-def sample(name: str) -> tuple[Callable[[], AnnotationReader], str]:
-    """What makes the reader with the options of its sample, and the file that it reads."""
-    told = tomllib.loads((sample_folder("annotations", name) / "sample.toml").read_text("utf-8"))
-    spec = catalog.Spec(name=name, options=told.get("options", {}), argument=told.get("argument", ""))
-    return (lambda: catalog.create("annotation-format", spec)), told["file"]
+def sample(name: str) -> tuple[Callable[[], AnnotationReader], Path]:
+    """What makes the reader with the options of its sample (``sample.toml``), and the file that it reads."""
+    folder = sample_folder("annotations", name)
+    told = folder / "sample.toml"
+    options = tomllib.loads(told.read_text("utf-8")) if told.is_file() else {}
+    spec = catalog.Spec(name=name, options=options)
+    (file,) = (path for path in folder.iterdir() if path != told)
+    return (lambda: catalog.create("annotation-format", spec)), file
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,8 +32,7 @@ class TestAnnotationFormat:
         assert made.version >= 1
 
     def test_its_sample_gives_records_whose_labels_are_in_their_spaces(self, name):
-        make, file = sample(name)
-        path = sample_folder("annotations", name) / file
+        make, path = sample(name)
         found = make().read(path)
         assert found.records
         assert found == make().read(path)

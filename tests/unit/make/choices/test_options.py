@@ -75,7 +75,6 @@ def test_a_guess_at_the_label_that_is_right_most_often_gains_little():
             hit = max(shown, key=lambda name: (often[name], name)) == truth
             n_popular += hit and not is_even
             n_even += hit and is_even
-    print(n_even / len(truths), n_popular / len(truths))
     assert n_even / len(truths) > 0.3
     assert n_popular / len(truths) < 0.25
 
