@@ -1,4 +1,4 @@
-"""The maker ``choices``: which rule drops what, media of all kinds, people, going on."""
+"""The maker ``choices``, session by session: which rule drops what, media of all kinds, people, going on."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import pytest
 
 from vidence import catalog
 from vidence.errors import DataError, UsageError
+from vidence.make.choices.session import STAGES
 from vidence.make.makers.choices import create
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
@@ -229,6 +230,14 @@ def test_each_rule_that_a_writer_breaks_drops_its_question_and_no_other(tmp_path
     assert calls["held/a/r0"]["n_together"] == 3
     assert calls["held/a/r0"]["written_by"].endswith(":asks")
     assert calls["held/a/r0"]["options_by"].endswith(":opts")
+
+
+def test_a_session_ends_behind_the_stage_that_is_wanted(tmp_path):
+    one = templated(tmp_path, [seeded(1)])
+    for stage in STAGES:
+        built = one.make(until=stage)
+        assert (tmp_path / "out" / "items.jsonl").exists() is (stage == "items")
+        assert not built.is_empty
 
 
 def test_what_a_writer_merges_is_asked_for_singly(tmp_path):
