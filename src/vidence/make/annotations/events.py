@@ -1,9 +1,10 @@
 """Logs of narrated events: a clip for each event, its verb or its noun as the label."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from vidence.catalog import create as make_one
@@ -17,6 +18,7 @@ from vidence.make.annotations.annotated import (
     unusable,
 )
 from vidence.make.events.log import EventLog, EventLogReader
+from vidence.make.events.words import is_anything, is_near, likenesses
 from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.logs.rows import literal_list, noun_words, plain
 from vidence.make.pipeline.material import Event
@@ -32,6 +34,9 @@ class Settings(Record):
     video: Annotated[str, Meta(description="path of a video; {video} stands for its id")] = "{video}.mp4"
     least_s: Annotated[float, Meta(ge=0, description="shorter events are left out")] = 0.5
     near_s: Annotated[float, Meta(ge=0, description="events so near to the clip are also true of it")] = 1.0
+    alike: Annotated[
+        bool, Meta(description="whether labels that viewers take for the right one may be wrong choices")
+    ] = False
     people: Annotated[int, Meta(ge=0, description="how many people a clip shows")] = 1
 
 
@@ -40,8 +45,9 @@ class EventClips:
 
     With a table of classes the label is the name of the class (``take`` for "pick up"), its category the
     parent, and its instances are synonyms; without, the word itself is the label. What else happens in the
-    clip, or within `near_s` of it, is also true. Templates can use ``{noun}`` or ``{verb}``, whichever is not
-    the label. Whoever narrates is the one person that is shown, unless `people` says otherwise.
+    clip, or within `near_s` of it, is also true, and so is, unless `alike`, what a viewer may take for the
+    label ("get" for "take", "glass" for "mug"). Nouns that name nearly anything are no labels. Templates can
+    use ``{noun}`` or ``{verb}``, whichever is not the label. Whoever narrates is the one person that is shown, unless `people` says otherwise.
     """
 
     name = "events"
@@ -68,12 +74,18 @@ class EventClips:
                 if event.end_s - event.start_s < wanted.least_s:
                     detail = f"{event.end_s - event.start_s:.2f} s; least_s is {wanted.least_s:g}"
                     dropped.append(unusable(what, "too-short", detail))
+                elif wanted.label == "noun" and is_anything(self._label(event, names)):
+                    dropped.append(unusable(what, "vague-label", self._label(event, names)))
                 elif not self._label(event, names):
                     dropped.append(unusable(what, "no-label", f"its {wanted.label} has no class"))
                 else:
                     records.append(self._record(event, names, _around(events, i, wanted.near_s)))
-        labels = {one.name: one for one in names.values()}
+        is_verb = wanted.label == "verb"
+        labels = {one.name: one for one in names.values() if is_verb or not is_anything(one.name)}
         space = LabelSpace(name=wanted.label, labels=tuple(labels.values()))
+        if not wanted.alike:
+            alike = {name: _alike(name, labels, is_verb=is_verb) for name in {one.label for one in records}}
+            records = [_also(one, alike[one.label]) for one in records]
         return Annotations(
             records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped), notes=log.notes
         )
@@ -138,6 +150,17 @@ def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event
     one = events[place]
     low, high = one.start_s - near_s, one.end_s + near_s
     return tuple(e for i, e in enumerate(events) if i != place and e.start_s < high and e.end_s > low)
+
+
+def _alike(name: str, labels: Collection[str], *, is_verb: bool) -> tuple[str, ...]:
+    """The other labels that a viewer may take for one."""
+    if is_verb:
+        return tuple(one for one in labels if one != name and is_near(name, one))
+    return tuple(one for one in labels if one != name and likenesses(name) & likenesses(one))
+
+
+def _also(record: AnnotationRecord, more: Sequence[str]) -> AnnotationRecord:
+    return msgspec.structs.replace(record, also_true=tuple(dict.fromkeys((*record.also_true, *more))))
 
 
 def _texts(cell: str) -> tuple[str, ...]:

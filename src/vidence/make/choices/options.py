@@ -38,14 +38,15 @@ def near_misses(
     *,
     n: int,
     confusable: Sequence[tuple[str, str]],
-    n_right: Mapping[str, int],
+    n_left: Mapping[str, int],
     rng: np.random.Generator,
 ) -> tuple[str, ...] | Objection:
     """`n` wrong labels: first those that are confused with the right one, then its siblings, then others.
 
-    Among these a label is drawn the more often the more often it is right (`n_right`): a reader who knows
-    what is right most of the time gains nothing by it. Those that are never right come last. Numbers are a
-    window of neighbours around the right one, whose place in it is drawn. What is true, too, is not taken.
+    `n_left` says how often a label is still to be offered as a wrong one; drawn is by that, and labels that
+    have been offered enough come behind all others. Where every label is offered in proportion to how often
+    it is right, a reader who knows what is right most of the time gains little by it. Numbers are a window of
+    neighbours around the right one, whose place in it is drawn. What is true, too, is not taken.
     """
     right = space.find(record.label)
     name = record.label if right is None else right.name
@@ -68,7 +69,8 @@ def near_misses(
         [one for one in open_ if one in siblings and one not in pairs],
         [one for one in open_ if one not in siblings and one not in pairs],
     )
-    drawn = [name for tier in tiers for name in _drawn(tier, n_right, rng)]
+    ordered = [name for tier in tiers for name in _drawn(tier, n_left, rng)]
+    drawn = sorted(ordered, key=lambda one: n_left.get(one, 0) <= 0 and one not in pairs)
     if len(drawn) < n:
         return Objection(
             reason=WRONG_NUMBER, detail=f"{len(drawn)} labels are false of it; {n} wrong choices are wanted"
@@ -76,10 +78,10 @@ def near_misses(
     return tuple(drawn[:n])
 
 
-def _drawn(tier: Sequence[str], n_right: Mapping[str, int], rng: np.random.Generator) -> list[str]:
-    """All of a tier in an order that is drawn without putting back, by how often each is right."""
+def _drawn(tier: Sequence[str], n_left: Mapping[str, int], rng: np.random.Generator) -> list[str]:
+    """All of a tier in an order that is drawn without putting back, by how often each is to be offered."""
     waits = rng.exponential(size=len(tier))
-    often = np.array([n_right.get(name, 0) for name in tier], np.float64)
+    often = np.array([max(0, n_left.get(name, 0)) for name in tier], np.float64)
     order = np.lexsort((waits / np.maximum(often, 1.0), often == 0))
     return [tier[int(i)] for i in order]
 

@@ -299,7 +299,9 @@ class ChoicesSession(Session):
 
     def options(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
         """Wrong choices for each question, in a way that is apart from that of the question, and checked."""
-        n_right = Counter((q.pair.order.name, q.pair.record.label) for q in questions)
+        n_left: dict[str, Counter[str]] = defaultdict(Counter)
+        for one in questions:
+            n_left[one.pair.order.name][one.pair.record.label] += _n_wrong(one.pair)
         by_model = self._options_by_model([q for q in questions if q.pair.order.rules.options == "model"])
         kept: dict[str, Question] = {}
         dropped: list[Dropped] = []
@@ -313,7 +315,7 @@ class ChoicesSession(Session):
                 found = replace(one, wrong=pair.record.wrong)
                 n = len(pair.record.wrong) if 1 <= len(pair.record.wrong) < rules.n_choices else n
             else:
-                found = self._near(one, n, n_right=n_right)
+                found = self._near(one, n, n_left=n_left[one.pair.order.name])
             if isinstance(found, Question):
                 fault = options_fault(found.text, pair.record, found.wrong, n=n, space=pair.space)
                 found = fault or found
@@ -323,7 +325,7 @@ class ChoicesSession(Session):
                 dropped.append(found if isinstance(found, Dropped) else _gone(one.key, "options", found))
         return self._closed("options", questions, kept=kept, dropped=dropped)
 
-    def _near(self, one: Question, n: int, *, n_right: Mapping[tuple[str, str], int]) -> Question | Objection:
+    def _near(self, one: Question, n: int, *, n_left: Counter[str]) -> Question | Objection:
         if one.pair.space is None:
             return Objection(reason="no-label", detail="there is no label space")
         found = near_misses(
@@ -331,11 +333,12 @@ class ChoicesSession(Session):
             one.pair.space,
             n=n,
             confusable=one.pair.order.rules.confusable,
-            n_right={label: n for (task, label), n in n_right.items() if task == one.pair.order.name},
+            n_left=n_left,
             rng=generator(self.plan.config.seed, "labels", one.key),
         )
         if isinstance(found, Objection):
             return found
+        n_left.subtract(found)
         return replace(one, wrong=found, call=msgspec.structs.replace(one.call, options_by="labels"))
 
     def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:

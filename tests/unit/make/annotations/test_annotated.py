@@ -71,7 +71,10 @@ def test_what_happens_around_an_event_is_also_true_of_its_clip():
     found = read("events", GOLDEN / "events" / "log.csv", log="plain")
     first, second, third = found.records
     assert (first.label, first.also_true, first.fields) == ("take", ("wash",), {"noun": "cup"})
-    assert (second.also_true, third.also_true) == (("take",), ())
+    # A viewer may take closing for opening, and says so unless `alike` is set.
+    assert (second.also_true, third.also_true) == (("take",), ("open",))
+    alike = read("events", GOLDEN / "events" / "log.csv", log="plain", alike="true")
+    assert alike.records[2].also_true == ()
     assert first.media[0].path == "v1.mp4"
     assert reasons(found) == {"e4": "too-short"}
     nouns = read(
@@ -79,6 +82,15 @@ def test_what_happens_around_an_event_is_also_true_of_its_clip():
     )
     assert (nouns.records[0].label, nouns.records[0].fields) == ("cup", {"verb": "take"})
     assert nouns.records[0].media[0].path == "v1/v1.MP4"
+
+
+def test_nouns_that_name_anything_are_no_labels(tmp_path):
+    log = "video_id,start,end,narration,verb,noun\nv,1,2,take mug,take,mug\nv,5,6,take food,take,food\n"
+    (tmp_path / "log.csv").write_text(f"{log}v,9,10,take glass,take,glass\n")
+    found = read("events", tmp_path / "log.csv", log="plain", label="noun")
+    assert [(one.label, one.also_true) for one in found.records] == [("mug", ("glass",)), ("glass", ("mug",))]
+    assert list(reasons(found).values()) == ["vague-label"]
+    assert found.spaces["noun"].find("food") is None
 
 
 def test_classes_of_events_give_labels_parents_and_synonyms(tmp_path):

@@ -21,7 +21,7 @@ NUMBERS = LabelSpace(name="n", labels=tuple(Label(name=str(n)) for n in range(1,
 
 
 def drawn(record: AnnotationRecord, space: LabelSpace, seed: int, **more: object) -> tuple[str, ...]:
-    settings = {"n": 4, "confusable": (), "n_right": {}} | more
+    settings = {"n": 4, "confusable": (), "n_left": {}} | more
     found = near_misses(record, space, rng=np.random.default_rng(seed), **settings)
     assert isinstance(found, tuple), found
     return found
@@ -43,7 +43,7 @@ def test_confusable_labels_come_before_siblings():
 
 def test_too_few_false_labels_are_an_objection():
     record = AnnotationRecord(record_id="a", label="fork", also_true=("plate", "bowl", "cup", "mug", "ladle"))
-    found = near_misses(record, TREE, n=4, confusable=(), n_right={}, rng=np.random.default_rng(1))
+    found = near_misses(record, TREE, n=4, confusable=(), n_left={}, rng=np.random.default_rng(1))
     assert found.reason == "wrong-number"
     assert "3 labels are false" in found.detail
     assert n_wanted(5, LabelSpace(name="s", labels=TREE.labels[:2])) == 2
@@ -71,7 +71,7 @@ def test_a_guess_at_the_label_that_is_right_most_often_gains_little():
     for i, truth in enumerate(truths):
         record = AnnotationRecord(record_id=str(i), label=truth)
         for weights, is_even in ((often, False), ({}, True)):
-            shown = (truth, *drawn(record, flat, i, n_right=weights))
+            shown = (truth, *drawn(record, flat, i, n_left=weights))
             hit = max(shown, key=lambda name: (often[name], name)) == truth
             n_popular += hit and not is_even
             n_even += hit and is_even
