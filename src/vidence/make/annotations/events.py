@@ -47,7 +47,8 @@ class EventClips:
     parent, and its instances are synonyms; without, the word itself is the label. What else happens in the
     clip, or within `near_s` of it, is also true, and so is, unless `alike`, what a viewer may take for the
     label ("get" for "take", "glass" for "mug"). Nouns that name nearly anything are no labels. Templates can
-    use ``{noun}`` or ``{verb}``, whichever is not the label. Whoever narrates is the one person that is shown, unless `people` says otherwise.
+    use ``{noun}`` or ``{verb}``, whichever is not the label. Whoever narrates is the one person that is
+    shown, unless `people` says otherwise.
     """
 
     name = "events"
