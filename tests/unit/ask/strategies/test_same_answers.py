@@ -10,8 +10,8 @@ from vidence.ask.strategies.same_answers import MOST_ASKS, SAMPLING, group_by_mo
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.records import Answered, Item, Reply, Unreadable
 
-SECRET = "a scarlet cap"
-ITEM = Item(item_id="q1", question="What is worn?", answer=SECRET, answer_kind="text")
+RIGHT = "a scarlet cap"
+ITEM = Item(item_id="q1", question="What is worn?", answer=RIGHT, answer_kind="text")
 SAID = ("red hat", "a hat that is red", "The red hat.", "blue hat", None, "hat in red")
 
 
@@ -46,7 +46,7 @@ def test_it_is_shown_the_first_of_each_group_and_never_the_right_answer():
     (ask,) = grouped(says(**{"answer-2": "2", "answer-3": "3", "answer-4": "4"})).asks
     text = ask.prompt.text
     assert [f"answer-{i} id" in text for i in range(1, 6)] == [True] * 4 + [False]
-    assert SECRET not in text
+    assert RIGHT not in text
     assert "The red hat" not in text
     assert set(ask.prompt.reply_schema["properties"]) == {"id", "answer-2", "answer-3", "answer-4"}
 
