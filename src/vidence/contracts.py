@@ -479,6 +479,12 @@ class Diagnostic(Protocol):
     def models(self) -> Mapping[str, str]:
         """Other models that it asks, by names of its own: their specs."""
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """How often it asks models about a question at most, remembered replies and repairs among it.
+
+        `n_frames` is the budget of the plan. Judges, and requests that are rejected, come on top.
+        """
+
     def examine(self, subject: Subject) -> Flow[Record]:
         """Ask about one question and say what was found.
 

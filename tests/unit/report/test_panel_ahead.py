@@ -63,6 +63,6 @@ def test_a_diagnostic_says_whom_it_asks_beside_the_model(data, tmp_path):
     one = Examination(run=run_of(data, tmp_path / "r"), diagnostic=diagnostic, options={"form": "score"})
     [line] = lines(examinations=[one])
     assert line.startswith(
-        "best-of-n (form score) on table, m: 3 of 3 questions left, each with several asks"
-    )
+        "best-of-n (form score) on table, m: 3 of 3 questions left, at most 120 asks, replies of runs"
+    )  # of each question 8 candidates, which two models weigh, each once more where it cannot be read
     assert "scripted:B, too" in line

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -149,6 +150,15 @@ class Mrfs:
     def models(self) -> Mapping[str, str]:
         """None but the model under test."""
         return {}
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Without frames, with all, and the longest search; what is rejected is put once more on its own."""
+        settings = self.settings
+        if settings.orders > 1 and not _has_letters(item):
+            return 0
+        n_orders = len(rotations(item, settings.orders))
+        n_ends = settings.text_only + 1 + settings.check_repeat
+        return (n_ends + _MOST_STEPS[settings.mode](settings.min, settings.max)) * n_orders
 
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
         """Search for the number of frames of one question."""
@@ -444,6 +454,27 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
     return Result(category="visual-required", mrfs=low if is_right else best, n_steps=n_steps)
 
 
+def _steps_of_bisect(low: int, high: int) -> int:
+    """The most prefixes that `nested_bisect` tries between the ends."""
+    return (high - low).bit_length()
+
+
+def _steps_of_official(low: int, high: int) -> int:
+    """The most that `official` tries between the ends, the last one again."""
+
+    @cache
+    def longest(low: int, high: int) -> int:
+        middle = (low + high) // 2
+        return 0 if middle <= low else 1 + max(longest(low, middle), longest(middle + 1, high))
+
+    return longest(low, high) + 1
+
+
+_MOST_STEPS: dict[Mode, Callable[[int, int], int]] = {
+    "nested-bisect": _steps_of_bisect,
+    "exhaustive": lambda low, high: high - low,
+    "official": _steps_of_official,
+}
 SEARCHES: dict[Mode, Callable[[Probes, Settings], Flow[Result]]] = {
     "nested-bisect": nested_bisect,
     "exhaustive": exhaustive,

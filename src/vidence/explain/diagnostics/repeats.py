@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import MOST, ask_candidates
-from vidence.ask.strategies.same_answers import SAME, group_by_model
+from vidence.ask.strategies.same_answers import MOST_ASKS, SAME, group_by_model
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.catalog import SELF
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
@@ -97,6 +97,11 @@ class Repeats:
     def models(self) -> Mapping[str, str]:
         """The one that groups free answers, where it is not the model under test."""
         return {} if self.settings.same in ("", SELF) else {SAME: self.settings.same}
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """All replies, and what groups free answers."""
+        is_grouped = bool(self.settings.same) and not item.choices
+        return self.settings.n + (MOST_ASKS if is_grouped else 0)
 
     def examine(self, subject: Subject) -> Flow[RepeatsFinding]:
         """Ask for all replies at once, and mark them."""
