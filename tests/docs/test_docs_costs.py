@@ -25,7 +25,9 @@ AT_MOST = re.compile(r"At most (\d+) asks? a question with the usual options")
 SELECTOR = "midpoints"
 
 
-OTHER = msgspec.structs.replace(ITEM, item_id="q2", hints=("Look down.", "Mind the dog.", "It rains."))
+OTHER = msgspec.structs.replace(
+    ITEM, item_id="q2", media=(Media(path="b.mp4"),), hints=("Look down.", "Mind the dog.", "It rains.")
+)
 
 
 def asked(name, answers):
