@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -16,6 +15,7 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score, rotations
 from vidence.explain.diagnostics.mrfs_guessing import Told, guess_tables
 from vidence.explain.diagnostics.mrfs_published import Asked, beside_herbench, departures, of_another_model
+from vidence.explain.diagnostics.mrfs_steps import MOST_STEPS, is_monotone
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Estimate, Failed, Item, Record, Reply
 from vidence.statistics.guessing import Search
@@ -158,7 +158,7 @@ class Mrfs:
             return 0
         n_orders = len(rotations(item, settings.orders))
         n_ends = settings.text_only + 1 + settings.check_repeat
-        return (n_ends + _MOST_STEPS[settings.mode](settings.min, settings.max)) * n_orders
+        return (n_ends + MOST_STEPS[settings.mode](settings.min, settings.max)) * n_orders
 
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
         """Search for the number of frames of one question."""
@@ -316,7 +316,7 @@ class Prober(Probes):
             asked=tuple(self.asked),
             n_delivered=self.n_frames,
             n_steps=result.n_steps,
-            is_monotone=_is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
+            is_monotone=is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
             is_changed=self._is_changed(),
             error=result.error,
         )
@@ -340,14 +340,6 @@ def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
     for ask in asks:
         found += yield from _replies([ask])
     return found
-
-
-def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:
-    found = [right.get(n) for n in tried if n > 0]
-    seen = [is_right for is_right in found if is_right is not None]
-    if seen != sorted(seen):
-        return False
-    return True if found and len(seen) == len(found) else None
 
 
 def _settled(prober: Probes, settings: Settings) -> Result | None:
@@ -454,27 +446,6 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
     return Result(category="visual-required", mrfs=low if is_right else best, n_steps=n_steps)
 
 
-def _steps_of_bisect(low: int, high: int) -> int:
-    """The most prefixes that `nested_bisect` tries between the ends."""
-    return (high - low).bit_length()
-
-
-def _steps_of_official(low: int, high: int) -> int:
-    """The most that `official` tries between the ends, the last one again."""
-
-    @cache
-    def longest(low: int, high: int) -> int:
-        middle = (low + high) // 2
-        return 0 if middle <= low else 1 + max(longest(low, middle), longest(middle + 1, high))
-
-    return longest(low, high) + 1
-
-
-_MOST_STEPS: dict[Mode, Callable[[int, int], int]] = {
-    "nested-bisect": _steps_of_bisect,
-    "exhaustive": lambda low, high: high - low,
-    "official": _steps_of_official,
-}
 SEARCHES: dict[Mode, Callable[[Probes, Settings], Flow[Result]]] = {
     "nested-bisect": nested_bisect,
     "exhaustive": exhaustive,
