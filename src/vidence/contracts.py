@@ -479,12 +479,6 @@ class Diagnostic(Protocol):
     def models(self) -> Mapping[str, str]:
         """Other models that it asks, by names of its own: their specs."""
 
-    def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """How often it asks models about a question at most, remembered replies and repairs among it.
-
-        `n_frames` is the budget of the plan. Judges, and requests that are rejected, come on top.
-        """
-
     def examine(self, subject: Subject) -> Flow[Record]:
         """Ask about one question and say what was found.
 
@@ -496,6 +490,17 @@ class Diagnostic(Protocol):
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """What all questions together say; the first sheet is the headline."""
+
+
+@runtime_checkable
+class BoundedDiagnostic(Protocol):
+    """A diagnostic that says how much it asks; the conformance tests want it of each."""
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """How often it asks models about a question at most, remembered replies and repairs among it.
+
+        `n_frames` is the budget of the plan. Judges, and requests that are rejected, come on top.
+        """
 
 
 @runtime_checkable

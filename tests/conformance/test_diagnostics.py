@@ -10,7 +10,7 @@ import pytest
 from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.catalog import create
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import BoundedDiagnostic, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
@@ -136,6 +136,7 @@ class TestDiagnostic:
     @pytest.mark.parametrize("item", [CHOICE, OPEN], ids=["choice", "open"])
     def test_it_says_how_often_it_asks_at_most(self, name: str, says: str, item: Item) -> None:
         one = make(name)
+        assert isinstance(one, BoundedDiagnostic)
         try:
             driven = drive(one.examine(subject(one, item)), lambda ask: Reply(text=says))
         except UsageError:  # the question has nothing that it needs

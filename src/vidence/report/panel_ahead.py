@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from vidence.contracts import BoundedDiagnostic
 from vidence.engine.panel import PanelRun
 from vidence.engine.panel_diagnostics import Examination
 from vidence.engine.plan import PLAN_FILE, Plan
@@ -48,8 +49,11 @@ class Ahead:
         others = ", ".join(f"{name} {spec}" for name, spec in one.others.items())
         asks = f"; asks {others}, too" if others else ""
         left = [item for item in items if item.item_id not in done]
-        n_asks = sum(one.diagnostic.most_asks(item, n_frames=one.run.plan.n_frames) for item in left)
         n_left = f"{len(left):,} of {several(len(items), 'question')} left"
+        bounded = one.diagnostic
+        if not isinstance(bounded, BoundedDiagnostic):
+            return f"{n_left}; it does not say how many asks each takes{asks}"
+        n_asks = sum(bounded.most_asks(item, n_frames=one.run.plan.n_frames) for item in left)
         return f"{n_left}, at most {several(n_asks, 'ask')}, replies of runs among them{asks}"
 
     def _questions(self, plan: Plan) -> Sequence[Item] | str:
