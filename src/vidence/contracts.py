@@ -493,6 +493,17 @@ class Diagnostic(Protocol):
 
 
 @runtime_checkable
+class BoundedDiagnostic(Protocol):
+    """A diagnostic that says how much it asks; the conformance tests want it of each."""
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """How often it asks models about a question at most, remembered replies and repairs among it.
+
+        `n_frames` is the budget of the plan. Judges, and requests that are rejected, come on top.
+        """
+
+
+@runtime_checkable
 class RunDiagnostic(Diagnostic, Protocol):
     """A diagnostic whose words depend on the run that it was made on."""
 

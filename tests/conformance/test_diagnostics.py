@@ -10,7 +10,7 @@ import pytest
 from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.catalog import create
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import BoundedDiagnostic, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
@@ -131,6 +131,17 @@ class TestDiagnostic:
         other = make(name)
         again = drive(other.examine(subject(other, CHOICE)), lambda ask: Reply(text=says))
         assert (again.made, again.rounds) == (driven.made, driven.rounds)
+
+    @pytest.mark.parametrize("says", ["B", "A", "?", "same", "It may be any of them, since all look alike."])
+    @pytest.mark.parametrize("item", [CHOICE, OPEN], ids=["choice", "open"])
+    def test_it_says_how_often_it_asks_at_most(self, name: str, says: str, item: Item) -> None:
+        one = make(name)
+        assert isinstance(one, BoundedDiagnostic)
+        try:
+            driven = drive(one.examine(subject(one, item)), lambda ask: Reply(text=says))
+        except UsageError:  # the question has nothing that it needs
+            return
+        assert len(driven.asks) <= one.most_asks(item, n_frames=8)
 
     def test_of_nothing_and_of_failures_it_says_little_but_does_not_fail(self, name: str) -> None:
         failed = Failed(stage="media", error="MediaError", message="gone")

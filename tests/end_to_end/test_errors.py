@@ -9,6 +9,7 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import render
+from vidence.engine.limits import Backoff
 from vidence.explain.errors.packet import KEY_FILE, Key, read_packet
 from vidence.report.error_kinds import SELECTOR_GAP
 
@@ -132,6 +133,35 @@ def test_people_are_imported_and_a_model_is_corrected_by_them(packet):
     assert lines["fusion"]["corrected"]["value"] == pytest.approx(lines["fusion"]["people"]["value"])
     assert lines["fusion"]["people"]["value"] > 0.2
     assert "by people (ann)" in (packet.folder / "r.html").read_text()
+
+
+def test_a_model_that_answers_nobody_is_sat_out_as_long_as_it_is_told(packet, monkeypatch):
+    monkeypatch.setattr(Backoff, "wait_s", lambda *_: 0.01)
+    dead = "openai:gpt-x?base_url=http://127.0.0.1:9/v1"
+    done = packet("errors", "label", "packet", "--model", dead, "--patience", "0.3")
+    assert done.code == 2
+    assert "no answer: trying on for" in done.err
+    assert "(--patience is 0.3 s)" in done.err
+    assert "the same command goes on from here" in done.err
+    assert "vidence resume" not in done.err
+    assert not (packet.folder / "packet/labels/models").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ("nobody,misses", "there is no run 'nobody'"),
+        ("misses,nobody", "there is no run 'nobody'"),
+        ("misses,misses", "a contrast of 'misses' with itself"),
+    ],
+)
+def test_a_contrast_of_runs_that_are_not_there_is_refused_and_they_are_named(packet, names, says):
+    fill(packet, PLANTED.__getitem__)
+    assert packet("errors", "import", "packet", "filled.csv", "--labeller", "ann").code == 0
+    done = packet("errors", "report", "packet", "--contrast", names)
+    assert done.code == 2, done.out
+    assert says in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from vidence.engine.limits import Backoff
 from vidence.engine.plan import read_plan
 
 N = 16
@@ -153,6 +154,43 @@ def test_prices_are_those_of_the_judge_that_is_named(vidence, runs):
     plan, _ = read_plan(vidence.folder / "one")
     assert (plan.judge_price_in, plan.judge_price_out) == (0, 0)
     assert "vidence resume" not in other.err
+
+
+def test_a_judge_that_answers_nobody_is_sat_out_as_long_as_it_is_told(vidence, runs, monkeypatch):
+    monkeypatch.setattr(Backoff, "wait_s", lambda *_: 0.01)
+    dead = ("--judge-model", "openai:j?base_url=http://127.0.0.1:9/v1", "--patience", "0.3")
+    for words in (
+        ("judges", *runs, "--judge", "mmvu-official"),
+        ("judge", "one", "--judge", "mmvu-official"),
+    ):
+        done = vidence(*words, *dead)
+        assert done.code == 2
+        assert "(--patience is 0.3 s)" in done.err
+        assert "the same command goes on from here" in done.err
+        assert "vidence resume" not in done.err
+        assert "Traceback" not in done.err
+
+
+def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
+    """They differ in the question alone, so that both have the same imported system messages."""
+    asked = ("--judge-model", JUDGE, "--judge", "mmvu-official")
+    (vidence.folder / "words.txt").write_text("Mark the response.")
+    for name, before in (("one-set", ""), ("other-set", "Look closely.\n")):
+        imports = ("--from", "words.txt", "--as", "system-choice", "--unchecked", "--out", name)
+        assert vidence("prompts", "import", "mmvu-judge", *imports).code == 0
+        (vidence.folder / name / "question.txt").write_text(f"{before}{{{{ question }}}}\n{{{{ reply }}}}\n")
+        done = vidence("judges", *runs, *asked, "--judge-prompts", name, "--lines", f"{name}.jsonl")
+        assert done.code == 0, done.err
+    done = vidence("judges", *runs, "--recorded", "one-set.jsonl", "--recorded", "other-set.jsonl")
+    assert done.code == 0, done.err
+    words = {
+        json.loads(line)["words"]
+        for name in ("one-set", "other-set")
+        for line in (vidence.folder / f"{name}.jsonl").read_text().splitlines()
+    }
+    assert len(words) == 2
+    assert all(word.startswith("unchecked ") for word in words)
+    assert "imported words" in done.out
 
 
 def test_only_replies_of_one_kind_are_judged(vidence, runs):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.console import Screen, say, several
+from vidence.cli.console import AwayLines, Screen, say, several
 from vidence.cli.outputs import (
     html_option,
     json_option,
@@ -14,8 +14,9 @@ from vidence.cli.outputs import (
     screen,
     write_asked,
 )
-from vidence.cli.run import NOT_ALL
+from vidence.cli.run import NOT_ALL, patience_option
 from vidence.engine.environment import cache_root, environment
+from vidence.engine.events import Away, Back, Event
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def draw(
 @click.option(
     "--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight."
 )
+@patience_option("10m")
 def label(
     *,
     folder: Path,
@@ -109,6 +111,7 @@ def label(
     price_in: float,
     price_out: float,
     concurrency: int,
+    patience_s: float,
 ) -> int:
     """Have a model label the rows of PACKET, one ask each; its labels are kept apart from those of people.
 
@@ -132,9 +135,10 @@ def label(
     remember(needs_of_spec("model", model), environment=place)
     named = NamedModel(spec=model, price_in=price_in, price_out=price_out)
     place.memory.parent.mkdir(parents=True, exist_ok=True)
-    limits = AskLimits(concurrency=concurrency, max_cost=max_cost)
+    limits = AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s)
     console = Screen(stderr=True)
-    with Jobs({model: named}, memory=place.memory, limits=limits, pictures=picture) as jobs:
+    heard = _Away(console)
+    with Jobs({model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard) as jobs:
         found = jobs.run(asked, model=model)
         spent = jobs.spent
     labels, n_left = [], 0
@@ -244,6 +248,22 @@ def report(
         console.print(plain(sentence))
     for table in found.tables:
         print_table(table, console)
+
+
+class _Away:
+    """Says when the model answers nobody, and when it does again."""
+
+    def __init__(self, console: Screen) -> None:
+        self._lines = AwayLines(console)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Away():
+                self._lines.count_down(event)
+            case Back():
+                self._lines.end(event)
+            case _:
+                pass
 
 
 def _kinds(packet: "Packet", named: str | None) -> "Taxonomy":

@@ -9,7 +9,7 @@ from vidence.ask.judging.panel import PANEL_RULES
 from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.outputs import json_option
 from vidence.cli.progress import progress_option
-from vidence.cli.run import NOT_ALL, say_summary
+from vidence.cli.run import NOT_ALL, patience_option, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
@@ -31,6 +31,7 @@ from vidence.text import sentence
     "--max-cost", type=float, help="Stop when a session has spent this many US dollars; needs prices."
 )
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@patience_option()
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option

@@ -20,7 +20,7 @@ from vidence.cli.outputs import (
     write_asked,
 )
 from vidence.cli.progress import progress_option
-from vidence.cli.run import NOT_ALL
+from vidence.cli.run import NOT_ALL, patience_option
 from vidence.errors import DataError, UsageError
 from vidence.text import sentence
 
@@ -37,6 +37,7 @@ _ASKING = {
     "repeats": "--repeats",
     "max_cost": "--max-cost",
     "concurrency": "--concurrency",
+    "patience_s": "--patience",
 }
 
 
@@ -79,6 +80,7 @@ _ASKING = {
 )
 @click.option("--max-cost", type=float, help="Stop when this many US dollars are spent; needs prices.")
 @click.option("--concurrency", type=int, default=16, show_default=True, help="Requests in flight at most.")
+@patience_option("10m")
 @click.option(
     "--recorded",
     "recorded",
@@ -109,6 +111,7 @@ def judges(
     families: tuple[str, ...],
     max_cost: float | None,
     concurrency: int,
+    patience_s: float,
     recorded: tuple[Path, ...],
     trust: bool,
     html: Path | None,
@@ -140,7 +143,7 @@ def judges(
     if not recorded:
         wanted = JudgesWanted(
             models=models, judges=judges, repeats=repeats, prices=_prices(prices), only=only,
-            limits=AskLimits(concurrency=concurrency, max_cost=max_cost),
+            limits=AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s),
             prompts_dir=str(prompts_dir.resolve()) if prompts_dir else None,
         )  # fmt: skip
         lines = _asked(runs, wanted, progress=progress, is_trusted=trust)

@@ -170,17 +170,24 @@ def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, end
     return code
 
 
+def patience_option(default: str | None = None) -> Callable[[F], F]:
+    """Give a command ``--patience``; without a default that of the plan holds."""
+    return click.option(
+        "--patience",
+        "patience_s",
+        type=duration_s,
+        metavar="DURATION",
+        default=default,
+        show_default=default is not None,
+        help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
+    )
+
+
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
-@click.option(
-    "--patience",
-    "patience_s",
-    type=duration_s,
-    metavar="DURATION",
-    help="How long to sit out a server that answers nobody: 90s, 15m, 1h.",
-)
+@patience_option()
 @click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")

@@ -17,7 +17,16 @@ from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits, Outage
+from vidence.engine.limits import (
+    SAME_COMMAND,
+    AdaptiveLimit,
+    AskLimits,
+    Backoff,
+    Budget,
+    DownDetector,
+    Limits,
+    Outage,
+)
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
 from vidence.errors import (
@@ -72,9 +81,13 @@ class Asker:
         self._limits = limits
         self._on_event = on_event
         self._in_flight: dict[bytes, anyio.Event] = {}
-        self._down = DownDetector(most=limits.in_flight.allowed + 4)
+        self._down = DownDetector(most=limits.in_flight.allowed + 4, again=limits.again)
         self._outage = Outage(
-            limits.patience_s, clock=anyio.current_time, backoff=limits.backoff, on_event=on_event
+            limits.patience_s,
+            clock=anyio.current_time,
+            backoff=limits.backoff,
+            on_event=on_event,
+            again=limits.again,
         )
         self._answered: Request | None = None  # one that the server can answer
 
@@ -136,7 +149,7 @@ class Asker:
             sent = request
             try:
                 async with self._outage.turn() as is_alone, limits.in_flight.slot() as sent_s:
-                    limits.budget.check()
+                    limits.budget.check(again=limits.again)
                     tries.on_sent(sent_s)
                     # A question that nobody can answer looks like a server that is away: where no other
                     # question can tell them apart, one that was answered before is asked again.
@@ -421,12 +434,15 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     """Runs flows; an async context manager, which closes models and memory at its end.
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
-    test; its spec is another name for it.
+    test; its spec is another name for it. `again` is what goes on where the limits end the work.
     """
 
-    def __init__(self, *, memory: Path, limits: AskLimits, on_event: Listener) -> None:
+    def __init__(
+        self, *, memory: Path, limits: AskLimits, on_event: Listener, again: str = SAME_COMMAND
+    ) -> None:
         self.count = AskCount()
         self._limits = limits
+        self._again = again
         self._on_event = on_event
         self._memory_path = memory
         self._memory: Memory | None = None
@@ -529,6 +545,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                     attempts=limits.attempts,
                     patience_s=limits.patience_s,
                     timeout_s=limits.timeout_s,
+                    again=self._again,
                 ),
                 on_event=self._on_event,
             )

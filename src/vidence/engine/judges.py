@@ -45,8 +45,8 @@ class JudgedReply(Record):
     """The protocol, such as ``humanpcr``."""
     judge_version: int = 1
     words: str = ""
-    """Whose words the judge is asked in: empty for ours, ``authors`` or ``unchecked`` where they are
-    imported, else how the digest of the templates begins."""
+    """Whose words the judge is asked in: empty for ours, else how the digest of the templates begins, behind
+    ``authors`` or ``unchecked`` where the system messages are imported."""
     judge_model: str
     """The spec of the model that judges."""
     sample: int = 0
@@ -225,7 +225,8 @@ def _words(judge: Judge, prompts_dir: str | None) -> str:
     if prompts_dir is None:
         return ""
     wording = judge.wording if isinstance(judge, TemplateJudge) else "own"
-    return judge.prompts_digest[:8] if wording == "own" else wording
+    digest = judge.prompts_digest[:8]
+    return digest if wording == "own" else f"{wording} {digest}"
 
 
 def _cases(name: str, folder: Path, plan: Plan, *, only: Only | None) -> Iterable[_Case]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 import numpy as np
@@ -19,6 +20,11 @@ from vidence.errors import (
 )
 from vidence.records import Record, Reply
 from vidence.text import sentence
+
+SAME_COMMAND: Final = "the same command"
+"""What goes on with work that has no command of its own for it."""
+RESUME: Final = "`vidence resume`"
+"""What goes on with a run."""
 
 
 class AdaptiveLimit:
@@ -122,8 +128,8 @@ class Budget:
         self.output_tokens += n_out or 0
         return ((n_in or 0) * self.price_in + (n_out or 0) * self.price_out) / 1e6
 
-    def check(self) -> None:
-        """Raise `BudgetSpentError` when the limit is reached, or cannot be watched."""
+    def check(self, *, again: str = SAME_COMMAND) -> None:
+        """Raise `BudgetSpentError` when the limit is reached, or cannot be watched; `again` goes on then."""
         if self.max_cost is None:
             return
         if self._is_blind and (self.price_in or self.price_out):
@@ -135,7 +141,7 @@ class Budget:
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
-                "what was answered is kept, and `vidence resume`, a session of its own, goes on"
+                f"what was answered is kept, and {again}, a session of its own, goes on"
             )
 
 
@@ -199,13 +205,15 @@ class Limits:
     timeout_s: float
     patience_s: float = 600.0
     longest_wait_s: float = 3600.0
+    again: str = SAME_COMMAND
+    """What goes on where these limits ended the work, as messages say it."""
 
     def check_wait(self, error: TransientModelError) -> None:
         """Raise `ServerDownError` when the server asks for a wait that nobody sits through."""
         if error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s:
             raise ServerDownError(
                 f"the server asks to wait {error.retry_after_s:.0f} s ({error}); what was answered is "
-                "kept, and `vidence resume` goes on when you want"
+                f"kept, and {self.again} goes on when you want"
             ) from error
 
 
@@ -219,9 +227,16 @@ class Outage:
     """
 
     def __init__(
-        self, patience_s: float, *, clock: Callable[[], float], backoff: Backoff, on_event: Listener
+        self,
+        patience_s: float,
+        *,
+        clock: Callable[[], float],
+        backoff: Backoff,
+        on_event: Listener,
+        again: str = SAME_COMMAND,
     ) -> None:
         self._patience_s = patience_s
+        self._again = again
         self._clock = clock
         self._backoff = backoff
         self._on_event = on_event
@@ -308,7 +323,7 @@ class Outage:
         since = "nothing was answered any more" if self.has_answered else "nothing was ever answered"
         return (
             f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
-            f"{sentence(str(error))} Check the server; `vidence resume` goes on from here"
+            f"{sentence(str(error))} Check the server; {self._again} goes on from here"
         )
 
 
@@ -319,8 +334,9 @@ class DownDetector:
     were rejected before any was answered. A server that is away is an `Outage`.
     """
 
-    def __init__(self, most: int, *, most_rejected: int = 20) -> None:
+    def __init__(self, most: int, *, most_rejected: int = 20, again: str = SAME_COMMAND) -> None:
         self._most = most
+        self._again = again
         self._most_rejected = most_rejected
         self._n_in_a_row = 0
         self._n_rejected = 0
@@ -347,5 +363,5 @@ class DownDetector:
         if self._n_in_a_row >= self._most:
             raise ServerDownError(
                 f"{self._n_in_a_row} questions in a row got no answer after all their tries; the last "
-                f"error was: {sentence(str(error))} Check the server; `vidence resume` goes on from here"
+                f"error was: {sentence(str(error))} Check the server; {self._again} goes on from here"
             ) from error

@@ -21,7 +21,7 @@ from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, 
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.frames import FrameDesk, Place
-from vidence.engine.limits import Budget
+from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import Prepared, open_views, prepare
 from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
@@ -336,7 +336,8 @@ async def opened_session(
         shared=asking.shared,
     )
     memory = Path(plan.memory or environment.memory)
-    async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
+    again = RESUME if views is None else SAME_COMMAND
+    async with Engine(memory=memory, limits=plan.limits, on_event=on_event, again=again) as engine:
         strategy: Strategy = create("strategy", plan.strategy)
         if views is None:
             check_draws(strategy, plan)

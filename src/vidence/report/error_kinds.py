@@ -242,7 +242,7 @@ def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By
     """Write all labels of one labeller beside a packet, in place of what was there of them; the path.
 
     Raises:
-        UsageError: the labeller has no name, or another one has the same file.
+        UsageError: the labeller has no name.
         StoreError: the file cannot be written.
     """
     path, content = keep_labels(folder, labels, labeller=labeller, by=by)

@@ -186,8 +186,12 @@ def judge_name(line: JudgedReply) -> str:
 
 def protocol_name(line: JudgedReply) -> str:
     """A protocol, and whose words it is asked in where they are not ours."""
-    said = {"": "", "authors": ", authors' words", "unchecked": ", imported words"}
-    return line.judge + said.get(line.words, f", words {line.words}")
+    if not line.words:
+        return line.judge
+    # Two sets of imported words can differ in the question alone; lines of earlier versions have no digest.
+    whose, _, digest = line.words.partition(" ")
+    said = {"authors": "authors' words", "unchecked": "imported words"}.get(whose, f"words {whose}")
+    return f"{line.judge}, {said}" + (f" {digest}" if digest else "")
 
 
 def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.JudgeVerdicts, ...]:

@@ -18,6 +18,7 @@ from vidence.report.diagnosed import Excerpt, excerpts
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
+from vidence.report.on_the_way import ON_THE_WAY
 from vidence.report.provenance import plan_note
 from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, verdict_words
 from vidence.report.repeated import REPEAT_TABLES
@@ -56,8 +57,8 @@ class _View:
 
     @property
     def repeats(self) -> list[Table]:
-        """What repeats say; nothing where there are none."""
-        return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
+        """What repeats say, and what a strategy asked in vain; nothing where there is none of it."""
+        return [self.tables[name] for name in (*REPEAT_TABLES, ON_THE_WAY) if name in self.tables]
 
     @property
     def plan_note(self) -> str:

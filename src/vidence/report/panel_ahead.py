@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from vidence.contracts import BoundedDiagnostic
 from vidence.engine.panel import PanelRun
 from vidence.engine.panel_diagnostics import Examination
 from vidence.engine.plan import PLAN_FILE, Plan
@@ -24,9 +25,10 @@ class Ahead:
         """The trials of a run that are left, and what their replies cost at most."""
         if not run.has_trials:
             return "no trials; diagnostics alone"
-        n = self._n_questions(run.plan)
-        if isinstance(n, str):
-            return n
+        items = self._questions(run.plan)
+        if isinstance(items, str):
+            return items
+        n = len(items)
         line = listed(run.folder) if _is_there(run.folder) else None
         n_planned = n * run.plan.repeats
         n_left = n_planned - (line.n_answered if line else 0)
@@ -35,27 +37,33 @@ class Ahead:
 
     def of_examination(self, one: Examination) -> str:
         """The questions that a diagnostic has left, and whom it asks beside the model of the run."""
-        n = self._n_questions(one.run.plan)
-        if isinstance(n, str):
-            return n
-        n_done = 0
+        items = self._questions(one.run.plan)
+        if isinstance(items, str):
+            return items
+        done = set[str]()
         if _is_there(one.run.folder):
             with RunStore(one.run.folder) as store:
                 if one.name in store.diagnoses():
-                    found = store.findings(one.name, one.diagnostic.finding).values()
-                    n_done = sum(not isinstance(done.finding, Failed) for done in found)
+                    found = store.findings(one.name, one.diagnostic.finding).items()
+                    done = {item_id for item_id, known in found if not isinstance(known.finding, Failed)}
         others = ", ".join(f"{name} {spec}" for name, spec in one.others.items())
         asks = f"; asks {others}, too" if others else ""
-        return f"{n - n_done:,} of {several(n, 'question')} left, each with several asks{asks}"
+        left = [item for item in items if item.item_id not in done]
+        n_left = f"{len(left):,} of {several(len(items), 'question')} left"
+        bounded = one.diagnostic
+        if not isinstance(bounded, BoundedDiagnostic):
+            return f"{n_left}; it does not say how many asks each takes{asks}"
+        n_asks = sum(bounded.most_asks(item, n_frames=one.run.plan.n_frames) for item in left)
+        return f"{n_left}, at most {several(n_asks, 'ask')}, replies of runs among them{asks}"
 
-    def _n_questions(self, plan: Plan) -> int | str:
-        """How many questions a plan asks; why they cannot be read where that is so."""
+    def _questions(self, plan: Plan) -> Sequence[Item] | str:
+        """The questions that a plan asks; why they cannot be read where that is so."""
         place = (plan.benchmark, plan.data, plan.split, plan.map, plan.strict)
         try:
             if place not in self._read:
                 self._read[place] = load_questions(plan).items
             items = self._read[place]
-            return items if isinstance(items, str) else len(narrowed(items, plan)[0])
+            return items if isinstance(items, str) else narrowed(items, plan)[0]
         except VidenceError as error:
             said = f"its questions cannot be read: {error}"
             self._read.setdefault(place, said)

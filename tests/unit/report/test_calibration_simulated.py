@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidence.explain.planted import hinted, readers
-from vidence.explain.planted.readers import Candidates, Refiner, Swayed
+from vidence.explain.planted.readers import Candidates, Refiner, Swayed, Torn
 from vidence.report.calibration_simulated import (
     ErrorsPlanted,
     HintReaders,
@@ -16,6 +16,7 @@ from vidence.report.calibration_simulated import (
     recovered_refining,
     recovered_simulated,
     recovered_wordings,
+    recovered_words,
 )
 from vidence.report.diagnosed_calibration import why_section
 
@@ -34,7 +35,7 @@ def test_everything_planted_is_recovered():
     rows = recovered_simulated(seed=SEED)
     assert missed(rows) == []
     assert {one.diagnostic for one in rows} == {
-        "best-of-n", "self-refine", "hints", "paraphrase", "errors", "judges",
+        "best-of-n", "self-refine", "hints", "paraphrase", "own-reasoning", "errors", "judges",
     }  # fmt: skip
     assert recovered_simulated(seed=SEED) == rows
     section = why_section(rows)
@@ -117,6 +118,11 @@ def test_hints_that_leak_and_are_not_called_are_seen():
 def test_another_dependence_on_words_is_seen():
     found = recovered_wordings(Swayed(rng=rng(), moves=0.1), planted=Swayed(rng=rng()), n=150)
     assert missed(found) == ["wordings move answers, beyond repeats"]
+
+
+def test_words_that_stray_more_often_are_seen():
+    found = recovered_words(Torn(rng=rng(), strays=0.5), planted=Torn(rng=rng()), n=150)
+    assert missed(found) == ["words support the choice that is named"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a panel would ask, in lines: questions left, trials left, at most how much their replies cost."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,6 +64,14 @@ def test_a_diagnostic_says_whom_it_asks_beside_the_model(data, tmp_path):
     one = Examination(run=run_of(data, tmp_path / "r"), diagnostic=diagnostic, options={"form": "score"})
     [line] = lines(examinations=[one])
     assert line.startswith(
-        "best-of-n (form score) on table, m: 3 of 3 questions left, each with several asks"
-    )
+        "best-of-n (form score) on table, m: 3 of 3 questions left, at most 120 asks, replies of runs"
+    )  # of each question 8 candidates, which two models weigh, each once more where it cannot be read
     assert "scripted:B, too" in line
+
+
+def test_a_diagnostic_that_does_not_say_how_much_it_asks_is_named_as_such(data, tmp_path):
+    silent = SimpleNamespace(name="mine", models=dict)
+    [line] = lines(
+        examinations=[Examination(run=run_of(data, tmp_path / "r"), diagnostic=silent, options={})]
+    )
+    assert line.endswith("3 of 3 questions left; it does not say how many asks each takes")

@@ -96,13 +96,39 @@ def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Block:
-    """Some replies as they are shown, with the id that no reply can know."""
+class Weighed:
+    """How many groups of replies a reward model was asked about, and of how many something could be read."""
+
+    n_asked: int
+    n_read: int
+
+
+def weighed(
+    item: Item, texts: Sequence[str], said: Sequence[Reply], *, form: RewardForm, orders: int
+) -> Weighed:
+    """What the kept words of a reward model come to, read as they were when they were asked for.
+
+    Args:
+        item: the question, its choices in the order in which they were shown.
+        texts: all candidates, in their order.
+        said: what the reward model said of them, repairs among it.
+        form: as it was asked.
+        orders: of a list: in how many it was shown.
+    """
+    places = [(i,) for i in range(len(texts))]
+    groups = places if form == "score" else [order_of(item, len(texts), number) for number in range(orders)]
+    known = {one.marked: one for group in groups for one in [_reading(item, [texts[i] for i in group], form)]}
+    n_read = sum(any(isinstance(one.read(reply), int) for reply in said) for one in known.values())
+    return Weighed(n_asked=len(known), n_read=n_read)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """How what is said about some replies is read, with the id that none of them can know."""
 
     form: Form
     marked: str
     judged: str
-    prompt: Prompt
 
     def read(self, reply: Reply) -> int | str:
         """What was read: points, or the place among those shown; or what is wrong."""
@@ -114,6 +140,13 @@ class _Block:
         if isinstance(found, NoReading):
             return found.problem
         return found.points("score") if self.form is _SCORE else int(found.text("best")) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block(_Reading):
+    """Some replies as they are shown."""
+
+    prompt: Prompt
 
 
 def _ask(
@@ -153,22 +186,29 @@ def _asked(who: RewardModel, prompts: Mapping[str, Prompt]) -> Flow[dict[str, Re
     return dict(zip(prompts, replies, strict=True))
 
 
-def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
-    item = subject.item
+def _reading(item: Item, texts: Sequence[str], form: RewardForm) -> _Reading:
     marked = hashlib.sha256(
         msgspec.json.encode([form, item.item_id, item.question, item.choices, texts])
     ).hexdigest()[:_ID_CHARS]
     if form == "score":
-        shown, read_as = fence(texts[0], name="reply", marked=marked), _SCORE
+        return _Reading(form=_SCORE, marked=marked, judged=texts[0])
+    places = tuple(str(i) for i in range(1, len(texts) + 1))
+    read_as = Form(fields=(Field(key="best", kind="word", meaning="its number", words=places),))
+    return _Reading(form=read_as, marked=marked, judged="\n".join(texts))
+
+
+def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
+    one = _reading(subject.item, texts, form)
+    if form == "score":
+        shown = fence(texts[0], name="reply", marked=one.marked)
     else:
-        shown = "\n\n".join(fence(t, name=f"reply-{i}", marked=marked) for i, t in enumerate(texts, 1))
-        places = tuple(str(i) for i in range(1, len(texts) + 1))
-        read_as = Form(fields=(Field(key="best", kind="word", meaning="its number", words=places),))
-    said = {"reply": shown, "block_id": marked} | ({} if form == "score" else {"n_replies": str(len(texts))})
+        shown = "\n\n".join(fence(t, name=f"reply-{i}", marked=one.marked) for i, t in enumerate(texts, 1))
+    said = {"reply": shown, "block_id": one.marked}
+    said |= {} if form == "score" else {"n_replies": str(len(texts))}
     aside = Aside(name=f"reward-{form}", said=said, is_alone=True)
     prompt = subject.prompt(who.view, None if who.frames == "plan" else (), more=aside)
-    prompt = msgspec.structs.replace(prompt, reply_schema=read_as.schema())
-    return _Block(form=read_as, marked=marked, judged="\n".join(texts), prompt=prompt)
+    prompt = msgspec.structs.replace(prompt, reply_schema=one.form.schema())
+    return _Block(form=one.form, marked=one.marked, judged=one.judged, prompt=prompt)
 
 
 def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:

@@ -39,6 +39,8 @@ from vidence.tables.table import Measure, Table, count, lines, number, several, 
 PLAN: Final = "plan"
 POOL: Final = "pool"
 _MOST_M: Final = 5
+_TRIES: Final = 2
+"""What a reward model is asked about the same replies: once, and once more where nothing could be read."""
 _FEWEST_RANKED: Final = 3
 _BASELINES: Mapping[str, str] = {
     "random": "random candidate",
@@ -155,6 +157,12 @@ class BestOfN:
     def models(self) -> Mapping[str, str]:
         """The reward models, by their specs, but for the model under test."""
         return {spec: spec for spec in self.settings.rewards if spec != SELF}
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """The pool, and each reward with a repair."""
+        settings, n = self.settings, self.settings.n_pool
+        n_looked = n if settings.form == "score" else settings.orders * sum(m > 0 for m in settings.sizes)
+        return n + len(settings.rewards) * n_looked * _TRIES
 
     def examine(self, subject: Subject) -> Flow[BestOfNFinding]:
         """Ask for the pool at once, then every reward model about it, then mark it."""

@@ -195,6 +195,10 @@ class BlindPanel:
         """The members; the model under test needs no name."""
         return {spec: spec for spec in self.settings.models}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Every member in every run."""
+        return self.settings.n_votes
+
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
         item, settings, rules = subject.item, self.settings, self.settings.procedure

@@ -193,6 +193,11 @@ class Budgets:
         """The plan's model with each value of the option: ``+key=value`` stands for that."""
         return {s.model: f"+{self.settings.setting}={s.label}" for s in self._steps if s.model}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Every amount of every sweep, with its repeats."""
+        steps = self._steps or (self.settings.steps(doublings(n_frames)) if n_frames > 1 else ())
+        return len(steps) * self.settings.repeats
+
     def examine(self, subject: Subject) -> Flow[BudgetsFinding]:
         """Ask with every budget at once.
 

@@ -210,6 +210,19 @@ class FrameShares:
         """None but the model under test."""
         return {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """With all frames and without each, where the selector keeps its budget."""
+        settings = self.settings
+        if item.answer_kind != "choice" or not 0 < len(item.choices) <= MOST_CHOICES:
+            return 0
+        n = settings.n or (16 if settings.view == "oracle" else n_frames)
+        n_first = 1 + n
+        n_more = {"n": 1 + 2 * n, "jitter": 1 + n, None: 0}[settings.placebo]
+        if settings.mode == "logprobs":
+            return n_first + n_more
+        n_drawn = (n_first + n_more) * settings.draws
+        return n_drawn if settings.mode == "sampling" else n_first + n_drawn
+
     def examine(self, subject: Subject) -> Flow[FrameSharesFinding]:
         """Put the question with all frames and without each."""
         item = subject.item

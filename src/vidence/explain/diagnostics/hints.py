@@ -184,6 +184,11 @@ class Hints:
         """No others."""
         return {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Every level and control that the question can have; none without hints."""
+        n_foreign = int("foreign" in self.settings.controls and len(item.hints) >= max(self.settings.top, 1))
+        return len(self._conditions(item, None)) + n_foreign
+
     def examine(self, subject: Subject) -> Flow[HintsFinding]:
         """Ask under all conditions at once; nothing of a question without a hint.
 

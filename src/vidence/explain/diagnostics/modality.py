@@ -31,7 +31,7 @@ from vidence.explain.diagnostics.tables import (
     side_by_side,
     tag_tables,
 )
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
 from vidence.tables.table import Line, Measure, Table, lines, number, share, tabulate
 
@@ -122,6 +122,10 @@ class Modality:
     def models(self) -> Mapping[str, str]:
         """No others."""
         return {}
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Every condition, with its repeats."""
+        return len(CONDITIONS) * self.settings.repeats
 
     def examine(self, subject: Subject) -> Flow[ModalityFinding]:
         """Ask under every condition at once."""

@@ -15,6 +15,7 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score, rotations
 from vidence.explain.diagnostics.mrfs_guessing import Told, guess_tables
 from vidence.explain.diagnostics.mrfs_published import Asked, beside_herbench, departures, of_another_model
+from vidence.explain.diagnostics.mrfs_steps import MOST_STEPS, is_monotone
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Estimate, Failed, Item, Record, Reply
 from vidence.statistics.guessing import Search
@@ -149,6 +150,15 @@ class Mrfs:
     def models(self) -> Mapping[str, str]:
         """None but the model under test."""
         return {}
+
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Without frames, with all, and the longest search; what is rejected is put once more on its own."""
+        settings = self.settings
+        if settings.orders > 1 and not _has_letters(item):
+            return 0
+        n_orders = len(rotations(item, settings.orders))
+        n_ends = settings.text_only + 1 + settings.check_repeat
+        return (n_ends + MOST_STEPS[settings.mode](settings.min, settings.max)) * n_orders
 
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
         """Search for the number of frames of one question."""
@@ -306,7 +316,7 @@ class Prober(Probes):
             asked=tuple(self.asked),
             n_delivered=self.n_frames,
             n_steps=result.n_steps,
-            is_monotone=_is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
+            is_monotone=is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
             is_changed=self._is_changed(),
             error=result.error,
         )
@@ -330,14 +340,6 @@ def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
     for ask in asks:
         found += yield from _replies([ask])
     return found
-
-
-def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:
-    found = [right.get(n) for n in tried if n > 0]
-    seen = [is_right for is_right in found if is_right is not None]
-    if seen != sorted(seen):
-        return False
-    return True if found and len(seen) == len(found) else None
 
 
 def _settled(prober: Probes, settings: Settings) -> Result | None:

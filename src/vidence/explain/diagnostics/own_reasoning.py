@@ -165,6 +165,10 @@ class OwnReasoning:
         """The matcher, where it is not the model under test."""
         return {MATCHER: self.settings.matcher} if self.settings.matcher else {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """The question, and who reads the words."""
+        return 1 + (item.answer_kind == "choice" and self.settings.by == "model")
+
     def examine(self, subject: Subject) -> Flow[OwnReasoningFinding]:
         """Ask, and have the words read."""
         item, settings = subject.item, self.settings

@@ -132,6 +132,11 @@ class Paraphrase:
         others = {"writer": self.settings.writer, "checker": self.settings.checker}
         return {name: spec for name, spec in others.items() if spec}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """The writer, a check of each wording, each wording, and the own words as often and once more."""
+        k = self.settings.k
+        return 1 + k + 2 * k + 1
+
     def examine(self, subject: Subject) -> Flow[ParaphraseFinding]:
         """Have it worded anew, have that checked, and ask everything that is left at once."""
         wordings = yield from self._worded(subject)

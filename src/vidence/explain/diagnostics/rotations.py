@@ -126,6 +126,10 @@ class Rotations:
         """No others."""
         return {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """Every rotation."""
+        return len(self.settings.of(item))
+
     def examine(self, subject: Subject) -> Flow[RotationsFinding]:
         """Ask with every rotation at once; a question without two choices is not asked."""
         orders = self.settings.of(subject.item)

@@ -167,6 +167,10 @@ class SelectorGap:
         """No others."""
         return {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """What each selector shows, the evidence, and the words alone."""
+        return len(self.settings.shown) + self.settings.blind
+
     def examine(self, subject: Subject) -> Flow[GapFinding]:
         """Ask with all frames at once, or not at all where there is no evidence and that is to be skipped."""
         item, settings = subject.item, self.settings

@@ -119,6 +119,11 @@ class SelfRefine:
         """No others."""
         return {}
 
+    def most_asks(self, item: Item, *, n_frames: int) -> int:
+        """The first replies, two asks for each round of the own chain and one for that of others."""
+        n_others = sum(control != RESAMPLE for control in self.settings.controls)
+        return self.n_drawn + self.settings.rounds * (2 + n_others)
+
     def examine(self, subject: Subject) -> Flow[SelfRefineFinding]:
         """Ask for all first replies at once, then go through the chains."""
         replies = yield from ask_candidates(subject.prompt(PLAN), self.n_drawn)

@@ -1,6 +1,7 @@
 """What labellers said of the replies in a packet: reading it, and refusing what cannot be."""
 
 import csv
+import hashlib
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -262,19 +263,21 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> tuple[Path, bytes]:
     """The file of one labeller beside a packet, and what is to stand in it; people's are apart from models'.
 
+    The file has the labeller's name; where that is no name of a file, as ``openai:gpt-4.1``, or another
+    labeller has the file, a digest of the name stands behind it, so that no two labellers share one.
+
     Raises:
-        UsageError: the name is empty, or another labeller has the same file.
+        UsageError: the name is empty.
     """
     stem = re.sub(r"[^\w.-]+", "-", labeller).strip("-.")
     if not stem:
         raise UsageError(f"the labeller {labeller!r} has no name; say --labeller with letters or digits")
-    path = folder / "labels" / FOLDERS[by] / f"{stem}.jsonl"
-    before = {label.labeller for label in read_jsonl(path, Label)} if path.exists() else set[str]()
-    if before - {labeller}:
-        raise UsageError(
-            f"{path} holds the labels of {before.pop()!r}, not of {labeller!r}; choose another name"
-        )
-    return path, rows_as_jsonl(labels)
+    place = folder / "labels" / FOLDERS[by]
+    plain = place / f"{stem}.jsonl"
+    own = place / f"{stem}-{hashlib.sha256(labeller.encode()).hexdigest()[:8]}.jsonl"
+    holds = {label.labeller for label in read_jsonl(plain, Label)} if plain.exists() else set[str]()
+    is_own = holds == {labeller} or (stem == labeller and not holds)
+    return plain if is_own else own, rows_as_jsonl(labels)
 
 
 def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[Label, ...]:

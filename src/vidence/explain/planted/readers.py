@@ -225,3 +225,36 @@ class Swayed:
         """Pairs of answers that differ, of four to the own words and the three wordings."""
         # Three of the six pairs hold the own words, and the others differ where one of two moves.
         return (3 * self.moves + 3 * 2 * self.moves * (1 - self.moves)) / 6
+
+
+# ------------------------------------------------------------------ words and choices
+
+_REASONED = "All that can be seen there looks like number {} and nothing else does."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torn:
+    """Says the right choice; with the chance `strays` its words speak of the next one instead.
+
+    Asked which choice such words support, it says the one that they speak of.
+    """
+
+    rng: np.random.Generator
+    strays: float = 0.25
+
+    def __call__(self, asked: Item) -> Answers:
+        """Who answers this question with words, and who reads them."""
+        spoken_of = {
+            _REASONED.format(text): letter for letter, text in zip(asked.letters, asked.choices, strict=True)
+        }
+
+        def says(ask: Ask) -> Reply:
+            if ask.prompt.text.startswith("words: own-reasoning"):
+                read = [letter for words, letter in spoken_of.items() if words in ask.prompt.text]
+                return Reply(text=read[0] if len(read) == 1 else "none")
+            place = ord(asked.answer) - ord("A") + int(self.rng.random() < self.strays)
+            return Reply(
+                text=asked.answer, reasoning=_REASONED.format(asked.choices[place % len(asked.choices)])
+            )
+
+        return says

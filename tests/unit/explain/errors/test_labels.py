@@ -168,16 +168,42 @@ def test_labels_of_people_and_models_lie_apart(planted, tmp_path):
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
     assert [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*.jsonl"))] == [
-        "labels/models/openai-gpt-4.1.jsonl",
+        "labels/models/openai-gpt-4.1-37846307.jsonl",
         "labels/people/ann.jsonl",
     ]
     assert len(read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)) == 6
     with pytest.raises(DataError, match="line 1: kind 'knowledge' is none of visual-perception"):
         read_labels(tmp_path, planted.packet, taxonomy=load_taxonomy("mmvu"))
-    with pytest.raises(UsageError, match=r"holds the labels of 'openai:gpt-4\.1', not of 'openai/gpt-4\.1'"):
-        keep_labels(tmp_path, (), labeller="openai/gpt-4.1", by="model")
     with pytest.raises(UsageError, match="has no name"):
         keep_labels(tmp_path, (), labeller="::", by="person")
+
+
+def keep(planted, folder, labeller):
+    labels = planted.labels(labeller=labeller, by="model", n=3)
+    path, content = keep_labels(folder, labels, labeller=labeller, by="model")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path.name
+
+
+@pytest.mark.parametrize("names", [("a/b", "a-b", "a:b"), ("a-b", "a/b", "a:b")])
+def test_labellers_whose_names_look_alike_as_files_keep_their_own(planted, tmp_path, names):
+    files = [keep(planted, tmp_path, name) for name in names]
+    assert len(set(files)) == 3
+    assert [keep(planted, tmp_path, name) for name in names] == files
+    found = read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)
+    assert {name: sum(label.labeller == name for label in found) for name in names} == dict.fromkeys(names, 3)
+
+
+def test_a_file_of_an_earlier_version_stays_that_of_its_labeller(planted, tmp_path):
+    """Names that are none of files had no digest behind them."""
+    labels = planted.labels(labeller="a/b", by="model", n=3)
+    place = tmp_path / "labels" / "models"
+    place.mkdir(parents=True)
+    (place / "a-b.jsonl").write_bytes(keep_labels(tmp_path, labels, labeller="a/b", by="model")[1])
+    assert keep(planted, tmp_path, "a/b") == "a-b.jsonl"
+    assert keep(planted, tmp_path, "a-b").startswith("a-b-")
+    assert len(read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)) == 6
 
 
 def test_labels_of_another_packet_are_refused(plant, tmp_path):

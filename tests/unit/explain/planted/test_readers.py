@@ -14,6 +14,7 @@ from vidence.explain.planted.readers import (
     GradedReward,
     Refiner,
     Swayed,
+    Torn,
     candidate_subjects,
     drawn_letter,
     item,
@@ -106,3 +107,13 @@ def test_wordings_move_who_is_swayed_and_the_own_words_do_not():
     moved = [says(ask(WORDINGS[0])).text for _ in range(N)].count("B") / N
     assert moved == pytest.approx(0.3, abs=0.03)
     assert reader.disagreement == pytest.approx(0.36)
+
+
+def test_words_stray_as_often_as_is_planted_and_are_read_as_they_are():
+    asked = item(0)
+    says = Torn(rng=np.random.default_rng(0), strays=0.25)(asked)
+    said = [says(ask("Which 0?")) for _ in range(N)]
+    assert {one.text for one in said} == {asked.answer}
+    read = [says(ask(f"words: own-reasoning\nlog: {one.reasoning}")).text for one in said]
+    assert sum(letter != asked.answer for letter in read) / N == pytest.approx(0.25, abs=0.03)
+    assert says(ask("words: own-reasoning\nlog: nothing of use")).text == "none"
