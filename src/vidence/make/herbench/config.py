@@ -175,10 +175,11 @@ class SceneStep(Record, omit_defaults=True):
     false_model: str = ""
 
     def __post_init__(self) -> None:
-        if not self.model and not self.false_model:
+        if self.false and not self.model and not self.false_model:
             raise UsageError(
-                "[scenes] names nobody; give model, who describes shots, or false_model (a model, or "
-                f"{BY_RULES!r} for none), who falsifies the descriptions of a file"
+                "[scenes] has nobody who writes false descriptions; give model, who describes shots, or "
+                f"false_model (a model, or {BY_RULES!r} for none), or say false = false: the descriptions "
+                "of the files are then taken as they are"
             )
 
 

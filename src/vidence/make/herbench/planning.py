@@ -1,12 +1,12 @@
 """What a configuration can give before anything is made: how many questions at most, and what it lacks."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.catalog import names, parse_spec
-from vidence.errors import DataError, UnknownNameError
+from vidence.errors import DataError, MediaError, UnknownNameError
 from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.correction_files import read_verdicts
 from vidence.make.cards.filled_cards import is_sheet, kinds_in
@@ -31,6 +31,8 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
 from vidence.make.tasks.candidates import LEAST_EVIDENCE
+from vidence.media.video import Video
+from vidence.seeing.given_tracks import open_tracks
 from vidence.seeing.recall import LEAST_POOLED
 from vidence.tables.table import Table, several
 
@@ -48,7 +50,13 @@ class TaskOutlook:
 
 
 def foresee(
-    config: HerbenchConfig, found: Sources, orders: Sequence[TaskOrder], *, path: Path, root: Path
+    config: HerbenchConfig,
+    found: Sources,
+    orders: Sequence[TaskOrder],
+    *,
+    path: Path,
+    root: Path,
+    open_video: Callable[[Path], Video],
 ) -> Outlook:
     """The outlook of a configuration: sentences, the most important first, and a table of its tasks.
 
@@ -61,12 +69,15 @@ def foresee(
         orders: the tasks that are wanted.
         path: its file, for the sentences.
         root: the folder that its paths start from.
+        open_video: opens a video, to see whether the tracks that people gave are of it.
 
     Raises:
         UnknownNameError: no such detector or tracker.
-        DataError: a file of cards that is not there or cannot be used.
+        DataError: a file of cards or of tracks that is not there or cannot be used, or tracks of another
+            video.
     """
     _check_names(config)
+    of_tracks = check_tracks(found.sources, root=root, open_video=open_video)
     counted = _counted_videos(config, found, root=root)
     tasks = [_outlook(order, found.sources, config, counted=counted, root=root) for order in orders]
     able = [one for one in tasks if one.most]
@@ -79,7 +90,7 @@ def foresee(
             f"{', '.join(f'{one.code} {one.most:,}' for one in able)}."
         )
     said += additions({one.code: one.lacks for one in tasks if not one.most})
-    said += (f"Note: {note}." for note in found.remarks)
+    said += (f"Note: {note}." for note in (*found.remarks, *of_tracks))
     if config.review is not None and able:
         said.append(review_words(config.review))
     said += lines_that_add((one.lacks for one in tasks if not one.most), config, path=path)
@@ -95,6 +106,29 @@ def _check_names(config: HerbenchConfig) -> None:
         name = parse_spec(spec).name
         if name not in names(kind):
             raise UnknownNameError(kind, name, names(kind))
+
+
+def check_tracks(
+    sources: Sequence[Source], *, root: Path, open_video: Callable[[Path], Video]
+) -> tuple[str, ...]:
+    """See that the tracks that people gave are there and of their videos; what else should be known of them.
+
+    Raises:
+        DataError: some are not; all that are not are named.
+    """
+    faults: list[str] = []
+    notes: list[str] = []
+    for one in sources:
+        if one.file is None or not one.rule.tracks:
+            continue
+        try:
+            given = open_tracks(one.rule.tracks.format(video_id=one.video.video_id), folder=root)
+            notes += given.check_belonging(open_video(one.file))
+        except (DataError, MediaError) as error:
+            faults.append(f"the tracks of the video {one.video.video_id}: {error}")
+    if faults:
+        raise DataError("\n".join(faults))
+    return tuple(notes)
 
 
 def _outlook(

@@ -245,7 +245,9 @@ class _Watcher:
             except MediaError:  # reported where it is watched
                 video = None
             if video is not None:
-                self.work.ledger.notes.extend(given.of(video).notes)
+                for note in given.check_belonging(video):
+                    self.work.ledger.notes.append(note)
+                    self.work.trouble(note)
             self._givens[one.video_id] = given
         return self._givens[one.video_id]
 

@@ -57,7 +57,7 @@ class HerbenchMaker:
         read, root = read_herbench(config), config.parent
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
         found = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
-        return foresee(read, found, orders, path=config, root=root)
+        return foresee(read, found, orders, path=config, root=root, open_video=context.video)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
