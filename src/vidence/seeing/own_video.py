@@ -15,7 +15,7 @@ MOST_STEPS: Final = 40
 LEAST_STEPS: Final = 12
 """So many steps of people are looked at, and so few say nothing."""
 LEAST_FOLLOWED: Final = 0.4
-"""The share of steps in which the picture goes along with true boxes at least; with boxes of another video it does in a sixth at most."""
+"""In so many steps the picture goes along with true boxes; with those of another video in a sixth at most."""
 _LEAST_MOVE: Final = 0.5  # of the width or the height of the box: it then shows mostly another place
 MOST_STEP_S: Final = 2.0
 """A step takes no longer."""

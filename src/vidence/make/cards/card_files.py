@@ -24,6 +24,7 @@ _CARD_FIELDS: Final = ("track_id", "kind", "text")
 _SCENE_FIELDS: Final = ("text",)
 _JSON_ENDINGS: Final = (".jsonl", ".ndjson")
 _MOST_FAULTS: Final = 20
+_MOST_NAMED: Final = 5
 _SAME_START_S: Final = 0.05
 SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "false", "note")
 
@@ -106,7 +107,14 @@ def read_cards(path: Path, *, tracks: Collection[str] | None = None, strict: boo
     return _gather(path, _rows(path, CardRow, _CARD_FIELDS), make, strict=strict)
 
 
-def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False) -> FromFile[SceneCard]:
+def read_scene_cards(
+    path: Path,
+    *,
+    shots: Sequence[Shot],
+    strict: bool = False,
+    video_id: str = "",
+    others: Collection[str] | None = (),
+) -> FromFile[SceneCard]:
     """Scene cards, with the fields of `SceneRow`.
 
     Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
@@ -117,6 +125,8 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
         path: a file ending in .jsonl or .csv.
         shots: the shots of the video.
         strict: whether one such line is an error.
+        video_id: the video; empty where nobody knows, and then any is right.
+        others: the other videos that the file may speak of, whose lines are left out; None for any.
 
     Raises:
         DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
@@ -151,7 +161,20 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
         seen[shot.shot_id, what] = card
         return card
 
-    return _gather(path, _each_card(_rows(path, SceneRow, _SCENE_FIELDS)), make, strict=strict)
+    rows = _of_video(_rows(path, SceneRow, _SCENE_FIELDS), video_id, others=others)
+    return _gather(path, _each_card(rows), make, strict=strict)
+
+
+def _of_video(
+    rows: Iterator[tuple[int, SceneRow | str]], video_id: str, *, others: Collection[str] | None
+) -> Iterator[tuple[int, SceneRow | str]]:
+    """The rows of a video, and what is wrong with those of none; a row need not name its video."""
+    for line, row in rows:
+        if isinstance(row, str) or not video_id or row.video_id in ("", video_id):
+            yield line, row
+        elif others is not None and row.video_id not in others:
+            known = ", ".join(sorted((video_id, *others))[:_MOST_NAMED])
+            yield line, f"video_id: {row.video_id!r} found; expected {known}: the line is on another video"
 
 
 def _each_card(rows: Iterator[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:

@@ -164,7 +164,7 @@ class CardStep(Record, omit_defaults=True):
 class SceneStep(Record, omit_defaults=True):
     """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
 
-    Without a model only shots are described whose video has a file of scene cards. With `false` each
+    Without a model only shots are described whose video has a file of scene cards. With `false` (the usual) each
     description is also falsified, those of a file too where it holds no false one: by `false_model` or else
     by the same model. ``rules`` is no model: words are swapped by lists (`swapping.perturb_by_rules`).
     """
@@ -177,7 +177,7 @@ class SceneStep(Record, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.false and not self.model and not self.false_model:
             raise UsageError(
-                "[scenes] has nobody who writes false descriptions; give model, who describes shots, or "
+                "[scenes] names nobody who falsifies descriptions; give model, who describes shots, or "
                 f"false_model (a model, or {BY_RULES!r} for none), or say false = false: the descriptions "
                 "of the files are then taken as they are"
             )
@@ -233,6 +233,12 @@ class HerbenchConfig(Record, omit_defaults=True):
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
         self._check_writers()
+        step, by_people = self.scenes, any(one.scene_cards for one in self.sources)
+        if step is not None and not (step.model or step.false_model or by_people):
+            raise UsageError(
+                "[scenes] names nobody who describes shots; give model, or scene_cards in [[sources]], such "
+                'as "sheets/{video_id}/scenes.csv" (--sheets writes one to fill in)'
+            )
         for name in self._asked():
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)

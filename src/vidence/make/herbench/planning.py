@@ -1,9 +1,11 @@
 """What a configuration can give before anything is made: how many questions at most, and what it lacks."""
 
 import math
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, MediaError, UnknownNameError
@@ -37,6 +39,9 @@ from vidence.seeing.recall import LEAST_POOLED
 from vidence.tables.table import Table, several
 
 _PEOPLE = ("a_cards", "b_cards")
+MOST_CELL: Final = 40
+"""Longer texts are cut in tables of the terminal."""
+_HEADING: Final = re.compile(r"\[+\w+\]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,10 +222,10 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
         return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
     kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
     if kinds:
-        return (f"{kinds} in the files of cards",)
+        return (f"{kinds} in files of cards",)
     rules = config.tracking
     if rules is None or not rules.counted:
-        return ("people marked in frames (labelled), or a verdict on everybody (reviewed)",)
+        return ("labelled frames, or everybody reviewed",)
     return (f"numbers of people in {rules.counted}",)
 
 
@@ -255,6 +260,14 @@ def review_words(rules: ReviewRules) -> str:
     )
 
 
+def _brief(lacks: Tables) -> str:
+    """What is to be added, in a cell: only the headings of tables where whole words would be cut."""
+    whole = listed(lacks) if lacks else ""
+    if len(whole) <= MOST_CELL:
+        return whole
+    return ", ".join(dict.fromkeys(_HEADING.search(one)[0] if _HEADING.search(one) else one for one in lacks))
+
+
 def _table(tasks: Sequence[TaskOutlook]) -> Table:
     return plain_table(
         "outlook",
@@ -263,7 +276,7 @@ def _table(tasks: Sequence[TaskOutlook]) -> Table:
             *(text_column("task"), number_column("most", "at most"), number_column("videos", "of videos")),
             text_column("lacks", "add"),
         ),
-        ((one.code, one.most, one.n_videos, listed(one.lacks) if one.lacks else "") for one in tasks),
+        ((one.code, one.most, one.n_videos, _brief(one.lacks)) for one in tasks),
         note="Bounds from the quotas and from what the sources have; how many people and shots a video shows "
         "is known when it was watched.",
     )

@@ -62,7 +62,13 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
             continue
         if path := one.source.beside(one.source.rule.scene_cards, work.root):
             try:
-                cards = read_scene_cards(path, shots=one.material.shots, strict=True).cards
+                cards = read_scene_cards(
+                    path,
+                    shots=one.material.shots,
+                    strict=True,
+                    video_id=one.video_id,
+                    others=work.others_in(one.source.rule.scene_cards, one.video_id),
+                ).cards
             except DataError as error:
                 raise DataError(f"the cards of the video {one.video_id}: {error}") from error
             _give(one, cards)

@@ -28,6 +28,7 @@ from vidence.make.pipeline.session import (
     check_until,
 )
 from vidence.media.whole import remove_leftovers
+from vidence.tables.table import several
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
@@ -104,7 +105,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     hints: tuple[str, ...] = ()
     if work.reaches("questions"):
         hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
-    said = f"{len(questions):,} questions about the sources that could be used."
+    said = f"{several(len(questions), 'question')} about the sources that could be used."
     sentences = (said, *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):
