@@ -164,7 +164,7 @@ class CardStep(Record, omit_defaults=True):
 class SceneStep(Record, omit_defaults=True):
     """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
 
-    Without a model only shots are described whose video has a file of scene cards. With `false` (the usual) each
+    Without a model only shots are described whose video has a file of scene cards. With `false` each
     description is also falsified, those of a file too where it holds no false one: by `false_model` or else
     by the same model. ``rules`` is no model: words are swapped by lists (`swapping.perturb_by_rules`).
     """

@@ -334,12 +334,14 @@ class TestRlpc:
             assert [(d.facts["counted"], d.facts["unclear"]) for d in said] == [("6", "1")]
 
     def test_who_was_left_out_inside_somebody_elses_box_may_be_nobody(self) -> None:
-        """Six walk; two left out are a box in one of theirs, and somebody far from all: six, or seven and one."""
+        """Six walk; left out are a box in one of theirs, which is unclear, and somebody far from all."""
         walkers = [
             straight(f"w{i}", first=10 + 40 * i, last=90 + 40 * i, start=(60, 480), end=(930, 480))
             for i in range(6)
         ]
-        inside = replace(walkers[0], track_id="twice", boxes_px=walkers[0].boxes_px + [2, 2, -2, -60])
+        inside = replace(
+            walkers[0], track_id="twice", boxes_px=walkers[0].boxes_px + np.array([2, 2, -2, -60])
+        )
         apart = straight("apart", first=300, last=380, start=(60, 300), end=(930, 300))
         counted = {}
         for kind in ("reviewed", "given"):
