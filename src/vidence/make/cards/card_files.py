@@ -1,6 +1,6 @@
 """Cards that people wrote: JSON lines or CSV, with an error for every line that is wrong."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -119,7 +119,7 @@ def read_scene_cards(
 
     Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
     false card must differ from the true one in its changes and in nothing else (`check_changes`). Rows of a
-    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing.
+    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing; a sheet of such rows alone has no card.
 
     Args:
         path: a file ending in .jsonl or .csv.
@@ -161,8 +161,25 @@ def read_scene_cards(
         seen[shot.shot_id, what] = card
         return card
 
-    rows = _of_video(_rows(path, SceneRow, _SCENE_FIELDS), video_id, others=others)
+    rows = list(_of_video(_rows(path, SceneRow, _SCENE_FIELDS), video_id, others=others))
+    if rows and all(not isinstance(row, str) and _is_open(row) and not row.false.strip() for _, row in rows):
+        return FromFile(cards=(), problems=())
     return _gather(path, _each_card(rows), make, strict=strict)
+
+
+def are_described(path: Path, video_id: str) -> bool:
+    """Whether a file of scene cards has a text on a video, whatever it is worth.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    rows = (row for _, row in _rows(path, SceneRow, _SCENE_FIELDS))
+    return any(isinstance(row, str) or (row.text.strip() and row.video_id in ("", video_id)) for row in rows)
+
+
+def _is_open(row: SceneRow) -> bool:
+    """Whether a row of a sheet is still to be filled in."""
+    return row.start_s is not None and not row.text.strip()
 
 
 def _of_video(
@@ -177,18 +194,17 @@ def _of_video(
             yield line, f"video_id: {row.video_id!r} found; expected {known}: the line is on another video"
 
 
-def _each_card(rows: Iterator[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
+def _each_card(rows: Iterable[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
     """A row for each card: the false sentence of a row becomes one of its own; open rows are left out."""
     for line, row in rows:
         if isinstance(row, str):
             yield line, row
             continue
-        is_open = row.start_s is not None and not row.text.strip()
-        if not is_open:
+        if not _is_open(row):
             yield line, msgspec.structs.replace(row, false="")
         if row.false.strip():
             changes = changes_between(row.text, row.false)
-            if row.changes or is_open or not changes:
+            if row.changes or _is_open(row) or not changes:
                 why = "beside `changes`" if row.changes else "without another text that is true"
                 yield line, f"false: {row.false!r} stands {why}"
             else:

@@ -9,7 +9,7 @@ from typing import Final
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, MediaError, UnknownNameError
-from vidence.make.cards.card_files import read_cards
+from vidence.make.cards.card_files import are_described, read_cards
 from vidence.make.cards.correction_files import read_verdicts
 from vidence.make.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.gates.rules import ReviewRules
@@ -151,6 +151,7 @@ def _outlook(
         if not lacks(task, one, config)
         and _has_enough_events(order, one)
         and _has_cards(order, one, config, root=root)
+        and _has_scenes(order, one, config, root=root)
         and _knows_recall(order, one, config, counted=counted, root=root)
     ]
     most = len(able) * rules.per_video
@@ -189,6 +190,19 @@ def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root
         raise DataError(f"the cards of the video {video_id}: {error}") from error
 
 
+def _has_scenes(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
+    """Whether a video's file of scene cards describes a shot; a model may describe those without a file."""
+    path, step = source.beside(source.rule.scene_cards, root), config.scenes
+    if "scene_cards" not in order.task.needs or path is None:
+        return True
+    if VIDEO_ID in source.rule.scene_cards and not path.exists():
+        return step is not None and bool(step.model)
+    try:
+        return are_described(path, source.video.video_id)
+    except DataError as error:
+        raise DataError(f"the cards of the video {source.video.video_id}: {error}") from error
+
+
 def _counted_videos(config: HerbenchConfig, found: Sources, *, root: Path) -> Collection[str]:
     """The videos in which somebody has counted people; nothing where the file is still to be written."""
     pattern = "" if config.tracking is None else config.tracking.counted
@@ -223,6 +237,8 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
     kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
     if kinds:
         return (f"{kinds} in files of cards",)
+    if "scene_cards" in order.task.needs:
+        return ("sentences in files of scene cards",)
     rules = config.tracking
     if rules is None or not rules.counted:
         return ("labelled frames, or everybody reviewed",)

@@ -148,6 +148,17 @@ def test_counts_of_people_need_a_recall(clips):
     assert numbers(outlook(config(clips, given, 'tracks = "mot:{video_id}.txt?sure=true"\n')))["RLPC"][1] == 3
 
 
+def test_only_videos_whose_shots_are_described_are_counted(clips):
+    """One has sentences, the sheet of another is empty, and the third, of one shot, has none."""
+    given = config(clips, "[shots]\n[tasks.tso]\n", 'scene_cards = "{video_id}.csv"\n')
+    assert numbers(outlook(given))["TSO"] == (0, 0, "sentences in files of scene cards")
+    head = "video_id,shot_id,start_s,text\n"
+    (clips / "vfr.csv").write_text(f"{head}vfr,shot-0001,0,\n")
+    assert numbers(outlook(given))["TSO"][1] == 0
+    (clips / "street.csv").write_text(f"{head}street,shot-0001,0,A street.\n")
+    assert numbers(outlook(given))["TSO"][1] == 1
+
+
 def test_what_is_to_be_added_is_never_cut(clips):
     """A model that writes questions, cards and tracks are missing: only the headings fit."""
     assert MOST_CELL == MOST_WORDS

@@ -68,6 +68,19 @@ def test_a_video_without_cards_says_why(tmp_path, step, said):
     assert one.absent == {"scene_cards": said}
 
 
+def test_a_video_without_its_file_and_a_sheet_that_nobody_filled_in_have_no_cards(tmp_path):
+    """One film of a folder is one shot and has no sheet; the sheet of another one is still empty."""
+    one = filmed(scene_cards="{video_id}.csv")
+    work = session(tmp_path, scenes=SceneStep(false=False, false_model="rules"))
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert one.absent == {"scene_cards": "[scenes] names no model, and the source has no file of scene cards"}
+    (tmp_path / "scenes.csv").write_text("shot_id,start_s,text,false\nshot-0001,1.0,,\nshot-0002,2.0,,\n")
+    one = filmed(scene_cards="scenes.csv")
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert one.material.scene_cards == ()
+    assert one.absent == {"scene_cards": "nobody has filled in scenes.csv"}
+
+
 def test_a_wrong_file_names_the_video(tmp_path):
     (tmp_path / "scenes.jsonl").write_text('{"shot_id": "shot-0009", "text": "A street."}\n')
     one = filmed(scene_cards="scenes.jsonl")
