@@ -71,7 +71,7 @@ def followed(video: Video, tracks: Sequence[Track]) -> Followed:
         if not isinstance(picture, FrameProblem)
     }
     went = [
-        _goes_along(*(patches[frame] for frame in one.frames), one)
+        _goes_along(patches[one.frames[0]], patches[one.frames[1]], one)
         for one in steps
         if all(frame in patches for frame in one.frames)
     ]

@@ -202,9 +202,9 @@ def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Droppe
     if not reasons:
         return f"{about}; nothing was found that it could ask about."
     reason, n = reasons.most_common(1)[0]
-    setting = decides(reason, task.code)
+    setting, colon, advice = decides(reason, task.code).partition(": ")
     return f"{about}; most often {reason} ({n:,} of {reasons.total():,})" + (
-        f", which {setting} decides." if setting else "; dropped.jsonl has every case."
+        f", which {setting} decides{colon}{advice}." if setting else "; dropped.jsonl has every case."
     )
 
 

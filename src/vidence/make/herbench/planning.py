@@ -281,7 +281,8 @@ def _brief(lacks: Tables) -> str:
     whole = listed(lacks) if lacks else ""
     if len(whole) <= MOST_CELL:
         return whole
-    return ", ".join(dict.fromkeys(_HEADING.search(one)[0] if _HEADING.search(one) else one for one in lacks))
+    named = ((_HEADING.search(one), one) for one in lacks)
+    return ", ".join(dict.fromkeys(one if found is None else found[0] for found, one in named))
 
 
 def _table(tasks: Sequence[TaskOutlook]) -> Table:
