@@ -92,7 +92,9 @@ class MakeDisplay:
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
     """One stage on one line: what came in, what came out, and what was dropped for which reasons."""
-    line = Text(f"{account.stage:12} {account.n_in:>7,} {account.unit} -> {account.n_out:,}")
+    what, *more = account.unit.split()
+    unit = " ".join((what.removesuffix("s") if account.n_in == 1 else what, *more))
+    line = Text(f"{account.stage:12} {account.n_in:>7,} {unit} -> {account.n_out:,}")
     if account.dropped:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in account.dropped.items())
         line.append(f"; dropped {account.n_dropped:,}: {reasons}", style="dim")

@@ -22,8 +22,9 @@ _LEAST_OTHER_S: Final = 0.5
 class TrackVerdict(Record, omit_defaults=True):
     """What a person says of one track.
 
-    ``ok``: one person from its first frame to its last. ``phantom``: nobody is there; it counts nowhere.
-    ``drop``: somebody is there, but nobody is to be asked about them. ``switch``: it goes over to somebody
+    ``ok``: one person from its first frame to its last. ``phantom``: nobody is there, or somebody whom
+    another track shows at the same time; it counts nowhere. ``drop``: a person of their own, who counts where
+    people are counted, and about whom nothing is to be asked. ``switch``: it goes over to somebody
     else at each of `at_frames`, the first frames of the parts ``ID/2``, ``ID/3``, ... behind ``ID/1``.
     ``merge``: it is the same person as the track `into`, whose name it takes.
     """

@@ -32,7 +32,7 @@ def show_given(
         DataError: they are of another video.
         UsageError: the library of measures is not installed.
     """
-    known = given.of(video)
+    known, belonging = given.of(video), given.belonging(video)
     tracked = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
@@ -61,4 +61,5 @@ def show_given(
         account=Account(dropped=known.dropped),
         quality={} if truth is None else {"given": measure(truth, given.rows_in(video))},
     )
-    return tracked, record, known.notes
+    doubts = (f"the tracks do not seem to be of this video: {one}" for one in belonging.against)
+    return tracked, record, (*doubts, *belonging.notes)

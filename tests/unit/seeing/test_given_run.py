@@ -30,7 +30,22 @@ def test_what_a_file_holds_is_counted(folder):
     }
     assert record.settings.steps == ()
     assert record.quality == {}
-    assert notes == ()
+    assert notes == (
+        "whether the tracks of gt.txt are of v.mp4 cannot be seen: people make 1 step of half a box within "
+        "2 s, and 12 are needed",
+    )
+
+
+def test_tracks_of_another_video_are_shown_and_doubted(folder):
+    walkers = tuple(
+        Walker(left_px=10, top_px=20 + 60 * i, speed_px=(10, 0), size_px=(20, 48)) for i in range(3)
+    )
+    video = open_video(film(folder / "v.mp4", walkers, n_frames=30))
+    (folder / "gt.txt").write_text(
+        "".join(f"{f + 1},{i},{280 - 10 * f},{5 + 60 * i},20,48,1\n" for i in (1, 2, 3) for f in range(28))
+    )
+    _, _, notes = show_given(video, open_tracks(f"mot:{folder}/gt.txt"))
+    assert notes[0].startswith("the tracks do not seem to be of this video: what is in a box goes along")
 
 
 def test_truth_measured_against_itself_is_perfect(folder):

@@ -1,6 +1,6 @@
 """Cards that people wrote: JSON lines or CSV, with an error for every line that is wrong."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ _CARD_FIELDS: Final = ("track_id", "kind", "text")
 _SCENE_FIELDS: Final = ("text",)
 _JSON_ENDINGS: Final = (".jsonl", ".ndjson")
 _MOST_FAULTS: Final = 20
+_MOST_NAMED: Final = 5
 _SAME_START_S: Final = 0.05
 SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "false", "note")
 
@@ -106,17 +107,26 @@ def read_cards(path: Path, *, tracks: Collection[str] | None = None, strict: boo
     return _gather(path, _rows(path, CardRow, _CARD_FIELDS), make, strict=strict)
 
 
-def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False) -> FromFile[SceneCard]:
+def read_scene_cards(
+    path: Path,
+    *,
+    shots: Sequence[Shot],
+    strict: bool = False,
+    video_id: str = "",
+    others: Collection[str] | None = (),
+) -> FromFile[SceneCard]:
     """Scene cards, with the fields of `SceneRow`.
 
     Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
     false card must differ from the true one in its changes and in nothing else (`check_changes`). Rows of a
-    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing.
+    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing; a sheet of such rows alone has no card.
 
     Args:
         path: a file ending in .jsonl or .csv.
         shots: the shots of the video.
         strict: whether one such line is an error.
+        video_id: the video; empty where nobody knows, and then any is right.
+        others: the other videos that the file may speak of, whose lines are left out; None for any.
 
     Raises:
         DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
@@ -151,21 +161,50 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
         seen[shot.shot_id, what] = card
         return card
 
-    return _gather(path, _each_card(_rows(path, SceneRow, _SCENE_FIELDS)), make, strict=strict)
+    rows = list(_of_video(_rows(path, SceneRow, _SCENE_FIELDS), video_id, others=others))
+    if rows and all(not isinstance(row, str) and _is_open(row) and not row.false.strip() for _, row in rows):
+        return FromFile(cards=(), problems=())
+    return _gather(path, _each_card(rows), make, strict=strict)
 
 
-def _each_card(rows: Iterator[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
+def are_described(path: Path, video_id: str) -> bool:
+    """Whether a file of scene cards has a text on a video, whatever it is worth.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    rows = (row for _, row in _rows(path, SceneRow, _SCENE_FIELDS))
+    return any(isinstance(row, str) or (row.text.strip() and row.video_id in ("", video_id)) for row in rows)
+
+
+def _is_open(row: SceneRow) -> bool:
+    """Whether a row of a sheet is still to be filled in."""
+    return row.start_s is not None and not row.text.strip()
+
+
+def _of_video(
+    rows: Iterator[tuple[int, SceneRow | str]], video_id: str, *, others: Collection[str] | None
+) -> Iterator[tuple[int, SceneRow | str]]:
+    """The rows of a video, and what is wrong with those of none; a row need not name its video."""
+    for line, row in rows:
+        if isinstance(row, str) or not video_id or row.video_id in ("", video_id):
+            yield line, row
+        elif others is not None and row.video_id not in others:
+            known = ", ".join(sorted((video_id, *others))[:_MOST_NAMED])
+            yield line, f"video_id: {row.video_id!r} found; expected {known}: the line is on another video"
+
+
+def _each_card(rows: Iterable[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
     """A row for each card: the false sentence of a row becomes one of its own; open rows are left out."""
     for line, row in rows:
         if isinstance(row, str):
             yield line, row
             continue
-        is_open = row.start_s is not None and not row.text.strip()
-        if not is_open:
+        if not _is_open(row):
             yield line, msgspec.structs.replace(row, false="")
         if row.false.strip():
             changes = changes_between(row.text, row.false)
-            if row.changes or is_open or not changes:
+            if row.changes or _is_open(row) or not changes:
                 why = "beside `changes`" if row.changes else "without another text that is true"
                 yield line, f"false: {row.false!r} stands {why}"
             else:

@@ -175,10 +175,11 @@ class SceneStep(Record, omit_defaults=True):
     false_model: str = ""
 
     def __post_init__(self) -> None:
-        if not self.model and not self.false_model:
+        if self.false and not self.model and not self.false_model:
             raise UsageError(
-                "[scenes] names nobody; give model, who describes shots, or false_model (a model, or "
-                f"{BY_RULES!r} for none), who falsifies the descriptions of a file"
+                "[scenes] names nobody who falsifies descriptions; give model, who describes shots, or "
+                f"false_model (a model, or {BY_RULES!r} for none), or say false = false: the descriptions "
+                "of the files are then taken as they are"
             )
 
 
@@ -232,6 +233,12 @@ class HerbenchConfig(Record, omit_defaults=True):
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
         self._check_writers()
+        step, by_people = self.scenes, any(one.scene_cards for one in self.sources)
+        if step is not None and not (step.model or step.false_model or by_people):
+            raise UsageError(
+                "[scenes] names nobody who describes shots; give model, or scene_cards in [[sources]], such "
+                'as "sheets/{video_id}/scenes.csv" (--sheets writes one to fill in)'
+            )
         for name in self._asked():
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)

@@ -34,6 +34,7 @@ from vidence.seeing.space import Region, named_regions
 from vidence.seeing.track_files import read_mot
 from vidence.seeing.tracks import Recall, TrackedVideo
 from vidence.tables.export import csv_text
+from vidence.tables.table import several
 
 COUNTS_FILE: Final = "counts.csv"
 N_FRAMES: Final = 12
@@ -97,6 +98,24 @@ def calibrate(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
         one.material = replace(one.material, tracked=with_recall(tracked, recall, regions))
         if recall is not None:
             work.ledger.notes.append(f"{video_id}: {recall_words(recall)}")
+
+
+def check_counts(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
+    """See before anything is watched that the counted frames are there, and what can be seen without boxes.
+
+    Raises:
+        DataError: the file of counts is not there, or has lines that cannot be used.
+    """
+    rules = work.config.tracking
+    if rules is None or not rules.counted or work.overrides.sheets:
+        return
+    path = work.root / rules.counted
+    if not path.exists():
+        raise DataError(
+            f"{path} is not there, which counted in [tracking] names; --sheets DIR writes DIR/{COUNTS_FILE} "
+            "to fill in, or leave counted out"
+        )
+    read_counts(path, videos={one.video_id for one in videos})
 
 
 def recall_words(recall: Recall) -> str:
@@ -290,8 +309,8 @@ def write_count_sheet(
         return (), ""
     _write(table, b"\xef\xbb\xbf" + csv_text(rows).encode())
     said = (
-        f"{len(files) - 1:,} frames to count: fill in n_people and n_false in {table}, and name it as "
-        "counted in [tracking]."
+        f"{several(len(files) - 1, 'frame')} to count: fill in n_people and n_false in {table}, and name it "
+        "as counted in [tracking]."
     )
     return tuple(files), said
 

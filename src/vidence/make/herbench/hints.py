@@ -16,7 +16,9 @@ ASKED: Final = "tasks"
 """The name of the model that tasks ask."""
 NO_FILE: Final = "the file of the video"
 CARD_WRITER: Final = "model or file in [cards]"
-SCENE_WRITER: Final = "model in [scenes]"
+SCENES: Final = "[scenes] or scene_cards"
+SCENE_WRITER: Final = "model in [scenes] or scene_cards"
+"""Shots are described by a model, or by people in `scene_cards` of a source."""
 TASK_WRITER: Final = f"{ASKED} in [models]"
 COUNTED: Final = "people counted in frames"
 """What tells how many people a detector misses."""
@@ -115,7 +117,7 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
     if part in ("shots", "scene_cards") and config.shots is None:
         found.append("[shots]")
     if part == "scene_cards" and not rule.scene_cards and (config.scenes is None or not config.scenes.model):
-        found.append("[scenes]" if config.scenes is None else SCENE_WRITER)
+        found.append(SCENES if config.scenes is None else SCENE_WRITER)
     return tuple(found)
 
 
@@ -200,9 +202,9 @@ def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Droppe
     if not reasons:
         return f"{about}; nothing was found that it could ask about."
     reason, n = reasons.most_common(1)[0]
-    setting = decides(reason, task.code)
+    setting, colon, advice = decides(reason, task.code).partition(": ")
     return f"{about}; most often {reason} ({n:,} of {reasons.total():,})" + (
-        f", which {setting} decides." if setting else "; dropped.jsonl has every case."
+        f", which {setting} decides{colon}{advice}." if setting else "; dropped.jsonl has every case."
     )
 
 

@@ -12,6 +12,7 @@ from vidence.make.herbench.hints import (
     CARD_WRITER,
     COUNTED,
     SCENE_WRITER,
+    SCENES,
     TASK_WRITER,
     Tables,
 )
@@ -20,7 +21,11 @@ SHEETS: Final = "sheets"
 """The folder that the lines take sheets from, beside the configuration."""
 _CARDS = ("[cards]", f'file = "{SHEETS}/{{video_id}}/cards.csv"', "filled in by people; or model")
 _SCENES = (
-    ("[scenes]", 'model = "writer"', "who describes shots"),
+    (
+        "[scenes]",
+        'model = "writer"',
+        f"or people: scene_cards = '{SHEETS}/{{video_id}}/scenes.csv' in [[sources]]",
+    ),
     ("[models]", 'writer = "openai:gpt-4o"', "any model that sees pictures"),
 )
 # Table, line, and what it is for, by what is missing.
@@ -41,7 +46,7 @@ _LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType
         "[cards]": (_CARDS,),
         CARD_WRITER: (_CARDS,),
         "[shots]": (("[shots]", 'detector = "content"', "or transnetv2"),),
-        "[scenes]": _SCENES,
+        SCENES: _SCENES,
         SCENE_WRITER: _SCENES,
         TASK_WRITER: (("[models]", f'{ASKED} = "openai:gpt-4o?temperature=0"', "who writes questions"),),
     }

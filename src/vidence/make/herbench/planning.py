@@ -1,13 +1,15 @@
 """What a configuration can give before anything is made: how many questions at most, and what it lacks."""
 
 import math
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from vidence.catalog import names, parse_spec
-from vidence.errors import DataError, UnknownNameError
-from vidence.make.cards.card_files import read_cards
+from vidence.errors import DataError, MediaError, UnknownNameError
+from vidence.make.cards.card_files import are_described, read_cards
 from vidence.make.cards.correction_files import read_verdicts
 from vidence.make.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.gates.rules import ReviewRules
@@ -31,10 +33,15 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
 from vidence.make.tasks.candidates import LEAST_EVIDENCE
+from vidence.media.video import Video
+from vidence.seeing.given_tracks import open_tracks
 from vidence.seeing.recall import LEAST_POOLED
 from vidence.tables.table import Table, several
 
 _PEOPLE = ("a_cards", "b_cards")
+MOST_CELL: Final = 40
+"""Longer texts are cut in tables of the terminal."""
+_HEADING: Final = re.compile(r"\[+\w+\]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +55,13 @@ class TaskOutlook:
 
 
 def foresee(
-    config: HerbenchConfig, found: Sources, orders: Sequence[TaskOrder], *, path: Path, root: Path
+    config: HerbenchConfig,
+    found: Sources,
+    orders: Sequence[TaskOrder],
+    *,
+    path: Path,
+    root: Path,
+    open_video: Callable[[Path], Video],
 ) -> Outlook:
     """The outlook of a configuration: sentences, the most important first, and a table of its tasks.
 
@@ -61,12 +74,15 @@ def foresee(
         orders: the tasks that are wanted.
         path: its file, for the sentences.
         root: the folder that its paths start from.
+        open_video: opens a video, to see whether the tracks that people gave are of it.
 
     Raises:
         UnknownNameError: no such detector or tracker.
-        DataError: a file of cards that is not there or cannot be used.
+        DataError: a file of cards or of tracks that is not there or cannot be used, or tracks of another
+            video.
     """
     _check_names(config)
+    of_tracks = check_tracks(found.sources, root=root, open_video=open_video)
     counted = _counted_videos(config, found, root=root)
     tasks = [_outlook(order, found.sources, config, counted=counted, root=root) for order in orders]
     able = [one for one in tasks if one.most]
@@ -79,7 +95,7 @@ def foresee(
             f"{', '.join(f'{one.code} {one.most:,}' for one in able)}."
         )
     said += additions({one.code: one.lacks for one in tasks if not one.most})
-    said += (f"Note: {note}." for note in found.remarks)
+    said += (f"Note: {note}." for note in (*found.remarks, *of_tracks))
     if config.review is not None and able:
         said.append(review_words(config.review))
     said += lines_that_add((one.lacks for one in tasks if not one.most), config, path=path)
@@ -97,6 +113,29 @@ def _check_names(config: HerbenchConfig) -> None:
             raise UnknownNameError(kind, name, names(kind))
 
 
+def check_tracks(
+    sources: Sequence[Source], *, root: Path, open_video: Callable[[Path], Video]
+) -> tuple[str, ...]:
+    """See that the tracks that people gave are there and of their videos; what else should be known of them.
+
+    Raises:
+        DataError: some are not; all that are not are named.
+    """
+    faults: list[str] = []
+    notes: list[str] = []
+    for one in sources:
+        if one.file is None or not one.rule.tracks:
+            continue
+        try:
+            given = open_tracks(one.rule.tracks.format(video_id=one.video.video_id), folder=root)
+            notes += given.check_belonging(open_video(one.file))
+        except (DataError, MediaError) as error:
+            faults.append(f"the tracks of the video {one.video.video_id}: {error}")
+    if faults:
+        raise DataError("\n".join(faults))
+    return tuple(notes)
+
+
 def _outlook(
     order: TaskOrder,
     sources: Sequence[Source],
@@ -112,6 +151,7 @@ def _outlook(
         if not lacks(task, one, config)
         and _has_enough_events(order, one)
         and _has_cards(order, one, config, root=root)
+        and _has_scenes(order, one, config, root=root)
         and _knows_recall(order, one, config, counted=counted, root=root)
     ]
     most = len(able) * rules.per_video
@@ -150,6 +190,19 @@ def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root
         raise DataError(f"the cards of the video {video_id}: {error}") from error
 
 
+def _has_scenes(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
+    """Whether a video's file of scene cards describes a shot; a model may describe those without a file."""
+    path, step = source.beside(source.rule.scene_cards, root), config.scenes
+    if "scene_cards" not in order.task.needs or path is None:
+        return True
+    if VIDEO_ID in source.rule.scene_cards and not path.exists():
+        return step is not None and bool(step.model)
+    try:
+        return are_described(path, source.video.video_id)
+    except DataError as error:
+        raise DataError(f"the cards of the video {source.video.video_id}: {error}") from error
+
+
 def _counted_videos(config: HerbenchConfig, found: Sources, *, root: Path) -> Collection[str]:
     """The videos in which somebody has counted people; nothing where the file is still to be written."""
     pattern = "" if config.tracking is None else config.tracking.counted
@@ -183,10 +236,12 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
         return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
     kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
     if kinds:
-        return (f"{kinds} in the files of cards",)
+        return (f"{kinds} in files of cards",)
+    if "scene_cards" in order.task.needs:
+        return ("sentences in files of scene cards",)
     rules = config.tracking
     if rules is None or not rules.counted:
-        return ("people marked in frames (labelled), or a verdict on everybody (reviewed)",)
+        return ("labelled frames, or everybody reviewed",)
     return (f"numbers of people in {rules.counted}",)
 
 
@@ -221,6 +276,15 @@ def review_words(rules: ReviewRules) -> str:
     )
 
 
+def _brief(lacks: Tables) -> str:
+    """What is to be added, in a cell: only the headings of tables where whole words would be cut."""
+    whole = listed(lacks) if lacks else ""
+    if len(whole) <= MOST_CELL:
+        return whole
+    named = ((_HEADING.search(one), one) for one in lacks)
+    return ", ".join(dict.fromkeys(one if found is None else found[0] for found, one in named))
+
+
 def _table(tasks: Sequence[TaskOutlook]) -> Table:
     return plain_table(
         "outlook",
@@ -229,7 +293,7 @@ def _table(tasks: Sequence[TaskOutlook]) -> Table:
             *(text_column("task"), number_column("most", "at most"), number_column("videos", "of videos")),
             text_column("lacks", "add"),
         ),
-        ((one.code, one.most, one.n_videos, listed(one.lacks) if one.lacks else "") for one in tasks),
+        ((one.code, one.most, one.n_videos, _brief(one.lacks)) for one in tasks),
         note="Bounds from the quotas and from what the sources have; how many people and shots a video shows "
         "is known when it was watched.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -60,13 +61,10 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
     for one in videos:
         if not one.material.shots:
             continue
-        if path := one.source.beside(one.source.rule.scene_cards, work.root):
-            try:
-                cards = read_scene_cards(path, shots=one.material.shots, strict=True).cards
-            except DataError as error:
-                raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-            _give(one, cards)
-            if step is not None and step.false and all(card.is_faithful for card in cards):
+        pattern = one.source.rule.scene_cards
+        if path := one.file_of(pattern, work.root, what="file of scene cards", session=work):
+            cards = _read(work, one, path)
+            if cards and step is not None and step.false and all(card.is_faithful for card in cards):
                 to_falsify.append(one)
         elif step is None:
             one.absent["scene_cards"] = "the configuration has no [scenes]"
@@ -76,6 +74,26 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
             to_write.append(one)
     if step is not None and (to_write or to_falsify):
         _Writing(work, step).write(to_write, of_people=to_falsify)
+
+
+def _read(work: HerbenchSession, one: VideoState, path: Path) -> tuple[SceneCard, ...]:
+    """Give a video the cards of its file; none where it is a sheet that nobody has filled in.
+
+    Raises:
+        DataError: the file is wrong.
+    """
+    others = work.others_in(one.source.rule.scene_cards, one.video_id)
+    try:
+        cards = read_scene_cards(
+            path, shots=one.material.shots, strict=True, video_id=one.video_id, others=others
+        ).cards
+    except DataError as error:
+        raise DataError(f"the cards of the video {one.video_id}: {error}") from error
+    if not cards:
+        one.absent["scene_cards"] = f"nobody has filled in {path.name}"
+        work.trouble(f"{one.video_id}: nobody has filled in {path.name}")
+    _give(one, cards)
+    return cards
 
 
 def _give(one: VideoState, cards: tuple[SceneCard, ...]) -> None:

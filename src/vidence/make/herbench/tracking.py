@@ -13,7 +13,7 @@ from vidence.errors import DataError, MediaError
 from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
-from vidence.make.herbench.counting import calibrate
+from vidence.make.herbench.counting import calibrate, check_counts
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.watching import (
     Boxes,
@@ -67,6 +67,8 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
     if wants_tracks and (tracking or TrackingRules()).end_at_cuts:
         wants_shots = True
+    if wants_tracks:
+        check_counts(work, videos)
     for one in videos:
         reason = "" if one.source.file is not None else "the video is not here"
         if reason or (tracking is None and not one.source.rule.tracks):
@@ -245,7 +247,9 @@ class _Watcher:
             except MediaError:  # reported where it is watched
                 video = None
             if video is not None:
-                self.work.ledger.notes.extend(given.of(video).notes)
+                for note in given.check_belonging(video):
+                    self.work.ledger.notes.append(note)
+                    self.work.trouble(note)
             self._givens[one.video_id] = given
         return self._givens[one.video_id]
 

@@ -28,6 +28,7 @@ from vidence.make.pipeline.session import (
     check_until,
 )
 from vidence.media.whole import remove_leftovers
+from vidence.tables.table import several
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
@@ -57,7 +58,7 @@ class HerbenchMaker:
         read, root = read_herbench(config), config.parent
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
         found = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
-        return foresee(read, found, orders, path=config, root=root)
+        return foresee(read, found, orders, path=config, root=root, open_video=context.video)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
@@ -104,7 +105,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     hints: tuple[str, ...] = ()
     if work.reaches("questions"):
         hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
-    said = f"{len(questions):,} questions about the sources that could be used."
+    said = f"{several(len(questions), 'question')} about the sources that could be used."
     sentences = (said, *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):

@@ -7,7 +7,6 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.make.events.words import words
 from vidence.make.pipeline.material import Corpus, Material, Task
 from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
@@ -20,14 +19,16 @@ from vidence.make.tasks.candidates import (
     by_time,
     one_of,
 )
-from vidence.make.tasks.counting import STRUCTURES, Counts, Target
+from vidence.make.tasks.counting import STRUCTURES, Counts, Target, words_said
 from vidence.make.tasks.counts import LEAST_COUNT, N_OTHERS, counts_around
 from vidence.make.tasks.events import span_of, used_up, when
+from vidence.make.tasks.wording import joined
 from vidence.records import Record
 
 # By how much the most frequent action must lead, so that one more or less changes nothing.
 _LEAD = 2
 _LEAST_LEADER = 4
+_MOST_NAMED = 3
 
 
 class Settings(Record):
@@ -52,7 +53,8 @@ class Ac(ComputedTask):
 
     Counts go by classes, so that synonyms count as the same; the question names every other word that the log
     has for it. A pair is not asked where the log leaves its count open: the same done twice at one time,
-    narrations of something that goes on, the object as a further noun beside another one.
+    narrations of something that goes on, the object as a further noun beside another one, another pair whose
+    words say more than its own (``pick up pine nuts bag`` beside ``pick up pine nuts``).
 
     k: every occurrence is a span of evidence, and three of them share no moment. Five questions of the
     corpus share five counts as their options, each of them right in one (`shared_options`). A count that is
@@ -68,7 +70,7 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 5
+    version = 6
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
@@ -92,6 +94,9 @@ class Ac(ComputedTask):
             count = len(one.events)
             if one.reason:
                 yield NoCandidate(subject=one.text, reason=one.reason, detail=one.detail)
+            elif one.within:
+                detail = f"{joined([repr(other) for other in one.within[:_MOST_NAMED]])} may be seen as it"
+                yield NoCandidate(subject=one.text, reason="words-within-others", detail=detail)
             elif one.k < LEAST_EVIDENCE:
                 detail = f"{one.k} of its {count} occurrences share no moment"
                 yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
@@ -175,8 +180,8 @@ def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candida
 
 def _seen_at_most(target: Target, found: Sequence[Target]) -> int:
     """How often an action may be seen: its own occurrences, and those of actions that hold all its words."""
-    mine = set(words(target.text))
-    return len(target.events) + sum(len(one.events) for one in found if mine < set(words(one.text)))
+    mine = words_said(target.text)
+    return len(target.events) + sum(len(one.events) for one in found if mine < words_said(one.text))
 
 
 def _others(

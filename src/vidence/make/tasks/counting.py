@@ -25,7 +25,8 @@ class Target:
     """Something to count: how it is said, what else it is called here, and every time that it happens.
 
     `n_elsewhere` is how often a pair occurs in other videos. Where the log leaves the count open, `reason`
-    and `detail` say why. `options` are its five options where it shares them with others.
+    and `detail` say why. `options` are its five options where it shares them with others. `within` are
+    actions whose words hold all of its own: who does these may be seen to do it, and its count is open, too.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Target:
     reason: str = ""
     detail: str = ""
     options: tuple[int, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def k(self) -> int:
@@ -114,7 +116,7 @@ class Counts:
             known = [
                 (hashlib.sha256(f"{structure}\n{video_id}\n{one.text}".encode()).digest(), video_id, one)
                 for one in both[structure]
-                if not one.reason and self._least <= len(one.events) <= self._most
+                if not one.reason and not one.within and self._least <= len(one.events) <= self._most
                 if one.k >= LEAST_EVIDENCE
             ]
             asked += sorted(known, key=itemgetter(0))[:n_asked]
@@ -144,6 +146,7 @@ def _targets(context: EventContext) -> Counted:
         beside = {**named[pair], **named[(pair[0], noun)]}
         beside.pop(pair)
         pairs.append(_pair_target(pair, context, beside=beside, shared=shared))
+    pairs = list(_with_longer(pairs, context))
     verbs = (_verb_target(verb, context, shared) for verb in sorted(video.verbs))
     return {"pair": tuple(pairs), "verb": tuple(verbs)}
 
@@ -162,6 +165,37 @@ def _pair_target(
         detail = next(iter(beside.values())).narration
         return Target(text=text, events=events, reason="object-beside-another", detail=detail)
     return _countable(text, said, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
+
+
+def words_said(text: str) -> frozenset[str]:
+    """All words of an action, little ones too: to turn off a tap is no way to turn it on.
+
+    >>> words_said("turn on tap") < words_said("turn off tap")
+    False
+    >>> words_said("take pan") < words_said("take pan lid")
+    True
+    """
+    return frozenset(text.lower().split())
+
+
+def _with_longer(targets: Sequence[Target], context: EventContext) -> tuple[Target, ...]:
+    """The pairs, each with those whose words hold all of its own, and say more.
+
+    Who picks up a pine nuts bag may be seen to pick up pine nuts.
+    """
+    said = [
+        {words_said(context.index.phrase((event.verb, event.noun))) for event in one.events}
+        for one in targets
+    ]
+    found = []
+    for one, mine in zip(targets, said, strict=True):
+        longer = [
+            other.text
+            for other, theirs in zip(targets, said, strict=True)
+            if other is not one and any(a < b for a in mine for b in theirs)
+        ]
+        found.append(replace(one, within=tuple(longer)))
+    return tuple(found)
 
 
 def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Target:

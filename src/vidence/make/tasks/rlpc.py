@@ -37,6 +37,7 @@ AS_THE_PAPER: Final = "as the paper does"
 # a person's height in a second; somebody who runs does two. Near each other is within one height.
 _HEIGHTS_PER_S, _HEIGHTS_APART = 3.0, 1.0
 _AWAY_S = 1.0
+_WITHIN = 0.7  # of a box in another one: about what a limb, or a second box around the same person, has
 _AGAIN = "Somebody who leaves the view and comes back counts again. Select the range that holds the number."
 _WORDS = {
     "entered": "How many people come into view through the {comes} edge of the frame?",
@@ -141,7 +142,7 @@ class Rlpc(ComputedTask):
     code = "RLPC"
     title = "Region-Localized People Counting"
     family = "MEA&N"
-    version = 5
+    version = 6
     needs: tuple[str, ...] = ("tracked",)
     structures: tuple[str, ...] = tuple(_WORDS)
 
@@ -304,6 +305,24 @@ def _best_view(timeline: Timeline, track: Track, region: Region) -> Evidence:
     return timeline.around(int(frames[len(frames) // 2]), note=note)
 
 
+def _doubles(others: Sequence[Track], kept: Sequence[Track]) -> list[Track]:
+    """Those left out whose boxes lie mostly in those of somebody who is kept, in most frames of theirs.
+
+    A part of that person, a second box around them, or somebody right behind them: boxes do not tell.
+    """
+    return [one for one in others if any(_is_within(one, two) for two in kept)]
+
+
+def _is_within(one: Track, two: Track) -> bool:
+    _, mine, theirs = np.intersect1d(
+        one.frame_indices, two.frame_indices, assume_unique=True, return_indices=True
+    )
+    if 2 * len(mine) <= len(one.frame_indices):
+        return False
+    inside = share_inside(one.boxes_px[mine], two.boxes_px[theirs]) >= _WITHIN
+    return 2 * int(np.count_nonzero(inside)) > len(one.frame_indices)
+
+
 def _stays(track: Track, tracked: TrackedVideo) -> Iterator[tuple[int, Track]]:
     """The stays of somebody who is out of view for a second or more, and whom people gave one track.
 
@@ -334,6 +353,8 @@ class _Crowd:
         unsure = [one for one in others if not self._is_trusted or one.track_id not in is_long]
         self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
         stays = [piece for one in self._people for piece in _stays(one, tracked)] if self._is_trusted else []
+        if tracked.basis.kind == "reviewed":  # a person may have left out a second box as if it was somebody
+            unsure += _doubles(others, tracked.tracks)
         self._again = [piece for i, piece in stays if i > 0]
         self._before = [piece for i, piece in stays if i < 0]
         self._doubtful = {track.track_id for track in (*unsure, *self._again, *self._before)}

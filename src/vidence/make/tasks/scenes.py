@@ -167,13 +167,13 @@ def listed(scenes: Sequence[Scene], question: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Deal:
-    """Which descriptions a structure asks about: how many, and how many of them are false, drawn each time.
+    """Which descriptions a structure asks about.
 
-    `needed` says what there must be, for the account.
+    `sizes` draws how many there are, and how many of them are false. `needed` says what there must be, for
+    the account.
     """
 
-    n: int
-    n_false: Callable[[], int]
+    sizes: Callable[[], tuple[int, int]]
     needed: str
 
 
@@ -221,7 +221,8 @@ class SceneTask(ComputedTask):
         deal = self.deal(scenes, structure, rng)
 
         def draw() -> tuple[Scene, ...] | None:
-            return scenes.drawn(deal.n, n_false=deal.n_false(), rng=rng)
+            n, n_false = deal.sizes()
+            return scenes.drawn(n, n_false=n_false, rng=rng)
 
         detail = f"expected {deal.needed}"
         none = NoCandidate(subject=structure, reason="too-few-scene-cards", detail=detail)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from vidence.make.pipeline.material import Task
 from vidence.make.tasks.candidates import (
@@ -25,7 +27,7 @@ from vidence.make.tasks.scenes import (
     in_order,
     listed,
 )
-from vidence.make.tasks.wording import joined, order_of
+from vidence.make.tasks.wording import joined, number_word, order_of
 
 NONE_FIRST = "None of the shots happened as it is described here"
 FEWER_THAN_TWO = "Fewer than two of the descriptions fit the video"
@@ -42,23 +44,39 @@ _WORDS = {
 }
 
 
-Settings = SceneSettings
+_MAY_BE_FEWER = ("order", "which")
+"""The structures that have five options with three descriptions; the others have an option for each."""
+
+
+class Settings(SceneSettings):
+    """Which descriptions are used, and how many of them in a question."""
+
+    fewest: Annotated[
+        int, Meta(ge=3, le=4, description="fewest descriptions in `order` and `which`; 3 draws three or four")
+    ] = N_LISTED
 
 
 class Sva(SceneTask):
     """Four descriptions, some of them false: the first or last true one, their order, how many, which.
 
-    How many are false is drawn so that every kind of answer is right about as often.
+    How many are false is drawn so that every kind of answer is right about as often. With ``fewest=3`` every
+    second question of ``order`` and ``which`` has three descriptions.
 
     Source: HERBench, sections 3.1 and 7.4, figure 17.
-    Departs: the paper lists two to four descriptions; here always four, so that there are at least three
-        pieces of evidence. The structures other than ``first`` and ``order`` are ours.
+    Departs: the paper lists two to four descriptions. Two are fewer than the three pieces of evidence, and
+        have fewer than the five options, that the paper wants of every question; three have both only in
+        ``order`` and ``which``. The usual is four: each description is one more to be found in the video.
+        The structures other than ``first`` and ``order`` are ours.
     """
 
     code = "SVA"
     title = "Scene Verification Arrangement"
     family = "GC&V"
     structures: tuple[str, ...] = ("first", "last", "order", "how-many", "which")
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._fewest = settings.fewest
 
     def usable(self, scenes: Scenes, log: DraftLog) -> Scenes | None:
         """All of them, where there are false ones to mix in."""
@@ -68,13 +86,16 @@ class Sva(SceneTask):
         return None
 
     def deal(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Deal:
-        """Four descriptions; every five draws bring every kind of answer."""
-        balanced = BalancedDraw(N_CHOICES, rng=rng)
-        return Deal(
-            n=N_LISTED,
-            n_false=lambda: N_LISTED - _n_true(structure, card=balanced.next(), rng=rng),
-            needed=f"{N_LISTED} shots, some with a false description",
-        )
+        """Four descriptions, or three; every five draws of so many bring every kind of answer."""
+        fewest = self._fewest if structure in _MAY_BE_FEWER else N_LISTED
+        kinds = {n: BalancedDraw(N_CHOICES, rng=rng) for n in range(fewest, N_LISTED + 1)}
+        lengths = BalancedDraw(len(kinds), rng=rng) if len(kinds) > 1 else None
+
+        def sizes() -> tuple[int, int]:
+            n = N_LISTED if lengths is None else fewest + lengths.next()
+            return n, n - _n_true(structure, n, card=kinds[n].next(), rng=rng)
+
+        return Deal(sizes=sizes, needed=f"{fewest} shots, some with a false description")
 
     def ask(
         self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
@@ -88,16 +109,16 @@ class Sva(SceneTask):
         return Asked(question=question, choice=_choice(structure, drawn, true, rng=rng), facts=by_time)
 
 
-def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
-    """How many descriptions are to be true; `card` counts to five and brings every kind of answer."""
+def _n_true(structure: str, n: int, *, card: int, rng: np.random.Generator) -> int:
+    """How many of `n` descriptions are to be true; `card` counts to five and brings every kind of answer."""
     match structure:
         case "first" | "last":
-            return 0 if card == 0 else int(rng.integers(1, N_LISTED))
+            return 0 if card == 0 else int(rng.integers(1, n))
         case "order":
-            return int(rng.integers(2)) if card == 0 else _size(rng)
+            return int(rng.integers(2)) if card == 0 else _size(n, rng)
         case "how-many":
             return card
-    return int(rng.binomial(N_LISTED, 0.5))  # every set of descriptions is as likely as any other
+    return int(rng.binomial(n, 0.5))  # every set of descriptions is as likely as any other
 
 
 def _choice(
@@ -112,15 +133,15 @@ def _choice(
             return _order(in_order(drawn), true, rng)
         case "how-many":
             return one_of(COUNTS[len(true)], COUNTS)
-    numbers = range(1, N_LISTED + 1)
-    every = [_set_words(one) for size in range(N_LISTED + 1) for one in combinations(numbers, size)]
-    right = _set_words(sorted(true))
+    n = len(drawn)
+    every = [_set_words(one, n) for size in range(n + 1) for one in combinations(range(1, n + 1), size)]
+    right = _set_words(sorted(true), n)
     return right, one_of_each(right, every, rng=rng)
 
 
-def _size(rng: np.random.Generator) -> int:
-    """How many descriptions an order holds: two to four, three as often as the others together."""
-    return 2 + int(rng.binomial(2, 0.5))
+def _size(n: int, rng: np.random.Generator) -> int:
+    """How many of `n` descriptions an order holds: two or more; of four three as often as two and four."""
+    return 2 + int(rng.binomial(n - 2, 0.5))
 
 
 def _order(by_time: Sequence[int], true: Sequence[int], rng: np.random.Generator) -> Choice:
@@ -133,14 +154,14 @@ def _order(by_time: Sequence[int], true: Sequence[int], rng: np.random.Generator
         right, *wrong = _family(by_time, tuple(true), rng=rng)
         return right, (*wrong, FEWER_THAN_TWO)
     others = [i for i in by_time if i not in true]
-    kept = {*true, *(others[i] for i in rng.permutation(len(others))[: _size(rng) - len(true)])}
+    kept = {*true, *(others[i] for i in rng.permutation(len(others))[: _size(len(by_time), rng) - len(true)])}
     return FEWER_THAN_TWO, _family(by_time, tuple(i for i in by_time if i in kept), rng=rng)
 
 
 def _family(by_time: Sequence[int], ours: Sequence[int], *, rng: np.random.Generator) -> tuple[str, ...]:
     """An order, it with two places exchanged, and both with one description more or less."""
     left_out = [i for i in by_time if i not in ours]
-    is_more = len(ours) == 2 or (len(ours) < N_LISTED and bool(rng.integers(2)))
+    is_more = len(ours) == 2 or (len(ours) < len(by_time) and bool(rng.integers(2)))
     one = (left_out if is_more else list(ours))[int(rng.integers(len(left_out) if is_more else len(ours)))]
     theirs = {*ours, one} if is_more else {*ours} - {one}
     shared = [i for i in by_time if i in theirs and i in ours]
@@ -153,9 +174,12 @@ def _family(by_time: Sequence[int], ours: Sequence[int], *, rng: np.random.Gener
     )
 
 
-def _set_words(numbers: Sequence[int]) -> str:
-    if len(numbers) in (0, N_LISTED):
-        return COUNTS[len(numbers)]
+def _set_words(numbers: Sequence[int], n: int) -> str:
+    """The words for some of `n` descriptions."""
+    if not numbers:
+        return COUNTS[0]
+    if len(numbers) == n:
+        return f"All {number_word(n)} of them"
     return f"Only description{'s' * (len(numbers) > 1)} {joined(numbers)}"
 
 

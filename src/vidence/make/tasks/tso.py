@@ -79,7 +79,7 @@ class Tso(SceneTask):
             return int(rng.integers(_FEWEST_FALSE, min(n, len(scenes.false)) + 1))
 
         needed = f"{n} shots with true descriptions that tell them apart"
-        return Deal(n=n, n_false=n_false, needed=needed)
+        return Deal(sizes=lambda: (n, n_false()), needed=needed)
 
     def ask(
         self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator

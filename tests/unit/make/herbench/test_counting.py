@@ -37,6 +37,14 @@ options = { confidence = 0.5, widest = 9.0 }
 HEAD = "video_id,frame,region,n_people,n_false\n"
 
 
+def test_a_file_of_counts_that_is_not_there_is_missed_before_anything_is_watched(tmp_path):
+    making = Making(tmp_path)
+    with pytest.raises(DataError, match=r"none.csv is not there, which counted in \[tracking\] names"):
+        making.make('counted = "none.csv"')
+    assert not list((tmp_path / "made").rglob("boxes*"))
+    assert not (tmp_path / "made" / "stages").exists()
+
+
 class Making:
     """One drawn street of eight people, made over and over; boxes of every figure, or of every second one."""
 

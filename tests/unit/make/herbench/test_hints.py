@@ -66,6 +66,10 @@ def test_the_most_frequent_reason_names_its_setting():
     assert said == (
         "TSO: no question; most often shot-too-short (3 of 4), which [tasks.tso.options] shortest_s decides."
     )
+    few = [Dropped(what="TSO: v", stage="drafts", reason="too-few-events")]
+    assert why_none(task, [full], few).endswith(
+        "which [[logs]] path decides: a log with more events of a video."
+    )
     assert why_none(task, [full], []) == "TSO: no question; nothing was found that it could ask about."
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 
 from vidence.make.herbench.config import HerbenchConfig, SourceRule, TrackingRules
-from vidence.make.herbench.hints import CARD_WRITER, COUNTED, NO_FILE, TASK_WRITER
+from vidence.make.herbench.hints import CARD_WRITER, COUNTED, NO_FILE, SCENES, TASK_WRITER
 from vidence.make.herbench.lines import lines_that_add
 
 PATH = Path("set") / "c.toml"
 BARE = HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),))
-ALL = ("[[logs]]", "[tracking]", COUNTED, "[cards]", "[shots]", "[scenes]", TASK_WRITER)
+ALL = ("[[logs]]", "[tracking]", COUNTED, "[cards]", "[shots]", SCENES, TASK_WRITER)
 
 
 def test_all_lines_together_are_tables_of_a_configuration():

@@ -7,9 +7,10 @@ import pytest
 
 from vidence.errors import DataError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.herbench.planning import review_words
+from vidence.make.herbench.planning import MOST_CELL, review_words
 from vidence.make.makers.herbench import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Outlook
+from vidence.tables.terminal import MOST_WORDS
 from videos.special import MAKERS
 from videos.stamped import cut_off
 from videos.walkers import film
@@ -55,7 +56,7 @@ def test_a_folder_of_videos_alone_is_told_what_it_lacks_in_ten_lines(clips):
     assert "3 videos can be used; 2 cannot: broken (v/broken.mp4" in said.replace(str(clips) + "/", "")
     assert "Add [[logs]] for AC, ASII, FAM and FOM (4 tasks)." in found.sentences
     assert "Add [tracking] and [cards] for AGLT, MEGL and MPDR (3 tasks)." in found.sentences
-    assert "Add [shots] and [scenes] for SVA and TSO (2 tasks)." in found.sentences
+    assert "Add [shots] and [scenes] or scene_cards for SVA and TSO (2 tasks)." in found.sentences
     assert "Add [tracking] and people counted in frames for RLPC (1 task)." in found.sentences
     assert "upright videos are used as they are shown: turned90.mp4" in said
     assert "variable frame rate are used with the time of each frame: vfr.mp4" in said
@@ -67,7 +68,11 @@ def test_bounds_follow_videos_and_quotas(clips):
     more = f"[tracking]\n[shots]\n[tasks.rlpc]\n{paper}per_video = 4\n[tasks.tso]\n[tasks.mpdr]\n"
     found = outlook(config(clips, more))
     assert found.can_make
-    assert numbers(found) == {"RLPC": (12, 3, ""), "TSO": (0, 0, "[scenes]"), "MPDR": (0, 0, "[cards]")}
+    assert numbers(found) == {
+        "RLPC": (12, 3, ""),
+        "TSO": (0, 0, "[scenes] or scene_cards"),
+        "MPDR": (0, 0, "[cards]"),
+    }
     assert "At most 12 questions of 1 task: RLPC 12." in found.sentences
     total = outlook(config(clips, more.replace("per_video = 4", "per_video = 4\ntotal = 5")), limit=3)
     assert numbers(total)["RLPC"] == (5, 2, "")
@@ -94,8 +99,8 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     (clips / "log.csv").write_text(LOG)
     missing = {row[2] for row in numbers(outlook(path)).values()} - {""}
     assert missing == {
-        "A-cards in the files of cards",
-        "A-cards and B-cards in the files of cards",
+        "A-cards in files of cards",
+        "A-cards and B-cards in files of cards",
         "numbers of people in sheets/counts.csv",
     }
     (clips / "sheets" / "street").mkdir(parents=True)
@@ -127,7 +132,7 @@ def test_counts_of_people_need_a_recall(clips):
     (clips / "n.csv").write_text(head + rows[0] + rows[1].replace(",1,", ",0,"))
     assert numbers(outlook(config(clips, counted)))["RLPC"][1] == 1
     labelled = '[tracking]\nlabelled = "mot:{video_id}.txt"\n[tasks.rlpc]\n'
-    said = "people marked in frames (labelled), or a verdict on everybody (reviewed)"
+    said = "labelled frames, or everybody reviewed"
     assert numbers(outlook(config(clips, labelled)))["RLPC"] == (0, 0, said)
     (clips / "vfr.txt").write_text("1,1,1,1,9,9,1\n")
     assert numbers(outlook(config(clips, labelled)))["RLPC"][1] == 1
@@ -138,7 +143,43 @@ def test_counts_of_people_need_a_recall(clips):
     (clips / "verdicts.csv").write_text(f"{some}street,everybody,all\n")
     assert numbers(outlook(config(clips, reviewed)))["RLPC"][1] == 1
     given = "[tracking]\n[tasks.rlpc]\n"
-    assert numbers(outlook(config(clips, given, 'tracks = "mot:{video_id}.txt"\n')))["RLPC"][1] == 3
+    for name in ("street", "turned90", "vfr"):
+        (clips / f"{name}.txt").write_text("1,1,1,1,9,9,1\n12,1,1,1,9,9,1\n")
+    assert numbers(outlook(config(clips, given, 'tracks = "mot:{video_id}.txt?sure=true"\n')))["RLPC"][1] == 3
+
+
+def test_only_videos_whose_shots_are_described_are_counted(clips):
+    """One has sentences, the sheet of another is empty, and the third, of one shot, has none."""
+    given = config(clips, "[shots]\n[tasks.tso]\n", 'scene_cards = "{video_id}.csv"\n')
+    assert numbers(outlook(given))["TSO"] == (0, 0, "sentences in files of scene cards")
+    head = "video_id,shot_id,start_s,text\n"
+    (clips / "vfr.csv").write_text(f"{head}vfr,shot-0001,0,\n")
+    assert numbers(outlook(given))["TSO"][1] == 0
+    (clips / "street.csv").write_text(f"{head}street,shot-0001,0,A street.\n")
+    assert numbers(outlook(given))["TSO"][1] == 1
+
+
+def test_what_is_to_be_added_is_never_cut(clips):
+    """A model that writes questions, cards and tracks are missing: only the headings fit."""
+    assert MOST_CELL == MOST_WORDS
+    assert numbers(outlook(config(clips, "[tasks.agbi]\n")))["AGBI"][2] == "[tracking], [cards], [models]"
+
+
+def test_tracks_of_people_are_read_and_laid_over_their_videos(clips):
+    """All that is wrong with them is said at once: not there, beyond the end, over what does not move."""
+    given = config(clips, "[tracking]\n[tasks.rlpc]\n", 'tracks = "mot:{video_id}.txt"\n')
+    rows = [f"{f + 1},{i},{20 * f},{5 + 60 * i},30,50,1\n" for i in range(3) for f in range(12)]
+    (clips / "street.txt").write_text("".join(rows))
+    (clips / "vfr.txt").write_text("4000,1,1,1,9,9,1\n")
+    with pytest.raises(DataError) as wrong:
+        outlook(given)
+    street, turned, vfr = str(wrong.value).splitlines()
+    assert street.startswith("the tracks of the video street: ")
+    assert "does not seem to be of" in street
+    assert "in 0% of" in street
+    assert street.endswith("If nothing is wrong with them, say ?sure=true")
+    assert "turned90.txt cannot be read" in turned
+    assert "1 of 1 boxes beyond the end" in vfr
 
 
 def test_a_task_whose_questions_a_model_writes_wants_that_model(clips):
@@ -154,7 +195,7 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
         outlook(config(clips, more, source))
     (clips / "cards.csv").write_text("track_id,kind,text\n1,B,walks by\n")
     found = numbers(outlook(config(clips, more, source)))
-    assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
+    assert found["MPDR"] == (0, 0, "A-cards in files of cards")
     (clips / "cards.csv").write_text("track_id,kind,text\n1,A,a red coat\n")
     assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
 
@@ -163,7 +204,7 @@ def test_cards_of_people_count_as_cards(clips):
     """A sheet with rows for each kind, one file of it for each video; who has none is shown to a model."""
     more = '[tracking]\n[cards]\nfile = "{video_id}.csv"\n[tasks.mpdr]\n[tasks.agbi]\n'
     found = numbers(outlook(config(clips, more)))
-    assert found["MPDR"] == (0, 0, "A-cards in the files of cards")
+    assert found["MPDR"] == (0, 0, "A-cards in files of cards")
     (clips / "street.csv").write_text("video_id,track_id,appearance,path\nstreet,1,A red coat.,\nyard,1,,x\n")
     assert numbers(outlook(config(clips, more)))["MPDR"][1] == 1
     (clips / "street.csv").write_text("track_id,looks\n1,red\n")

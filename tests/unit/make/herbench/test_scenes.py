@@ -8,7 +8,7 @@ import pytest
 from subjects.herbench_session import session, state
 from subjects.kitchens import material
 from vidence.errors import DataError, UsageError
-from vidence.make.herbench.config import SceneStep
+from vidence.make.herbench.config import HerbenchConfig, SceneStep, SourceRule
 from vidence.make.herbench.scenes import write_all_scenes
 from vidence.seeing.shooting import Shot
 
@@ -68,6 +68,19 @@ def test_a_video_without_cards_says_why(tmp_path, step, said):
     assert one.absent == {"scene_cards": said}
 
 
+def test_a_video_without_its_file_and_a_sheet_that_nobody_filled_in_have_no_cards(tmp_path):
+    """One film of a folder is one shot and has no sheet; the sheet of another one is still empty."""
+    one = filmed(scene_cards="{video_id}.csv")
+    work = session(tmp_path, scenes=SceneStep(false=False, false_model="rules"))
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert one.absent == {"scene_cards": "[scenes] names no model, and the source has no file of scene cards"}
+    (tmp_path / "scenes.csv").write_text("shot_id,start_s,text,false\nshot-0001,1.0,,\nshot-0002,2.0,,\n")
+    one = filmed(scene_cards="scenes.csv")
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert one.material.scene_cards == ()
+    assert one.absent == {"scene_cards": "nobody has filled in scenes.csv"}
+
+
 def test_a_wrong_file_names_the_video(tmp_path):
     (tmp_path / "scenes.jsonl").write_text('{"shot_id": "shot-0009", "text": "A street."}\n')
     one = filmed(scene_cards="scenes.jsonl")
@@ -83,5 +96,24 @@ def test_videos_without_shots_and_sets_without_scenes_are_left_alone(tmp_path):
 
 
 def test_a_step_that_names_nobody_is_refused():
-    with pytest.raises(UsageError, match="names nobody"):
+    with pytest.raises(UsageError, match=r"names nobody who falsifies descriptions; .* or say false = false"):
         SceneStep()
+    assert not SceneStep(false=False).model
+    with pytest.raises(UsageError, match="names nobody who describes shots; give model, or scene_cards"):
+        HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),), scenes=SceneStep(false=False))
+    files = SourceRule(path="v.mp4", scene_cards="scenes.csv")
+    assert HerbenchConfig(name="n", sources=(files,), scenes=SceneStep(false=False)).scenes is not None
+
+
+def test_a_row_on_another_video_is_refused_and_one_on_a_video_of_the_set_left_out(tmp_path):
+    head = "video_id,shot_id,text\n"
+    (tmp_path / "scenes.csv").write_text(f"{head}north,shot-0001,{TEXTS[0]}\n")
+    one = filmed(scene_cards="scenes.csv")
+    with pytest.raises(DataError, match=r"scenes.csv:2: video_id: 'north' found; expected "):
+        write_all_scenes(session(tmp_path), [one], needs=("scene_cards",))
+    work = session(tmp_path)
+    work.video_ids.update({one.video_id, "north"})
+    rows = f"north,shot-0001,{TEXTS[0]}\n{one.video_id},shot-0001,{TEXTS[1]}\n"
+    (tmp_path / "scenes.csv").write_text(head + rows)
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert [card.text for card in one.material.scene_cards] == [TEXTS[1]]

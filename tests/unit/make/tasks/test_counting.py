@@ -32,6 +32,18 @@ def test_other_words_of_the_same_are_said():
     assert target.hint == " Count what may also be called 'rinse pan' or 'clean pan' as well."
 
 
+def test_a_pair_whose_words_another_pair_holds_shares_no_options():
+    """Whoever picks up a pine nuts bag may be seen to pick up pine nuts; the bag is counted all the same."""
+    done = [("pick up", "pine nuts")] * 3 + [("pick up", "pine nuts bag")] * 4
+    done += [("wash", noun) for n, noun in enumerate(("pan", "cup", "fork", "knife"), 5) for _ in range(n)]
+    pairs = found(events(done))["pair"]
+    assert pairs["pick up pine nuts"].within == ("pick up pine nuts bag",)
+    assert not pairs["pick up pine nuts"].options
+    assert not pairs["pick up pine nuts"].reason
+    assert pairs["pick up pine nuts bag"].within == ()
+    assert pairs["pick up pine nuts bag"].options == (4, 5, 6, 7, 8)
+
+
 @pytest.mark.parametrize(
     ("here", "text", "reason"),
     [

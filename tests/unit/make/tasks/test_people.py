@@ -333,6 +333,24 @@ class TestRlpc:
             said = [d for d in drafts(found, structure) if " edge of the frame" in d.question]
             assert [(d.facts["counted"], d.facts["unclear"]) for d in said] == [("6", "1")]
 
+    def test_who_was_left_out_inside_somebody_elses_box_may_be_nobody(self) -> None:
+        """Six walk; left out are a box in one of theirs, which is unclear, and somebody far from all."""
+        walkers = [
+            straight(f"w{i}", first=10 + 40 * i, last=90 + 40 * i, start=(60, 480), end=(930, 480))
+            for i in range(6)
+        ]
+        inside = replace(
+            walkers[0], track_id="twice", boxes_px=walkers[0].boxes_px + np.array([2, 2, -2, -60])
+        )
+        apart = straight("apart", first=300, last=380, start=(60, 300), end=(930, 300))
+        counted = {}
+        for kind in ("reviewed", "given"):
+            tracked = replace(video(walkers, basis=TrackBasis(kind=kind)), others=(inside, apart))
+            found = made("rlpc", material(walkers, {}, a_cards=(), tracked=tracked))
+            (half,) = [d for d in drafts(found, "visited") if "left half" in d.question]
+            counted[kind] = (half.facts["counted"], half.facts["unclear"])
+        assert counted == {"reviewed": ("7", "1"), "given": ("8", "0")}
+
     def test_who_appears_before_anybody_vanished_is_nobodys_rest(self) -> None:
         """The pieces begin while all walkers are in view, so that they are others."""
         found = made("rlpc", self.pieces(FINDS_ALL, first=20))

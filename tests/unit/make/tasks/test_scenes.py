@@ -142,6 +142,35 @@ def test_sva_needs_false_descriptions() -> None:
     assert reasons(made("sva", film())) == {"v": "no-false-scene-cards"}
 
 
+def _true_numbers(draft: Draft) -> list[int]:
+    """The numbers of the true descriptions, in the order of their shots."""
+    true = [name for name, said in draft.facts.items() if said.endswith("true")]
+    return sorted((int(name.split()[1]) for name in true), key=lambda n: draft.facts[f"description {n}"])
+
+
+def test_sva_may_have_three_descriptions_where_five_options_are_left() -> None:
+    """Every second order and set has three; whatever is asked has five options, and the right one is true."""
+    what = film(more=tuple(false(i, f"Nothing but a blue dog in place {i}") for i in range(4)))
+    found = drafts(made("sva", what, most=60, fewest="3"))
+    n_listed: dict[str, set[int]] = {}
+    for draft in found:
+        n = sum(name.startswith("description ") for name in draft.facts)
+        n_listed.setdefault(draft.structure, set()).add(n)
+        true, right = _true_numbers(draft), draft.choices[draft.answer_index]
+        assert len({*draft.choices}) == 5
+        if draft.structure == "which":
+            words = {0: "None of them", n: {3: "All three of them", 4: "All four of them"}[n]}
+            said = [word for word in right.replace(",", " ").split() if word.isdecimal()]
+            assert right == words[len(true)] if len(true) in words else said == [str(i) for i in sorted(true)]
+        if draft.structure == "order" and len(true) >= 2:
+            assert [int(word) for word in right.replace(",", " ").split() if word.isdecimal()] == true
+    assert n_listed == {"first": {4}, "last": {4}, "how-many": {4}, "order": {3, 4}, "which": {3, 4}}
+    usual = drafts(made("sva", what, most=60))
+    assert {sum(name.startswith("description ") for name in d.facts) for d in usual} == {4}
+    with pytest.raises(UsageError, match="fewest"):
+        made("sva", what, fewest="2")
+
+
 def test_false_descriptions_can_be_left_out_of_tso() -> None:
     found = drafts(made("tso", trailer(1), mixed="false"))
     assert found
