@@ -111,7 +111,9 @@ def singled_out(wanted: Single, statements: Statements, rng: Random, *, most: in
     Of some drawn in seeded order the one is taken that leaves about as many as are needed for as many
     statements as are wanted; what the others make needless is dropped again.
     """
-    known = [one for one in statements.about(wanted.category, wanted.member) if one.attribute not in wanted.avoided]
+    known = [
+        one for one in statements.about(wanted.category, wanted.member) if one.attribute not in wanted.avoided
+    ]
     rng.shuffle(known)
     target, rest, taken = 1 << wanted.member, wanted.may, list[Said]()
     size = rest.bit_count()

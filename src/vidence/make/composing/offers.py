@@ -55,18 +55,19 @@ def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> O
     """The options of a proven composition."""
     rng = Random(f"options/{seed}/{proof.composition}")  # noqa: S311 - a seeded draw
     answer, domain = proof.answer.value, proof.answer.domain
-    landed = {
-        one.id: _typed(one.without.values, answer) for one in proof.conditions if one.without.values
-    }
+    landed = {one.id: _typed(one.without.values, answer) for one in proof.conditions if one.without.values}
     is_counted = domain == "count"
     if is_counted:
         return _counted(proof, landed, rules, rng)
     allowed = {
-        name: {v for v in values if not scene.words.is_near(domain, v, answer)} for name, values in landed.items()
+        name: {v for v in values if not scene.words.is_near(domain, v, answer)}
+        for name, values in landed.items()
     }
     cover = cover_of(allowed, most=rules.n - 1)
     if cover is None:
-        return NoOffer("options-hide", f"no {rules.n - 1} wrong values have one for each of {', '.join(allowed)}")
+        return NoOffer(
+            "options-hide", f"no {rules.n - 1} wrong values have one for each of {', '.join(allowed)}"
+        )
     chosen = list(cover)
     for value in _others(domain, scene, rng):
         if len(chosen) == rules.n - 1:
@@ -144,7 +145,9 @@ def _counted(
     assert isinstance(answer, int)  # noqa: S101 - a count
     n_below = rng.randrange(min(rules.n - 1, answer) + 1)
     n_above = rules.n - 1 - n_below
-    below = _numbers(landed, rng, n=n_below, near=range(answer - 1, -1, -1), fits=lambda one: 0 <= one < answer)
+    below = _numbers(
+        landed, rng, n=n_below, near=range(answer - 1, -1, -1), fits=lambda one: 0 <= one < answer
+    )
     above = _numbers(
         landed, rng, n=n_above, near=range(answer + 1, answer + rules.n), fits=lambda one: one > answer
     )
@@ -153,7 +156,9 @@ def _counted(
 
 def _numbers(landed, rng, *, n, near, fits) -> list[int]:  # type: ignore[no-untyped-def]
     """So many numbers on one side of the answer: those on which most conditions land, then the nearest."""
-    counts = Counter(one for values in landed.values() for one in values if isinstance(one, int) and fits(one))
+    counts = Counter(
+        one for values in landed.values() for one in values if isinstance(one, int) and fits(one)
+    )
     chosen: list[int] = []
     left = {name: {v for v in values if fits(v)} for name, values in landed.items()}
     while len(chosen) < n and any(left.values()):
@@ -181,7 +186,9 @@ def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> 
         key = domain, str(one.options[0])
         most = max(rules.at_least - 1, int(rules.most_right * shares[key] / rules.n))
         if right[key] >= most:
-            gone[one.composition] = f"{key[1]} of {domain} is right {most} times of {shares[key]} offers already"
+            gone[one.composition] = (
+                f"{key[1]} of {domain} is right {most} times of {shares[key]} offers already"
+            )
         else:
             right[key] += 1
     return gone

@@ -131,7 +131,9 @@ def cell_of(made: Composed) -> Wanted:
 
 def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
-    able: set[Skill] = {"temporal", "correspondence"} | {one.skill for one in search.scene.words.relations.values()}
+    able: set[Skill] = {"temporal", "correspondence"} | {
+        one.skill for one in search.scene.words.relations.values()
+    }
     rare = [one for one in get_args(Skill) if one in able and skills[one] < LEAST_SKILL * n]
     return min(rare, key=lambda one: skills[one]) if rare else None
 
@@ -190,7 +192,9 @@ def _unnamed(raw: object) -> object:
     if isinstance(raw, dict):
         made = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
         if isinstance(made.get("atoms"), list):
-            made["atoms"] = sorted(made["atoms"], key=lambda one: msgspec.json.encode(one, order="deterministic"))
+            made["atoms"] = sorted(
+                made["atoms"], key=lambda one: msgspec.json.encode(one, order="deterministic")
+            )
         return made
     return [_unnamed(one) for one in raw] if isinstance(raw, list | tuple) else raw
 

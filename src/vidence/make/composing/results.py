@@ -44,6 +44,10 @@ _Env: TypeAlias = dict[str, ValueOrNumber]
 _State: TypeAlias = tuple[_Env, Binding, int]
 
 
+_FEW = 24
+"""Of so many the times are sorted; among more the first of all is found sooner."""
+
+
 class Found(Record):
     """What the search knows of a composition: the fields of a proof that it computes itself.
 
@@ -102,7 +106,9 @@ def step_of(step: Step) -> _Known | None:
                 return Pick(step.variable, members, how, one.by == "ends", one.condition)
         case AttributeOf(of=Variable(name=name), at=None, name=word):
             return Read(step.variable, name, word)
-        case Aggregate(how="count", of=Members() as members) if step.variable == "answer" and _is_plain(members):
+        case Aggregate(how="count", of=Members() as members) if step.variable == "answer" and _is_plain(
+            members
+        ):
             return Pick(step.variable, members, "count")
         case _:
             pass
@@ -165,7 +171,14 @@ class Results:
             )
             for i in range(len(self.steps))
         ]
+        self._of = {
+            one.variable: (frozenset(atom.condition for atom in one.members.atoms), variables_in(one.members))
+            for one in self.steps
+            if isinstance(one, Pick)
+        }
         self.types = self._typed()
+        self._counts: dict[int, tuple[tuple[ValueOrNumber, int], ...]] = {}
+        self._others: dict[ValueOrNumber, int] = {}
         self._sets: dict[tuple[object, ...], tuple[int, int, bool]] = {}
         self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], bool, bool]] = {}
 
@@ -177,7 +190,9 @@ class Results:
             if isinstance(step, Pick):
                 found[step.variable] = "" if step.how == "count" else step.members.category
             else:
-                found[step.variable] = roles.get(step.word, step.word) if self._is_role(step, found) else step.word
+                found[step.variable] = (
+                    roles.get(step.word, step.word) if self._is_role(step, found) else step.word
+                )
         return found
 
     def _is_role(self, step: Read, found: dict[str, str]) -> bool:
@@ -188,7 +203,8 @@ class Results:
 
     def members(self, step: Pick, env: _Env, dropped: frozenset[str]) -> tuple[int, int, bool]:
         """Who certainly is in a set, who may be, and whether members may be missing."""
-        key = (step.variable, dropped & _all_of(step), *[env[name] for name in _used(step)])
+        own, used = self._of[step.variable]
+        key = (step.variable, dropped & own, *[env[name] for name in used])
         if key not in self._sets:
             category, scene = step.members.category, self.scene
             must = may = scene.everybody[category]
@@ -232,17 +248,15 @@ class Results:
         order, untimed = self.scene.in_order(step.members.category, by_end=step.by_end)
         if untimed & may:
             return 0, True
-        there = [one for one in (order if step.how == "first" else reversed(order)) if may >> one[1] & 1]
-        at, place = next(one for one in there if must >> one[1] & 1)
-        for time, other in there:
-            if other != place and (abs(time - at) < self.scene.margin_s or time == at):
-                return 0, True
-            if other == place:
-                continue
-            is_before = time < at if step.how == "first" else time > at
-            if is_before:
-                return 0, True
-        return 1 << place, False
+        if may.bit_count() <= _FEW:
+            times = self.scene.times(step.members.category, by_end=step.by_end)
+            order = sorted([(times[i], i) for i in bits(may)])
+        there = (one for one in (order if step.how == "first" else reversed(order)) if may >> one[1] & 1)
+        at, place = next(there)
+        time, _ = next(there)
+        # Whoever comes first has to be in the set for certain, and the next one has to come later for certain.
+        is_open = not must >> place & 1 or abs(time - at) < self.scene.margin_s or time == at
+        return (0, True) if is_open else (1 << place, False)
 
     # ----------------------------------------------------------------------- results
 
@@ -295,7 +309,11 @@ class Results:
         listed = scene.words.attributes[domain].values
         if listed:
             return listed
-        told = {fact for category in scene.words.attributes[domain].of for fact in scene.column(category, domain).values}
+        told = {
+            fact
+            for category in scene.words.attributes[domain].of
+            for fact in scene.column(category, domain).values
+        }
         return sorted(told, key=lambda one: (isinstance(one, str), one))
 
     def reached(
@@ -354,9 +372,12 @@ class Results:
         column = self.scene.column(pick.members.category, last.word)
         found.is_doubtful |= doubt or bool(mask & column.doubtful)
         found.is_several |= several
-        for value, who in column.values.items():
-            if n := (mask & who).bit_count():
-                found.values[value] = found.values.get(value, 0) + n * count
+        counts = self._counts.get(mask)
+        if counts is None:
+            told = ((value, (mask & who).bit_count()) for value, who in column.values.items())
+            counts = self._counts[mask] = tuple(one for one in told if one[1])
+        for value, n in counts:
+            found.values[value] = found.values.get(value, 0) + n * count
         if found.first is None and mask:
             found.first = self._first(pick, column.told, mask, binding, None)
         if answer is not None and found.other is None:
@@ -380,10 +401,12 @@ class Results:
 
     def others(self, category: str, word: str, answer: ValueOrNumber) -> int:
         """Who of a category certainly has another value than the answer."""
-        who = 0
-        for value, mask in self.scene.column(category, word).values.items():
-            who |= mask if self.is_other(value, answer) else 0
-        return who
+        if answer not in self._others:
+            who = 0
+            for value, mask in self.scene.column(category, word).values.items():
+                who |= mask if self.is_other(value, answer) else 0
+            self._others[answer] = who
+        return self._others[answer]
 
     @property
     def domain(self) -> str:
@@ -395,7 +418,9 @@ class Results:
         """Whether a value certainly is not the answer."""
         return value != answer and not self.scene.words.is_near(self.domain, value, answer)
 
-    def goes_elsewhere(self, dropped: frozenset[str], answer: ValueOrNumber) -> Literal["other", "same", "unknown", "nothing"]:
+    def goes_elsewhere(
+        self, dropped: frozenset[str], answer: ValueOrNumber
+    ) -> Literal["other", "same", "unknown", "nothing"]:
         """What comes out without some conditions; stops at the first other value."""
         is_doubtful, n = False, 0
         last = self.steps[-1]
@@ -410,7 +435,9 @@ class Results:
                 mask, doubt, _ = self._picked(pick, env, dropped)
                 if mask & self.others(pick.members.category, last.word, answer):
                     return "other"
-                is_doubtful |= doubt or bool(mask & self.scene.column(pick.members.category, last.word).doubtful)
+                is_doubtful |= doubt or bool(
+                    mask & self.scene.column(pick.members.category, last.word).doubtful
+                )
                 n += bool(mask)
                 continue
             values, doubt = self._last_values(last, env, dropped)
@@ -436,14 +463,6 @@ class Results:
         yield from go(0, {})
 
 
-def _all_of(step: Pick) -> frozenset[str]:
-    return frozenset(atom.condition for atom in step.members.atoms)
-
-
-def _used(step: Pick) -> tuple[str, ...]:
-    return variables_in(step.members)
-
-
 # --------------------------------------------------------------------------- the proof
 
 
@@ -455,7 +474,9 @@ def find_proof(composition: Composition, scene: SceneBits) -> Found | Refused:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
     names = tuple(one.id for one in composition.conditions)
-    if needless := tuple(name for name in names if results.goes_elsewhere(frozenset([name]), answer) == "same"):
+    if needless := tuple(
+        name for name in names if results.goes_elsewhere(frozenset([name]), answer) == "same"
+    ):
         return Refused(reason="unneeded", conditions=needless)
     conditions = []
     for one in composition.conditions:
@@ -497,7 +518,9 @@ def _without(results: Results, answer: ValueOrNumber, dropped: frozenset[str], f
     guess = found.share(answer)
     if found.other is not None:
         value, binding = found.other
-        names = sorted({str(v) for v in binding.values() if str(v) in results.scene.scene.entities}, key=natural)
+        names = sorted(
+            {str(v) for v in binding.values() if str(v) in results.scene.scene.entities}, key=natural
+        )
         seen_at = {time for name in names for time in results.scene.seen_at.get(name, ())}
         spans = {span for name in names for span in results.scene.scene.entities[name].spans}
         witness = Witness(
@@ -528,9 +551,7 @@ def _subsets(results: Results, names: Sequence[str], answer: ValueOrNumber) -> S
     return Subsets(mode="all", tried=tried)
 
 
-def _steps(
-    results: Results, binding: Binding, answer: ValueOrNumber, logic: str
-) -> Iterator[StepProof]:
+def _steps(results: Results, binding: Binding, answer: ValueOrNumber, logic: str) -> Iterator[StepProof]:
     for step in results.steps[:-1]:
         is_number = isinstance(step, Read) and _is_number(step, results)
         is_whole = logic == "sequential" and not is_number

@@ -93,6 +93,9 @@ class SceneBits:
         self._compared: dict[tuple[str, str, str, ValueOrNumber], Masks] = {}
         self._related: dict[tuple[str, str, str], Masks] = {}
         self._timed: dict[tuple[str, str, str], Masks] = {}
+        self._listed: dict[str, bool] = {}
+        self._times: dict[tuple[str, bool], dict[int, float]] = {}
+        self._told_of: dict[tuple[str, str], tuple[tuple[ValueOrNumber, ...], bool]] = {}
         self._in_order: dict[tuple[str, bool], tuple[list[tuple[float, int]], int]] = {}
 
     def _state(self, fact: RelationFact) -> None:
@@ -131,6 +134,11 @@ class SceneBits:
 
     def lists_all(self, category: str) -> bool:
         """Whether every member of a category is listed."""
+        if category not in self._listed:
+            self._listed[category] = self._lists(category)
+        return self._listed[category]
+
+    def _lists(self, category: str) -> bool:
         listed = {word for word, _ in self.scene.complete}
         at, above = category, [category]
         while at in self.words.categories and (at := self.words.categories[at].parent):
@@ -149,6 +157,12 @@ class SceneBits:
 
     def told(self, name: str, attribute: str) -> tuple[tuple[ValueOrNumber, ...], bool]:
         """The values of an attribute of one entity, each once, and whether others may be missing."""
+        key = name, attribute
+        if key not in self._told_of:
+            self._told_of[key] = self._tell(name, attribute)
+        return self._told_of[key]
+
+    def _tell(self, name: str, attribute: str) -> tuple[tuple[ValueOrNumber, ...], bool]:
         if name in self.events and attribute not in self.words.attributes:
             return self._of_event(self.events[name], attribute)
         if ("attribute", name, attribute) in self._wrong:
@@ -269,7 +283,9 @@ class SceneBits:
         match how:
             case "during":
                 gap = max(
-                    _shared(a, b) for a in self.scene.entities[name].spans for b in self.scene.entities[of].spans
+                    _shared(a, b)
+                    for a in self.scene.entities[name].spans
+                    for b in self.scene.entities[of].spans
                 )
             case "before":
                 gap = first - end
@@ -293,6 +309,13 @@ class SceneBits:
                     untimed |= 1 << i
             self._in_order[key] = sorted(timed), untimed
         return self._in_order[key]
+
+    def times(self, category: str, *, by_end: bool) -> dict[int, float]:
+        """The times of the members of a category by their places, of those that have one."""
+        key = category, by_end
+        if key not in self._times:
+            self._times[key] = {i: time for time, i in self.in_order(category, by_end=by_end)[0]}
+        return self._times[key]
 
 
 def _masks(names: Sequence[str], sign: Callable[[str], _Sign]) -> Masks:

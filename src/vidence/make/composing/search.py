@@ -114,7 +114,11 @@ class Search:
         words, found = self.scene.words, list[Shape]()
         if wanted.logic == "conjunctive":
             found = ["attribute"] if self._asked(wanted.type, entities=True) else []
-            return (*found, "count") if wanted.type == "attribute" and self.statements.categories else tuple(found)
+            return (
+                (*found, "count")
+                if wanted.type == "attribute" and self.statements.categories
+                else tuple(found)
+            )
         if is_action and self._asked("action") and any(kind.roles for kind in words.events.values()):
             found.append("then")
         if self._asked(wanted.type, entities=True):
@@ -215,17 +219,25 @@ class Search:
         if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
             return None
         program = _Program()
-        program.add("answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken))))
+        program.add(
+            "answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken)))
+        )
         return program
 
     # ----------------------------------------------------------------------- sequential
 
-    def _anchor(self, program: _Program, variable: str, name: str, n: int, *, avoided: Sequence[str] = ()) -> bool:
+    def _anchor(
+        self, program: _Program, variable: str, name: str, n: int, *, avoided: Sequence[str] = ()
+    ) -> bool:
         """Steps that end with a variable for an entity: by what it is like, or by what it does."""
         roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
         if roles:
             event, role = self.rng.choice(roles)
-            said = self._single(EVENT, self.scene.place[EVENT][event], 1) if self.scene.lists_all(EVENT) else None
+            said = (
+                self._single(EVENT, self.scene.place[EVENT][event], 1)
+                if self.scene.lists_all(EVENT)
+                else None
+            )
             if said:
                 pick = self._the(program, f"{variable}E", EVENT, program.atoms(said))
                 program.add(variable, AttributeOf(of=Variable(name=pick), name=role))
@@ -309,7 +321,9 @@ class Search:
     def _related(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene, words, n = self.scene, self.scene.words, self._shares(wanted)
         target = self._member(asked.category)
-        known = [r for r, one in words.relations.items() if any(words.is_a(asked.category, of) for of in one.of)]
+        known = [
+            r for r, one in words.relations.items() if any(words.is_a(asked.category, of) for of in one.of)
+        ]
         if not known:
             return None
         relation = self.rng.choice(known)
@@ -368,7 +382,9 @@ class Search:
         program = _Program()
         if anchor is None or not self._anchor(program, "A", anchor, n_anchor):
             return None
-        word: Literal["appears_after", "appears_before"] = "appears_after" if how == "first" else "appears_before"
+        word: Literal["appears_after", "appears_before"] = (
+            "appears_after" if how == "first" else "appears_before"
+        )
         atoms = (
             *program.atoms(taken),
             Timed(how=word, of=Variable(name="A"), condition=program.condition("temporal")),
@@ -455,7 +471,11 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
             kept = tuple(
                 atom
                 for atom in value.of.atoms
-                if not (isinstance(atom, Compare) and isinstance(atom.value, Literally) and atom.condition == condition)
+                if not (
+                    isinstance(atom, Compare)
+                    and isinstance(atom.value, Literally)
+                    and atom.condition == condition
+                )
             )
             is_found |= len(kept) < len(value.of.atoms)
             value = _with_members(value, Members(category=value.of.category, atoms=kept))
