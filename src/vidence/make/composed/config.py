@@ -44,14 +44,14 @@ class ReviewFrom(Record, omit_defaults=True):
 
 
 class ReleaseAs(Record, omit_defaults=True):
-    """Under which version the questions are put into a folder with checksums; `unreviewed`: without a review."""
+    """The version under which the questions are put into a folder; `unreviewed`: without a review."""
 
     version: Annotated[str, Meta(pattern=r"^[A-Za-z0-9-][A-Za-z0-9.-]*$")]
     unreviewed: bool = False
 
 
 class ComposeConfig(Record, omit_defaults=True):
-    """The configuration; paths start from its folder. `media` is the folder that the videos of scenes are in."""
+    """The configuration; paths start from its folder. `media` is the folder with the videos of scenes."""
 
     name: str
     scenes: tuple[str, ...] | str

@@ -7,7 +7,7 @@ import msgspec
 from vidence.make.composing.offers import Offer
 from vidence.make.composing.search import Composed
 from vidence.make.pipeline.material import BY_MODEL, Draft
-from vidence.make.scene_graph.composition import Composition, composition_sha256
+from vidence.make.scene_graph.composition import Composition
 from vidence.make.scene_graph.proof import Proof
 from vidence.make.scene_graph.scene import Header, Scene
 from vidence.records import Evidence, Media, Record
@@ -36,8 +36,15 @@ def finished(one: Composed, offered: Offer, question: str) -> Composition:
     )
 
 
+class Words(Record):
+    """The words of a question, and how they were compared with its program."""
+
+    question: str
+    verdict: str
+
+
 def draft_of(
-    one: Composed, proof: Proof, offered: Offer, *, question: str, wording: str, scene: Scene, benchmark: str
+    one: Composed, proof: Proof, offered: Offer, *, words: Words, scene: Scene, benchmark: str
 ) -> Draft:
     """A question on its way through the gates; the right option comes first until the letters are spread."""
     header = scene.header
@@ -48,13 +55,13 @@ def draft_of(
         task=TASK,
         structure=f"{proof.logic} {one.shape}",
         video_id=path,
-        question=question,
+        question=words.question,
         choices=tuple(map(str, offered.options)),
         answer_index=0,
         evidence=tuple(_evidence(proof, scene)),
         k=None,
         truth=truth,
-        tags=_tags(one, proof, offered, header, wording),
+        tags=_tags(one, proof, offered) | _said(header, words),
         facts={name: str(value) for name, value in proof.binding.items()},
         media=(Media(path=path),),
         source_id=header.source_id,
@@ -62,7 +69,11 @@ def draft_of(
     )
 
 
-def _tags(one: Composed, proof: Proof, offered: Offer, header: Header, wording: str) -> dict[str, str]:
+def _said(header: Header, words: Words) -> dict[str, str]:
+    return {"wording": words.verdict} | ({"category": header.category} if header.category else {})
+
+
+def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
     skills = sorted({condition.skill for condition in proof.conditions})
     found = {
         "logic": proof.logic,
@@ -71,8 +82,6 @@ def _tags(one: Composed, proof: Proof, offered: Offer, header: Header, wording: 
         "depth": str(proof.depth),
         "skills": ", ".join(skills),
         "answer_type": proof.answer.type,
-        "category": header.category,
-        "wording": wording,
         "no_witness_option": ", ".join(offered.without_place),
     }
     return {name: value for name, value in found.items() if value}

@@ -37,7 +37,7 @@ _FENCE = re.compile(r"^```\w*\n?|```$", re.MULTILINE)
 
 
 class Worded(Record, omit_defaults=True):
-    """The words of a question, and how the program that was read out of them compares; or why there are none."""
+    """The words of a question, and how what was read out of them compares; or why there are none."""
 
     question: str = ""
     verdict: str = ""
@@ -195,10 +195,8 @@ def _shape(steps: tuple[Step, ...]) -> object:
                 return known.get(str(raw["name"]), raw)
             hidden = {"condition", "pick", "column"}
             made = {key: put(value) for key, value in raw.items() if key not in hidden}
-            if isinstance(made.get("atoms"), list):
-                made["atoms"] = sorted(
-                    made["atoms"], key=lambda a: msgspec.json.encode(a, order="deterministic")
-                )
+            if isinstance(atoms := made.get("atoms"), list):
+                made["atoms"] = sorted(atoms, key=lambda a: msgspec.json.encode(a, order="deterministic"))
             return made
         return [put(one) for one in raw] if isinstance(raw, list | tuple) else raw
 
@@ -224,29 +222,15 @@ def _values(composition: Composition, world: World) -> object:
 
 def variant(scene: Scene, *, seed: int, number: int) -> Scene:
     """A scene with values and spans changed about among the members of each category."""
-    rng = Random(f"variant/{seed}/{scene.header.scene}/{number}")  # noqa: S311 - a seeded draw
-    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for i, fact in enumerate(scene.facts):
-        if isinstance(fact, AttributeFact):
-            groups[scene.entities[fact.of].category, fact.name].append(i)
-        elif isinstance(fact, EventFact):
-            groups["event", ""].append(i)
-    facts: list[Fact] = list(scene.facts)
-    for places in groups.values():
-        moved = rng.sample(places, len(places))
-        for here, there in zip(places, moved, strict=True):
-            one, other = scene.facts[here], scene.facts[there]
-            if isinstance(one, AttributeFact) and isinstance(other, AttributeFact):
-                facts[here] = msgspec.structs.replace(one, value=other.value, id="")
-            elif isinstance(one, EventFact) and isinstance(other, EventFact):
-                facts[here] = msgspec.structs.replace(one, span=other.span)
+    rng = Random(f"variant/{seed}/{scene.header.scene}/{number}")
+    facts = _moved_facts(scene, rng)
     entities = dict(scene.entities)
     by_category: dict[str, list[Entity]] = defaultdict(list)
     for entity in scene.entities.values():
         by_category[entity.category].append(entity)
     for some in by_category.values():
-        for entity, other_entity in zip(some, rng.sample(some, len(some)), strict=True):
-            entities[entity.entity] = msgspec.structs.replace(entity, spans=other_entity.spans)
+        for entity, other in zip(some, rng.sample(some, len(some)), strict=True):
+            entities[entity.entity] = msgspec.structs.replace(entity, spans=other.spans)
     for fact in facts:
         if isinstance(fact, EventFact):
             entities[fact.id] = msgspec.structs.replace(entities[fact.id], spans=(fact.span,))
@@ -259,3 +243,22 @@ def variant(scene: Scene, *, seed: int, number: int) -> Scene:
         complete=scene.complete,
         contradictions=tuple(find_contradictions(changed, scene.vocabulary)),
     )
+
+
+def _moved_facts(scene: Scene, rng: Random) -> list[Fact]:
+    """The facts with values changed about among those of one attribute, and spans among events."""
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, fact in enumerate(scene.facts):
+        if isinstance(fact, AttributeFact):
+            groups[scene.entities[fact.of].category, fact.name].append(i)
+        elif isinstance(fact, EventFact):
+            groups["event", ""].append(i)
+    facts: list[Fact] = list(scene.facts)
+    for places in groups.values():
+        for here, there in zip(places, rng.sample(places, len(places)), strict=True):
+            one, other = scene.facts[here], scene.facts[there]
+            if isinstance(one, AttributeFact) and isinstance(other, AttributeFact):
+                facts[here] = msgspec.structs.replace(one, value=other.value, id="")
+            elif isinstance(one, EventFact) and isinstance(other, EventFact):
+                facts[here] = msgspec.structs.replace(one, span=other.span)
+    return facts

@@ -43,7 +43,7 @@ def differences(found: Found, proof: Proof) -> tuple[str, ...]:
     return tuple(name for name in found.__struct_fields__ if getattr(found, name) != getattr(proof, name))
 
 
-def faults_of_options(one: Composed, offered: Offer, proof: Proof, world: World) -> list[str]:
+def faults_of_options(one: Composed, offered: Offer, *, proof: Proof, world: World) -> list[str]:
     """What the verifier has against the options, but for the witnesses that are known to have no place."""
     asked = msgspec.structs.replace(one.composition, options=offered.options)
     return [

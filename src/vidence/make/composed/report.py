@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from vidence.make.pipeline.ledger import Account
-from vidence.make.pipeline.output import letter_of
 from vidence.make.pipeline.material import Draft
+from vidence.make.pipeline.output import letter_of
 from vidence.make.scene_graph.proof import Proof
 
 
@@ -12,6 +12,7 @@ def report_text(
     name: str,
     drafts: Sequence[Draft],
     proofs: Mapping[str, Proof],
+    *,
     account: Account,
     sentences: Sequence[str],
 ) -> str:

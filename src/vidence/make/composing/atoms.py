@@ -82,7 +82,7 @@ class Statements:
             signs: tuple[Literal["==", "!="], ...] = ("==", "!=") if self._negations else ("==",)
             for value in scene.column(category, name).values:
                 for how in signs if known is not None and not known.number else signs[:1]:
-                    masks = scene.compared(category, name, how, value)
+                    masks = scene.compared(category, name, how=how, value=value)
                     if masks.must and masks.may != everybody:
                         yield Said(name, how, value, masks, skill)
 

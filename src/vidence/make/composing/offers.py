@@ -53,12 +53,12 @@ class NoOffer:
 
 def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> Offer | NoOffer:
     """The options of a proven composition."""
-    rng = Random(f"options/{seed}/{proof.composition}")  # noqa: S311 - a seeded draw
+    rng = Random(f"options/{seed}/{proof.composition}")
     answer, domain = proof.answer.value, proof.answer.domain
     landed = {one.id: _typed(one.without.values, answer) for one in proof.conditions if one.without.values}
     is_counted = domain == "count"
     if is_counted:
-        return _counted(proof, landed, rules, rng)
+        return _counted(proof, landed, rules, rng=rng)
     allowed = {
         name: {v for v in values if not scene.words.is_near(domain, v, answer)}
         for name, values in landed.items()
@@ -78,6 +78,7 @@ def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> O
             chosen.append(value)
     if len(chosen) < rules.n - 1:
         return NoOffer("too-few-values", f"{domain} has {len(chosen) + 1} values that can be told apart")
+    rng.shuffle(chosen)
     return _made(proof, [answer, *chosen], landed)
 
 
@@ -134,9 +135,9 @@ def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumbe
 
 
 def _counted(
-    proof: Proof, landed: Mapping[str, set[ValueOrNumber]], rules: OptionRules, rng: Random
+    proof: Proof, landed: Mapping[str, set[ValueOrNumber]], rules: OptionRules, *, rng: Random
 ) -> Offer | NoOffer:
-    """Numbers around the answer. Its rank is drawn first, among those that it can have; witnesses fill places.
+    """Numbers around the answer. Its rank is drawn first, of those it can have; witnesses fill places.
 
     Without a condition of the counted set there are only more, so that witnesses alone would make the
     smallest number right.
@@ -145,28 +146,24 @@ def _counted(
     assert isinstance(answer, int)  # noqa: S101 - a count
     n_below = rng.randrange(min(rules.n - 1, answer) + 1)
     n_above = rules.n - 1 - n_below
-    below = _numbers(
-        landed, rng, n=n_below, near=range(answer - 1, -1, -1), fits=lambda one: 0 <= one < answer
-    )
-    above = _numbers(
-        landed, rng, n=n_above, near=range(answer + 1, answer + rules.n), fits=lambda one: one > answer
-    )
-    return _made(proof, [answer, *sorted([*below, *above])], landed)
+    fewer = {name: {v for v in map(int, values) if 0 <= v < answer} for name, values in landed.items()}
+    more = {name: {v for v in map(int, values) if v > answer} for name, values in landed.items()}
+    below = _numbers(fewer, n=n_below, near=range(answer - 1, -1, -1))
+    above = _numbers(more, n=n_above, near=range(answer + 1, answer + rules.n))
+    others: list[ValueOrNumber] = [*below, *above]
+    rng.shuffle(others)
+    return _made(proof, [answer, *others], landed)
 
 
-def _numbers(landed, rng, *, n, near, fits) -> list[int]:  # type: ignore[no-untyped-def]
+def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> list[int]:
     """So many numbers on one side of the answer: those on which most conditions land, then the nearest."""
-    counts = Counter(
-        one for values in landed.values() for one in values if isinstance(one, int) and fits(one)
-    )
     chosen: list[int] = []
-    left = {name: {v for v in values if fits(v)} for name, values in landed.items()}
-    while len(chosen) < n and any(left.values()):
-        best = max(sorted(counts), key=lambda v: sum(v in some for some in left.values()))
-        chosen.append(best)
-        left = {name: some for name, some in left.items() if best not in some}
-    chosen += [one for one in near if one not in chosen][: n - len(chosen)]
-    return chosen
+    left = {name: values for name, values in landed.items() if values}
+    while len(chosen) < n and left:
+        known = sorted({value for values in left.values() for value in values})
+        chosen.append(max(known, key=lambda v: sum(v in values for values in left.values())))
+        left = {name: values for name, values in left.items() if chosen[-1] not in values}
+    return chosen + [one for one in near if one not in chosen][: n - len(chosen)]
 
 
 def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> dict[str, str]:

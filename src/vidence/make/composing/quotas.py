@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import get_args
 
 import msgspec
 
@@ -40,7 +39,7 @@ class Quota(Record, omit_defaults=True):
         fewest, most = self.conditions
         if not fewest <= most <= MOST_CONDITIONS:
             raise UsageError(
-                f"conditions are [{fewest}, {most}]; expected the fewest and the most, {MOST_CONDITIONS} or less"
+                f"conditions are [{fewest}, {most}]; expected fewest and most, up to {MOST_CONDITIONS}"
             )
 
     @property
@@ -51,7 +50,7 @@ class Quota(Record, omit_defaults=True):
 
 
 class Strength(Record, omit_defaults=True):
-    """How often somebody may be right who ignores a condition (`most_guess`), or all of them (`most_prior`)."""
+    """How often somebody may be right who ignores a condition (`most_guess`), or all (`most_prior`)."""
 
     most_guess: Share = 0.5
     most_prior: Share = 0.4
@@ -79,7 +78,7 @@ class _Video:
 
     def __init__(self, name: str, scene: SceneBits, quota: Quota, *, seed: int) -> None:
         self.name, self.quota = name, quota
-        self.rng = Random(f"compose/{seed}/{name}")  # noqa: S311 - a seeded draw
+        self.rng = Random(f"compose/{seed}/{name}")
         self.search = Search(scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0])
         self.n = self.n_tried = 0
         self.dead: dict[Wanted, str] = {}
@@ -131,10 +130,9 @@ def cell_of(made: Composed) -> Wanted:
 
 def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
-    able: set[Skill] = {"temporal", "correspondence"} | {
-        one.skill for one in search.scene.words.relations.values()
-    }
-    rare = [one for one in get_args(Skill) if one in able and skills[one] < LEAST_SKILL * n]
+    relations = search.scene.words.relations.values()
+    able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
     return min(rare, key=lambda one: skills[one]) if rare else None
 
 
@@ -191,10 +189,8 @@ def _program(made: Composed) -> bytes:
 def _unnamed(raw: object) -> object:
     if isinstance(raw, dict):
         made = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
-        if isinstance(made.get("atoms"), list):
-            made["atoms"] = sorted(
-                made["atoms"], key=lambda one: msgspec.json.encode(one, order="deterministic")
-            )
+        if isinstance(atoms := made.get("atoms"), list):
+            made["atoms"] = sorted(atoms, key=lambda one: msgspec.json.encode(one, order="deterministic"))
         return made
     return [_unnamed(one) for one in raw] if isinstance(raw, list | tuple) else raw
 

@@ -1,7 +1,7 @@
-"""What the steps of a composition allow when conditions are left out, by bit operations; and the proof of it.
+"""What the steps of a composition allow without some conditions, by bit operations; and the proof of it.
 
-Only the programs that the search writes are known here (`is_known`): steps that pick `the`, `first` or `last` of
-a category under atoms, steps that read a value or a role, and an answer that is read or counted.
+Only the programs that the search writes are known here (`is_known`): steps that pick `the`, `first` or
+`last` of a category under atoms, steps that read a value or a role, and an answer that is read or counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from vidence.make.composing.scene_bits import TIME_WORDS, SceneBits, bits
+from vidence.make.composing.scene_bits import TIME_WORDS, Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
     Atom,
@@ -162,12 +162,12 @@ class Results:
         if len(self.steps) < len(known):
             raise ValueError(f"{composition.composition}: a step is of a kind that is not evaluated here")
         self.inside = [frozenset(conditions_in(step.value)) for step in composition.steps]
-        self._uses = [variables_in(step.value) for step in composition.steps]
+        self.uses = [variables_in(step.value) for step in composition.steps]
         self._live = [
             tuple(
                 s.variable
                 for s in self.steps[: i + 1]
-                if any(s.variable in uses for uses in self._uses[i + 1 :])
+                if any(s.variable in uses for uses in self.uses[i + 1 :])
             )
             for i in range(len(self.steps))
         ]
@@ -220,12 +220,12 @@ class Results:
             self._sets[key] = must, may, not is_listed
         return self._sets[key]
 
-    def _masks(self, atom: Atom, category: str, env: _Env):  # type: ignore[no-untyped-def]
+    def _masks(self, atom: Atom, category: str, env: _Env) -> Masks:
         match atom:
             case Compare(value=Literally(value=value)):
-                return self.scene.compared(category, atom.attribute, atom.how, value)
+                return self.scene.compared(category, atom.attribute, how=atom.how, value=value)
             case Compare(value=Variable(name=name)):
-                return self.scene.compared(category, atom.attribute, atom.how, env[name])
+                return self.scene.compared(category, atom.attribute, how=atom.how, value=env[name])
             case Related(to=Variable(name=name)):
                 return self.scene.related(category, atom.relation, str(env[name]))
             case Timed(of=Variable(name=name)):
@@ -238,9 +238,9 @@ class Results:
         must, may, is_open = self.members(step, env, dropped)
         if step.how == "the" or step.condition in dropped:
             return must, must != may or is_open, must.bit_count() > 1 and step.how == "the"
-        return (*self._chosen(step, must, may, is_open), False)
+        return (*self._chosen(step, must, may=may, is_open=is_open), False)
 
-    def _chosen(self, step: Pick, must: int, may: int, is_open: bool) -> tuple[int, bool]:
+    def _chosen(self, step: Pick, must: int, *, may: int, is_open: bool) -> tuple[int, bool]:
         if is_open:
             return 0, True
         if not must or may.bit_count() == 1:
@@ -254,7 +254,7 @@ class Results:
         there = (one for one in (order if step.how == "first" else reversed(order)) if may >> one[1] & 1)
         at, place = next(there)
         time, _ = next(there)
-        # Whoever comes first has to be in the set for certain, and the next one has to come later for certain.
+        # Whoever comes first has to be in the set, and the next one has to come later, for certain.
         is_open = not must >> place & 1 or abs(time - at) < self.scene.margin_s or time == at
         return (0, True) if is_open else (1 << place, False)
 
@@ -319,7 +319,7 @@ class Results:
     def reached(
         self, dropped: frozenset[str], *, free: str = "", answer: ValueOrNumber | None = None
     ) -> Reached:
-        """Every value with the number of its bindings; `other` is the first binding that certainly has another."""
+        """Every value with the number of its bindings; `other` is the first that certainly has another."""
         found = Reached({})
         last = self.steps[-1]
         is_joined = self._is_joined and free != self.steps[-2].variable
@@ -327,12 +327,12 @@ class Results:
         states, found.is_doubtful, found.is_several = self.states(n, dropped, free)
         for env, binding, count in states:
             if is_joined:
-                self._add_read(found, (env, binding, count), dropped, answer)
+                self._add_read(found, (env, binding, count), dropped=dropped, answer=answer)
             else:
                 values, doubt = self._last_values(last, env, dropped)
                 found.is_doubtful |= doubt
                 for value in values:
-                    self._add(found, value, count, binding, answer)
+                    self._add(found, (env, binding, count), value=value, answer=answer)
         return found
 
     @property
@@ -353,8 +353,9 @@ class Results:
         return ([], True) if must != may or is_open else ([must.bit_count()], False)
 
     def _add(
-        self, found: Reached, value: ValueOrNumber, count: int, binding: Binding, answer: ValueOrNumber | None
+        self, found: Reached, state: _State, *, value: ValueOrNumber, answer: ValueOrNumber | None
     ) -> None:
+        _, binding, count = state
         found.values[value] = found.values.get(value, 0) + count
         if found.first is None:
             found.first = value, binding
@@ -362,7 +363,7 @@ class Results:
             found.other = value, binding
 
     def _add_read(
-        self, found: Reached, state: _State, dropped: frozenset[str], answer: ValueOrNumber | None
+        self, found: Reached, state: _State, *, dropped: frozenset[str], answer: ValueOrNumber | None
     ) -> None:
         """Add what the last pick and what is read of it give, without going through the members."""
         env, binding, count = state
@@ -379,19 +380,20 @@ class Results:
         for value, n in counts:
             found.values[value] = found.values.get(value, 0) + n * count
         if found.first is None and mask:
-            found.first = self._first(pick, column.told, mask, binding, None)
+            found.first = self._first(pick, column.told, mask, binding=binding)
         if answer is not None and found.other is None:
             others = mask & self.others(pick.members.category, last.word, answer)
             if others:
-                found.other = self._first(pick, column.told, others, binding, answer)
+                found.other = self._first(pick, column.told, others, binding=binding, answer=answer)
 
     def _first(
         self,
         pick: Pick,
         told: Sequence[Sequence[ValueOrNumber]],
         mask: int,
+        *,
         binding: Binding,
-        answer: ValueOrNumber | None,
+        answer: ValueOrNumber | None = None,
     ) -> tuple[ValueOrNumber, Binding] | None:
         for i in bits(mask):
             for value in told[i]:
@@ -432,16 +434,16 @@ class Results:
             if is_joined:
                 pick = self.steps[-2]
                 assert isinstance(pick, Pick) and isinstance(last, Read)  # noqa: S101, PT018 - `_is_joined`
-                mask, doubt, _ = self._picked(pick, env, dropped)
+                mask, is_open, _ = self._picked(pick, env, dropped)
                 if mask & self.others(pick.members.category, last.word, answer):
                     return "other"
-                is_doubtful |= doubt or bool(
+                is_doubtful |= is_open or bool(
                     mask & self.scene.column(pick.members.category, last.word).doubtful
                 )
                 n += bool(mask)
                 continue
-            values, doubt = self._last_values(last, env, dropped)
-            is_doubtful |= doubt
+            values, is_open = self._last_values(last, env, dropped)
+            is_doubtful |= is_open
             if any(self.is_other(value, answer) for value in values):
                 return "other"
             n += len(values)
@@ -480,7 +482,7 @@ def find_proof(composition: Composition, scene: SceneBits) -> Found | Refused:
         return Refused(reason="unneeded", conditions=needless)
     conditions = []
     for one in composition.conditions:
-        without = _without(results, answer, frozenset([one.id]))
+        without = _without(results, answer, dropped=frozenset([one.id]))
         if without.outcome == "unknown":
             return Refused(reason="unknown-fact", conditions=(one.id,))
         conditions.append(ConditionProof(id=one.id, skill=one.skill, without=without))
@@ -497,7 +499,7 @@ def find_proof(composition: Composition, scene: SceneBits) -> Found | Refused:
         answer=Answer(type=answer_type(results.domain, scene), domain=results.domain, value=answer),
         binding=binding,
         conditions=tuple(conditions),
-        steps=tuple(_steps(results, binding, answer, logic)),
+        steps=tuple(_steps(results, binding, answer, logic=logic)),
         subsets=subsets,
         depth=_depth(results),
         n_conjunctive=len(n_atoms),
@@ -512,7 +514,9 @@ def answer_type(domain: str, scene: SceneBits) -> AnswerType:
     return "action" if domain == "kind" else scene.words.attributes[domain].answer
 
 
-def _without(results: Results, answer: ValueOrNumber, dropped: frozenset[str], free: str = "") -> Without:
+def _without(
+    results: Results, answer: ValueOrNumber, *, dropped: frozenset[str] = frozenset(), free: str = ""
+) -> Without:
     found = results.reached(dropped, free=free, answer=answer)
     counts = {str(value): n for value, n in found.values.items() if value != answer}
     guess = found.share(answer)
@@ -551,11 +555,11 @@ def _subsets(results: Results, names: Sequence[str], answer: ValueOrNumber) -> S
     return Subsets(mode="all", tried=tried)
 
 
-def _steps(results: Results, binding: Binding, answer: ValueOrNumber, logic: str) -> Iterator[StepProof]:
+def _steps(results: Results, binding: Binding, answer: ValueOrNumber, *, logic: str) -> Iterator[StepProof]:
     for step in results.steps[:-1]:
         is_number = isinstance(step, Read) and _is_number(step, results)
         is_whole = logic == "sequential" and not is_number
-        without = _without(results, answer, frozenset(), step.variable) if is_whole else None
+        without = _without(results, answer, free=step.variable) if is_whole else None
         yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
 
 
@@ -566,7 +570,7 @@ def _is_number(step: Read, results: Results) -> bool:
 
 def _depth(results: Results) -> int:
     depths: dict[str, int] = {}
-    for step, uses in zip(results.composition.steps, results._uses, strict=True):
+    for step, uses in zip(results.composition.steps, results.uses, strict=True):
         inner = max((depths[name] for name in uses), default=0)
         depths[step.variable] = inner + (step.variable != "answer")
     return max(depths.values())

@@ -1,4 +1,4 @@
-"""The facts of a scene as bit sets: bit `i` of a category stands for its `i`-th member, in the order of ids."""
+"""The facts of a scene as bit sets: bit `i` of a category is its `i`-th member, in the order of ids."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -123,7 +123,7 @@ class SceneBits:
                 for one, other in pairs:
                     after[one].add(other)
                 fresh = {(a, c) for a, b in fresh for c in after.get(b, ())} - pairs
-                pairs |= fresh
+                pairs.update(fresh)
 
     # ----------------------------------------------------------------------- completeness
 
@@ -201,12 +201,14 @@ class SceneBits:
             self._columns[key] = Column(values, doubtful, tuple(told))
         return self._columns[key]
 
-    def compared(self, category: str, attribute: str, how: Comparison, value: ValueOrNumber) -> Masks:
+    def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:
         """Who of a category has (`==`), or has not (`!=`), a value."""
         key = category, attribute, how, value
         if key not in self._compared:
             if how == "!=":
-                found = self.compared(category, attribute, "==", value).without(self.everybody[category])
+                found = self.compared(category, attribute, how="==", value=value).without(
+                    self.everybody[category]
+                )
             else:
                 names = self.members[category]
                 found = _masks(names, lambda name: self._has(name, attribute, value))
@@ -339,7 +341,7 @@ def _cover(spans: Sequence[Span], view: Span) -> bool:
 
 
 def _shared(one: Span, other: Span) -> float:
-    """How long two spans have in common, below 0 how far apart they are; of a moment, how deep it is inside."""
+    """How long two spans have in common, below 0 how far apart; of a moment, how deep it is inside."""
     for moment, (start, end) in ((other, one), (one, other)):
         if moment[0] == moment[1]:
             return min(end - moment[0], moment[0] - start)

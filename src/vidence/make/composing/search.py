@@ -1,4 +1,4 @@
-"""Search for compositions, backwards from what is wanted: answer, then whoever has it, then what singles it out."""
+"""Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from vidence.make.scene_graph.composition import (
     Timed,
     Variable,
 )
-from vidence.make.scene_graph.scene import ValueOrNumber, natural
+from vidence.make.scene_graph.scene import natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
 Logic: TypeAlias = Literal["conjunctive", "sequential"]
@@ -49,6 +49,16 @@ class Wanted:
     logic: Logic
     n_conditions: int
     skill: Skill | None = None
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What ties the last set to what is there: whom it leaves, the atom by its condition, its skill."""
+
+    may: int
+    atom: Callable[[str], Atom]
+    skill: Skill
+    avoided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +195,7 @@ class Search:
         return self.rng.randrange(len(self.scene.members[category]))
 
     def _single(
-        self, category: str, member: int, n: int, *, avoided: Sequence[str] = (), may: int | None = None
+        self, category: str, member: int, *, n: int, avoided: Sequence[str] = (), may: int | None = None
     ) -> tuple[Said, ...] | None:
         among = self.scene.everybody[category] if may is None else may
         wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
@@ -193,15 +203,15 @@ class Search:
 
     def _attribute(self, wanted: Wanted, asked: Asked) -> _Program | None:
         member = self._member(asked.category)
-        said = self._single(asked.category, member, wanted.n_conditions, avoided=[asked.attribute])
+        said = self._single(asked.category, member, n=wanted.n_conditions, avoided=[asked.attribute])
         if not said:
             return None
         program = _Program()
-        self._the(program, "A", asked.category, program.atoms(said))
+        self._the(program, "A", category=asked.category, atoms=program.atoms(said))
         program.add("answer", AttributeOf(of=Variable(name="A"), name=asked.attribute))
         return program
 
-    def _the(self, program: _Program, variable: str, category: str, atoms: Sequence[Atom]) -> str:
+    def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
         return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
 
     def _count(self, wanted: Wanted, asked: Asked) -> _Program | None:
@@ -226,29 +236,27 @@ class Search:
 
     # ----------------------------------------------------------------------- sequential
 
-    def _anchor(
-        self, program: _Program, variable: str, name: str, n: int, *, avoided: Sequence[str] = ()
-    ) -> bool:
-        """Steps that end with a variable for an entity: by what it is like, or by what it does."""
+    def _anchor(self, program: _Program, name: str, *, n: int, avoided: Sequence[str] = ()) -> bool:
+        """Steps that end with `A` for an entity: by what it is like, or by what it does."""
         roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
         if roles:
             event, role = self.rng.choice(roles)
             said = (
-                self._single(EVENT, self.scene.place[EVENT][event], 1)
+                self._single(EVENT, self.scene.place[EVENT][event], n=1)
                 if self.scene.lists_all(EVENT)
                 else None
             )
             if said:
-                pick = self._the(program, f"{variable}E", EVENT, program.atoms(said))
-                program.add(variable, AttributeOf(of=Variable(name=pick), name=role))
+                pick = self._the(program, "AE", category=EVENT, atoms=program.atoms(said))
+                program.add("A", AttributeOf(of=Variable(name=pick), name=role))
                 return True
         category = self.scene.category_of(name)
         if category not in self.statements.categories:
             return False
-        said = self._single(category, self.scene.place[category][name], n, avoided=avoided)
+        said = self._single(category, self.scene.place[category][name], n=n, avoided=avoided)
         if not said:
             return False
-        self._the(program, variable, category, program.atoms(said))
+        self._the(program, "A", category=category, atoms=program.atoms(said))
         return True
 
     def _roles(self, name: str) -> list[tuple[str, str]]:
@@ -287,34 +295,27 @@ class Search:
             return None
         category, place = self.rng.choice(holders)
         program = _Program()
-        if not self._anchor(program, "A", scene.members[category][place], n[0], avoided=[link]):
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
             return None
         program.add("X", AttributeOf(of=Variable(name="A"), name=link))
-        compared = scene.compared(asked.category, link, "==", values[0])
-        return self._ended(
-            program, asked, target, n[1], masks=compared.may, avoided=[link],
-            link=lambda name: Compare(attribute=link, how="==", value=Variable(name="X"), condition=name),
-            skill="correspondence",
-        )  # fmt: skip
+        compared = scene.compared(asked.category, link, how="==", value=values[0])
+        found = _Link(
+            compared.may,
+            lambda name: Compare(attribute=link, how="==", value=Variable(name="X"), condition=name),
+            "correspondence",
+            (link,),
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
 
-    def _ended(
-        self,
-        program: _Program,
-        asked: Asked,
-        target: int,
-        n: int,
-        *,
-        masks: int,
-        link: Callable[[str], Atom],
-        skill: Skill,
-        avoided: Sequence[str] = (),
-    ) -> _Program | None:
+    def _ended(self, program: _Program, asked: Asked, *, target: int, n: int, link: _Link) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
-        said = self._single(asked.category, target, n, avoided=[*avoided, asked.attribute], may=masks)
+        said = self._single(
+            asked.category, target, n=n, avoided=[*link.avoided, asked.attribute], may=link.may
+        )
         if said is None:
             return None
-        atoms = (*program.atoms(said), link(program.condition(skill)))
-        self._the(program, "B", asked.category, atoms)
+        atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
+        self._the(program, "B", category=asked.category, atoms=atoms)
         program.add("answer", AttributeOf(of=Variable(name="B"), name=asked.attribute))
         return program
 
@@ -338,13 +339,14 @@ class Search:
             return None
         other = self.rng.choice(others)
         program = _Program()
-        if not self._anchor(program, "A", other, n[0]):
+        if not self._anchor(program, other, n=n[0]):
             return None
-        return self._ended(
-            program, asked, target, n[1], masks=scene.related(asked.category, relation, other).may,
-            link=lambda name: Related(relation=relation, to=Variable(name="A"), condition=name),
-            skill=words.relations[relation].skill,
-        )  # fmt: skip
+        found = _Link(
+            scene.related(asked.category, relation, other).may,
+            lambda name: Related(relation=relation, to=Variable(name="A"), condition=name),
+            words.relations[relation].skill,
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
 
     def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene = self.scene
@@ -353,17 +355,17 @@ class Search:
         if not events or not scene.lists_all(EVENT):
             return None
         event = self.rng.choice(events)
-        said = self._single(EVENT, scene.place[EVENT][event], 1)
+        said = self._single(EVENT, scene.place[EVENT][event], n=1)
         if not said:
             return None
         program = _Program()
-        self._the(program, "E", EVENT, program.atoms(said))
-        return self._ended(
-            program, asked, target, wanted.n_conditions - 1 - len(said),
-            masks=scene.timed(asked.category, "during", event).may,
-            link=lambda name: Timed(how="during", of=Variable(name="E"), condition=name),
-            skill="temporal",
-        )  # fmt: skip
+        self._the(program, "E", category=EVENT, atoms=program.atoms(said))
+        found = _Link(
+            scene.timed(asked.category, "during", event).may,
+            lambda name: Timed(how="during", of=Variable(name="E"), condition=name),
+            "temporal",
+        )
+        return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
 
     def _ordered(self, wanted: Wanted, asked: Asked) -> _Program | None:
         """The first who appears after somebody, or the last before."""
@@ -378,9 +380,9 @@ class Search:
             if one.attribute not in {t.attribute for t in taken}:
                 taken.append(one)
                 may &= one.masks.may
-        anchor = self._before(category, target, may, how)
+        anchor = self._before(category, target, may=may, how=how)
         program = _Program()
-        if anchor is None or not self._anchor(program, "A", anchor, n_anchor):
+        if anchor is None or not self._anchor(program, anchor, n=n_anchor):
             return None
         word: Literal["appears_after", "appears_before"] = (
             "appears_after" if how == "first" else "appears_before"
@@ -394,8 +396,8 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="B"), name=asked.attribute))
         return program
 
-    def _before(self, category: str, target: int, may: int, how: str) -> str | None:
-        """Somebody between a member and the one of a set that appears next before it (for `last`, after it)."""
+    def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
+        """Somebody between a member and the one of a set that appears next before it (`last`: after it)."""
         scene = self.scene
         name = scene.members[category][target]
         if name not in scene.ends:
@@ -434,14 +436,14 @@ class Search:
         others = [e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1]
         if not others:
             return None
-        said = self._single(EVENT, scene.place[EVENT][self.rng.choice(others)], 1)
+        said = self._single(EVENT, scene.place[EVENT][self.rng.choice(others)], n=1)
         program = _Program()
         category = scene.category_of(who)
-        looks = self._single(category, scene.place[category][who], max(wanted.n_conditions - 4, 1))
+        looks = self._single(category, scene.place[category][who], n=max(wanted.n_conditions - 4, 1))
         if not said or not looks:
             return None
-        self._the(program, "A", category, program.atoms(looks))
-        self._the(program, "F", EVENT, program.atoms(said))
+        self._the(program, "A", category=category, atoms=program.atoms(looks))
+        self._the(program, "F", category=EVENT, atoms=program.atoms(said))
         atoms = (
             Compare(
                 attribute=role, how="==", value=Variable(name="A"), condition=program.condition("semantic")
@@ -484,7 +486,7 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
         return None
     kept_conditions = [one for one in composition.conditions if one.id != condition]
     names = {one.id: f"c{i}" for i, one in enumerate(kept_conditions, start=1)}
-    return _numbered(composition, steps, kept_conditions, names)
+    return _numbered(composition, steps, kept_conditions, names=names)
 
 
 def _with_members(value: The | Select | Aggregate, members: Members) -> The | Select | Aggregate:
@@ -498,7 +500,11 @@ def _with_members(value: The | Select | Aggregate, members: Members) -> The | Se
 
 
 def _numbered(
-    composition: Composition, steps: Sequence[Step], conditions: Sequence[Condition], names: dict[str, str]
+    composition: Composition,
+    steps: Sequence[Step],
+    conditions: Sequence[Condition],
+    *,
+    names: dict[str, str],
 ) -> Composition:
     renamed = []
     for step in steps:
@@ -535,7 +541,7 @@ def all_conjunctions(
                 must, may = must & one.masks.must, may & one.masks.may
             if must != may:
                 continue
-            if attribute and must.bit_count() == 1 or not attribute:
+            if (attribute and must.bit_count() == 1) or not attribute:
                 yield from (
                     (chosen,) if _is_minimal(scene, chosen, category=category, attribute=attribute) else ()
                 )

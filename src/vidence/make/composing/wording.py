@@ -6,6 +6,7 @@ The sentences are ours. Words for values and relations come from the vocabulary 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from vidence.errors import DataError
 from vidence.make.composing.results import Pick, Read, step_of
@@ -53,11 +54,11 @@ class _Value:
     """A statement about a value, before it has a number."""
 
     attribute: str
-    how: str
+    how: Literal["==", "!="]
     value: ValueOrNumber
 
 
-class Words:
+class PlainWords:
     """The words of one vocabulary, in both directions."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -203,30 +204,31 @@ class Words:
 
     def _clause(self, said: str, condition: str) -> Atom:
         if (known := self._values.get(said)) is not None:
-            how = "==" if known.how == "==" else "!="
             return Compare(
-                attribute=known.attribute, how=how, value=Literally(value=known.value), condition=condition
+                attribute=known.attribute,
+                how=known.how,
+                value=Literally(value=known.value),
+                condition=condition,
             )
-        *_, name = said.rsplit(" ", 1)
-        start = said.removesuffix(f" {name}")
-        if re.fullmatch(_NAME, name):
-            for how, words in _TIMES.items():
-                if words == start:
-                    return Timed(how=how, of=Variable(name=name), condition=condition)
-            for relation in self.vocabulary.relations:
-                if self._relation(relation) == start:
-                    return Related(relation=relation, to=Variable(name=name), condition=condition)
-            for attribute in self.vocabulary.attributes:
-                if start == f"whose {attribute.replace('_', ' ')} is":
-                    return Compare(
-                        attribute=attribute, how="==", value=Variable(name=name), condition=condition
-                    )
-            for role in self.vocabulary.roles():
-                if start == f"whose {role.replace('_', ' ')} is":
-                    return Compare(attribute=role, how="==", value=Variable(name=name), condition=condition)
-        if free := next(self._open(said, condition), None):
-            return free
-        raise WordingError(f"no condition of ours: {said!r}")
+        start, _, name = said.rpartition(" ")
+        linked = self._linked(start, Variable(name=name), condition) if re.fullmatch(_NAME, name) else None
+        found = linked or next(self._open(said, condition), None)
+        if found is None:
+            raise WordingError(f"no condition of ours: {said!r}")
+        return found
+
+    def _linked(self, start: str, variable: Variable, condition: str) -> Atom | None:
+        """A condition that ends with a variable."""
+        for how, words in _TIMES.items():
+            if words == start:
+                return Timed(how=how, of=variable, condition=condition)
+        for relation in self.vocabulary.relations:
+            if self._relation(relation) == start:
+                return Related(relation=relation, to=variable, condition=condition)
+        for name in (*self.vocabulary.attributes, *self.vocabulary.roles()):
+            if start == f"whose {name.replace('_', ' ')} is":
+                return Compare(attribute=name, how="==", value=variable, condition=condition)
+        return None
 
     def _open(self, said: str, condition: str) -> Iterator[Compare]:
         """Statements about numbers and texts that no list has."""

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
+from vidence.ask.prompting.templates import Template
 from vidence.errors import DataError, UsageError
 from vidence.make.composed.config import ComposeConfig, read_compose
-from vidence.make.composed.drafting import Key, draft_of, finished
+from vidence.make.composed.drafting import Key, Words, draft_of, finished
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
 from vidence.make.composed.proofs import faults_of_options, proved
 from vidence.make.composed.report import report_text
@@ -16,9 +15,10 @@ from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
 from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
-from vidence.make.composing.wording import WordingError, Words
+from vidence.make.composing.wording import PlainWords, WordingError
 from vidence.make.gates.asking import plain_item
 from vidence.make.gates.frames import frame_source
+from vidence.make.gates.letters import spread_letters
 from vidence.make.gates.passing import Gated, GateRoom, pass_gates
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
@@ -70,7 +70,7 @@ class ComposeMaker:
         """Read the configuration, the scenes, their vocabularies, and the templates."""
         read = read_compose(config)
         for scene in _scenes(read, config.parent).values():
-            Words(scene.vocabulary)
+            PlainWords(scene.vocabulary)
         _templates(read, config.parent)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
@@ -117,7 +117,7 @@ def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
     return found
 
 
-def _templates(read: ComposeConfig, root: Path):  # type: ignore[no-untyped-def]
+def _templates(read: ComposeConfig, root: Path) -> tuple[Template, Template]:
     folder = root / read.wording.prompts if read.wording.prompts else None
     return (
         load_template(WORD, variables=WORD_VARIABLES, folder=folder),
@@ -148,8 +148,12 @@ class _Build(Session):
         composed = self._search(scenes) if self.reaches("search") else {}
         worlds = {name: World(scene) for name, scene in scenes.items()}
         proofs = self._proofs(composed, worlds) if self.reaches("proofs") else {}
-        offers = self._options(composed, proofs, scenes, worlds) if self.reaches("options") else {}
-        asked = self._wording(composed, proofs, offers, scenes) if self.reaches("wording") else {}
+        offers = (
+            self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
+        )
+        asked = (
+            self._wording(composed, proofs, offers=offers, scenes=scenes) if self.reaches("wording") else {}
+        )
         gated = Gated(drafts=self._drafts(asked, scenes) if self.reaches("drafts") else ())
         if self.reaches("gates"):
             gated = self._gates(gated.drafts)
@@ -166,7 +170,7 @@ class _Build(Session):
             sentences += said
         account = self.ledger.write(self.out, [NAME] * len(kept))
         if self.reaches("report"):
-            text = report_text(self.config.name, kept, proofs, account, sentences)
+            text = report_text(self.config.name, kept, proofs, account=account, sentences=sentences)
             write_file(self.out / REPORT_FILE, text.encode())
             files.append(self.out / REPORT_FILE)
         return Built(
@@ -234,6 +238,7 @@ class _Build(Session):
         self,
         composed: Mapping[str, Composed],
         proofs: Mapping[str, Proof],
+        *,
         scenes: Mapping[str, Scene],
         worlds: Mapping[str, World],
     ) -> dict[str, Offer]:
@@ -247,7 +252,7 @@ class _Build(Session):
             if isinstance(made, NoOffer):
                 dropped.append(Dropped(what=name, stage="options", reason=made.reason, detail=made.detail))
                 continue
-            faults = faults_of_options(composed[name], made, proof, worlds[scene])
+            faults = faults_of_options(composed[name], made, proof=proof, world=worlds[scene])
             if faults:
                 dropped.append(
                     Dropped(
@@ -272,10 +277,11 @@ class _Build(Session):
         self,
         composed: Mapping[str, Composed],
         proofs: Mapping[str, Proof],
+        *,
         offers: Mapping[str, Offer],
         scenes: Mapping[str, Scene],
     ) -> dict[str, _Asked]:
-        words = {name: Words(scene.vocabulary) for name, scene in scenes.items()}
+        words = {name: PlainWords(scene.vocabulary) for name, scene in scenes.items()}
         stiff = {
             name: words[composed[name].composition.scene].write(composed[name].composition) for name in offers
         }
@@ -345,15 +351,14 @@ class _Build(Session):
                 one.composed,
                 one.proof,
                 one.offer,
-                question=one.worded.question,
-                wording=one.worded.verdict,
+                words=Words(question=one.worded.question, verdict=one.worded.verdict),
                 scene=scenes[one.composed.composition.scene],
                 benchmark=self.config.name,
             )
             for one in asked.values()
         )
         self.close("drafts", unit="compositions", taken=list(asked), kept=[one.draft_id for one in made])
-        return made
+        return spread_letters(made, seed=self.config.seed).drafts
 
     def _gates(self, drafts: tuple[Draft, ...]) -> Gated:
         room = GateRoom(
@@ -468,7 +473,7 @@ def _cell(one: Unmet) -> str:
     return f"{one.scene}: {one.cell.type}, {one.cell.logic}, {one.cell.n_conditions} conditions"
 
 
-def _read_back(one: Composed, text: str, words: Mapping[str, Words]) -> Worded:
+def _read_back(one: Composed, text: str, words: Mapping[str, PlainWords]) -> Worded:
     """The words of the templates, if they read as the same program."""
     try:
         steps = words[one.composition.scene].read(text)
