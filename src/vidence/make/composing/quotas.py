@@ -133,7 +133,7 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     relations = search.scene.words.relations.values()
     able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
     rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
-    return min(rare, key=lambda one: skills[one]) if rare else None
+    return sorted(rare, key=skills.__getitem__)[0] if rare else None
 
 
 def _tried(

@@ -72,7 +72,10 @@ class Composed:
 
 @dataclass
 class _Program:
-    """A composition in the making: steps, and the skill of each condition, numbered as they end."""
+    """A composition in the making: steps, and the skill of each condition, numbered as they end.
+
+    Variables have letters from P on, so that none of them reads as the letter of an option.
+    """
 
     steps: list[Step] = field(default_factory=list)
     skills: dict[str, Skill] = field(default_factory=dict)
@@ -207,8 +210,8 @@ class Search:
         if not said:
             return None
         program = _Program()
-        self._the(program, "A", category=asked.category, atoms=program.atoms(said))
-        program.add("answer", AttributeOf(of=Variable(name="A"), name=asked.attribute))
+        self._the(program, "P", category=asked.category, atoms=program.atoms(said))
+        program.add("answer", AttributeOf(of=Variable(name="P"), name=asked.attribute))
         return program
 
     def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
@@ -237,7 +240,7 @@ class Search:
     # ----------------------------------------------------------------------- sequential
 
     def _anchor(self, program: _Program, name: str, *, n: int, avoided: Sequence[str] = ()) -> bool:
-        """Steps that end with `A` for an entity: by what it is like, or by what it does."""
+        """Steps that end with `P` for an entity: by what it is like, or by what it does."""
         roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
         if roles:
             event, role = self.rng.choice(roles)
@@ -247,8 +250,8 @@ class Search:
                 else None
             )
             if said:
-                pick = self._the(program, "AE", category=EVENT, atoms=program.atoms(said))
-                program.add("A", AttributeOf(of=Variable(name=pick), name=role))
+                pick = self._the(program, "Q", category=EVENT, atoms=program.atoms(said))
+                program.add("P", AttributeOf(of=Variable(name=pick), name=role))
                 return True
         category = self.scene.category_of(name)
         if category not in self.statements.categories:
@@ -256,7 +259,7 @@ class Search:
         said = self._single(category, self.scene.place[category][name], n=n, avoided=avoided)
         if not said:
             return False
-        self._the(program, "A", category=category, atoms=program.atoms(said))
+        self._the(program, "P", category=category, atoms=program.atoms(said))
         return True
 
     def _roles(self, name: str) -> list[tuple[str, str]]:
@@ -297,7 +300,7 @@ class Search:
         program = _Program()
         if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
             return None
-        program.add("X", AttributeOf(of=Variable(name="A"), name=link))
+        program.add("X", AttributeOf(of=Variable(name="P"), name=link))
         compared = scene.compared(asked.category, link, how="==", value=values[0])
         found = _Link(
             compared.may,
@@ -315,8 +318,8 @@ class Search:
         if said is None:
             return None
         atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
-        self._the(program, "B", category=asked.category, atoms=atoms)
-        program.add("answer", AttributeOf(of=Variable(name="B"), name=asked.attribute))
+        self._the(program, "R", category=asked.category, atoms=atoms)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
         return program
 
     def _related(self, wanted: Wanted, asked: Asked) -> _Program | None:
@@ -343,7 +346,7 @@ class Search:
             return None
         found = _Link(
             scene.related(asked.category, relation, other).may,
-            lambda name: Related(relation=relation, to=Variable(name="A"), condition=name),
+            lambda name: Related(relation=relation, to=Variable(name="P"), condition=name),
             words.relations[relation].skill,
         )
         return self._ended(program, asked, target=target, n=n[1], link=found)
@@ -359,10 +362,10 @@ class Search:
         if not said:
             return None
         program = _Program()
-        self._the(program, "E", category=EVENT, atoms=program.atoms(said))
+        self._the(program, "S", category=EVENT, atoms=program.atoms(said))
         found = _Link(
             scene.timed(asked.category, "during", event).may,
-            lambda name: Timed(how="during", of=Variable(name="E"), condition=name),
+            lambda name: Timed(how="during", of=Variable(name="S"), condition=name),
             "temporal",
         )
         return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
@@ -387,13 +390,13 @@ class Search:
         word: Literal["appears_after", "appears_before"] = (
             "appears_after" if how == "first" else "appears_before"
         )
-        atoms = (
+        atoms: tuple[Atom, ...] = (
             *program.atoms(taken),
-            Timed(how=word, of=Variable(name="A"), condition=program.condition("temporal")),
+            Timed(how=word, of=Variable(name="P"), condition=program.condition("temporal")),
         )
         members, name = Members(category=category, atoms=atoms), program.condition("temporal")
-        program.add("B", Select(how=how, of=members, pick="B", condition=name, by="appears"))
-        program.add("answer", AttributeOf(of=Variable(name="B"), name=asked.attribute))
+        program.add("R", Select(how=how, of=members, pick="R", condition=name, by="appears"))
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
         return program
 
     def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
@@ -442,17 +445,17 @@ class Search:
         looks = self._single(category, scene.place[category][who], n=max(wanted.n_conditions - 4, 1))
         if not said or not looks:
             return None
-        self._the(program, "A", category=category, atoms=program.atoms(looks))
-        self._the(program, "F", category=EVENT, atoms=program.atoms(said))
+        self._the(program, "P", category=category, atoms=program.atoms(looks))
+        self._the(program, "T", category=EVENT, atoms=program.atoms(said))
         atoms = (
             Compare(
-                attribute=role, how="==", value=Variable(name="A"), condition=program.condition("semantic")
+                attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
             ),
-            Timed(how=word, of=Variable(name="F"), condition=program.condition("temporal")),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
         )
         members, name = Members(category=EVENT, atoms=atoms), program.condition("temporal")
-        program.add("G", Select(how=how, of=members, pick="G", condition=name, by="begins"))
-        program.add("answer", AttributeOf(of=Variable(name="G"), name="kind"))
+        program.add("U", Select(how=how, of=members, pick="U", condition=name, by="begins"))
+        program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
         return program
 
 
@@ -551,8 +554,8 @@ def _is_minimal(scene: SceneBits, chosen: Sequence[Said], *, category: str, attr
     program = _Program()
     members = Members(category=category, atoms=program.atoms(chosen))
     if attribute:
-        program.add("A", The(of=members, pick="A"))
-        program.add("answer", AttributeOf(of=Variable(name="A"), name=attribute))
+        program.add("P", The(of=members, pick="P"))
+        program.add("answer", AttributeOf(of=Variable(name="P"), name=attribute))
     else:
         program.add("answer", Aggregate(how="count", of=members))
     made = Composition(
