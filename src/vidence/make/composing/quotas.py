@@ -8,8 +8,9 @@ from random import Random
 import msgspec
 
 from vidence.errors import UsageError
+from vidence.make.composing.results import Logic
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Composed, Logic, Search, Wanted
+from vidence.make.composing.search import Composed, Search, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.make.scene_graph.composition import MOST_CONDITIONS
 from vidence.make.scene_graph.vocabulary import AnswerType, Skill
@@ -141,16 +142,19 @@ def _tried(
 ) -> Composed | None:
     before = Counter(video.search.refused)
     refused: Counter[str] = Counter()
+    cells = frozenset(video.quota.cells)
+
+    def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
+        found = Wanted(kind, logic, n)
+        return found in cells and (found == cell or have[found] <= have[cell])
+
     for attempt in range(video.quota.tries):
         asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
         video.n_tried += 1
-        made = video.search.tried(asked, number=video.n_tried)
+        made = video.search.tried(asked, number=video.n_tried, fits=fits)
         if made is None:
             continue
-        found = cell_of(made)
-        if found not in video.quota.cells or (found != cell and have[found] > have[cell]):
-            refused["of-another-cell"] += 1
-        elif weak := _weak(made, strength):
+        if weak := _weak(made, strength):
             refused[weak] += 1
         elif not video.take(made):
             refused["used-already"] += 1

@@ -4,7 +4,7 @@ Only the programs that the search writes are known here (`is_known`): steps that
 `last` of a category under atoms, steps that read a value or a role, and an answer that is read or counted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -40,6 +40,7 @@ from vidence.make.scene_graph.scene import ValueOrNumber, natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
 from vidence.records import Record
 
+Logic: TypeAlias = Literal["conjunctive", "sequential"]
 _Env: TypeAlias = dict[str, ValueOrNumber]
 _State: TypeAlias = tuple[_Env, Binding, int]
 
@@ -468,43 +469,60 @@ class Results:
 # --------------------------------------------------------------------------- the proof
 
 
-def find_proof(composition: Composition, scene: SceneBits) -> Found | Refused:
-    """The proof of a composition as the search sees it, or why there is none."""
+def find_proof(
+    composition: Composition,
+    scene: SceneBits,
+    *,
+    fits: Callable[[AnswerType, Logic, int], bool] | None = None,
+) -> Found | Refused:
+    """The proof of a composition as the search sees it, or why there is none.
+
+    Args:
+        composition: the program.
+        scene: the facts.
+        fits: whether an answer of a type, a logic and a number of conditions are wanted at all; asked before
+            everything is counted that a proof has.
+    """
     results = Results(composition, scene)
     whole = results.reached(frozenset())
     if whole.is_several or whole.is_doubtful or len(whole.values) != 1 or whole.first is None:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
     names = tuple(one.id for one in composition.conditions)
-    if needless := tuple(
-        name for name in names if results.goes_elsewhere(frozenset([name]), answer) == "same"
-    ):
-        return Refused(reason="unneeded", conditions=needless)
-    conditions = []
-    for one in composition.conditions:
-        without = _without(results, answer, dropped=frozenset([one.id]))
-        if without.outcome == "unknown":
-            return Refused(reason="unknown-fact", conditions=(one.id,))
-        conditions.append(ConditionProof(id=one.id, skill=one.skill, without=without))
+    singles = {name: results.goes_elsewhere(frozenset([name]), answer) for name in names}
+    for outcome, reason in (("same", "unneeded"), ("unknown", "unknown-fact")):
+        if bad := tuple(name for name in names if singles[name] == outcome):
+            return Refused(reason=reason, conditions=bad)
+    logic = _logic(results)
+    answered = answer_type(results.domain, scene)
+    if fits is not None and not fits(answered, logic, len(names)):
+        return Refused(reason="of-another-cell")
     subsets = _subsets(results, names, answer)
     if isinstance(subsets, Refused):
         return subsets
-    sets = [step.members for step in results.steps if isinstance(step, Pick)]
-    n_atoms = [len(one.atoms) for one in sets if len(one.atoms) > 1]
-    is_one = len(sets) == 1 and sum(n_atoms) == len(names) > 1
-    logic: Literal["conjunctive", "sequential"] = "conjunctive" if is_one else "sequential"
+    conditions = tuple(
+        ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=frozenset([c.id])))
+        for c in composition.conditions
+    )
     return Found(
         composition=composition.composition,
         logic=logic,
-        answer=Answer(type=answer_type(results.domain, scene), domain=results.domain, value=answer),
+        answer=Answer(type=answered, domain=results.domain, value=answer),
         binding=binding,
-        conditions=tuple(conditions),
+        conditions=conditions,
         steps=tuple(_steps(results, binding, answer, logic=logic)),
         subsets=subsets,
         depth=_depth(results),
-        n_conjunctive=len(n_atoms),
+        n_conjunctive=sum(len(step.members.atoms) > 1 for step in results.steps if isinstance(step, Pick)),
         prior=results.reached(frozenset(names)).share(answer),
     )
+
+
+def _logic(results: Results) -> Logic:
+    """Conjunctive: one set, whose atoms are all the conditions that there are, two or more."""
+    n = len(results.composition.conditions)
+    sets = [len(step.members.atoms) for step in results.steps if isinstance(step, Pick)]
+    return "conjunctive" if len(sets) == 1 and sets[0] == n > 1 else "sequential"
 
 
 def answer_type(domain: str, scene: SceneBits) -> AnswerType:

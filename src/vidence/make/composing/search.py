@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import Found, Refused, find_proof
+from vidence.make.composing.results import Found, Logic, Refused, find_proof
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
@@ -33,7 +33,6 @@ from vidence.make.scene_graph.composition import (
 from vidence.make.scene_graph.scene import natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
-Logic: TypeAlias = Literal["conjunctive", "sequential"]
 Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
 CONJUNCTIVE: tuple[Shape, ...] = ("attribute", "count")
 SEQUENTIAL: tuple[Shape, ...] = ("carried", "related", "ordered", "during", "then")
@@ -146,8 +145,10 @@ class Search:
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
 
-    def tried(self, wanted: Wanted, *, number: int) -> Composed | None:
-        """One attempt at a cell; what comes of it may fill another one."""
+    def tried(
+        self, wanted: Wanted, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
+    ) -> Composed | None:
+        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
         shapes = self.shapes(wanted)
         if not shapes:
             self.refused["no-shape"] += 1
@@ -159,16 +160,21 @@ class Search:
         if program is None:
             self.refused["nothing-found"] += 1
             return None
-        return self._proved(program, shape, number)
+        return self._proved(self._composition(program, number), shape, fits=fits)
 
-    def _proved(self, program: _Program, shape: Shape, number: int) -> Composed | None:
-        """A program without what it does not need, if it is proven."""
-        composition = self._composition(program, number)
+    def _proved(
+        self,
+        composition: Composition,
+        shape: Shape,
+        *,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """A composition without what it does not need, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene)
+            found = find_proof(composition, self.scene, fits=fits)
             if isinstance(found, Found):
                 return Composed(composition, found, shape)
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
