@@ -53,13 +53,13 @@ class Back(Record):
     verdict: str
 
 
-def checked_words(text: str, composition: Composition, *, secret: str, most_words: int) -> str | Objection:
+def checked_words(text: str, composition: Composition, *, untold: str, most_words: int) -> str | Objection:
     """The words of a model, or what is wrong with them.
 
     Args:
         text: what it replied.
         composition: what it was to say.
-        secret: the answer, which it was not shown; it may stand there only where the program has it, too.
+        untold: the answer, which it was not shown; it may stand there only where the program has it, too.
         most_words: the largest number of words.
     """
     made = tidy(text)
@@ -72,8 +72,8 @@ def checked_words(text: str, composition: Composition, *, secret: str, most_word
         return Objection(reason="no-question", detail="it does not end with a question mark")
     if len(made.split()) > most_words:
         return Objection(reason="too-long", detail=f"it has {len(made.split())} words; at most {most_words}")
-    is_said = re.search(rf"(?<!\w){re.escape(secret.lower())}(?!\w)", made.lower())
-    in_program = secret.lower() in msgspec.json.encode(composition.steps).decode().lower()
+    is_said = re.search(rf"(?<!\w){re.escape(untold.lower())}(?!\w)", made.lower())
+    in_program = untold.lower() in msgspec.json.encode(composition.steps).decode().lower()
     if is_said and not in_program:
         return Objection(reason="tells-the-answer", detail="it says something that the program does not")
     return made
@@ -83,13 +83,13 @@ def checked_words(text: str, composition: Composition, *, secret: str, most_word
 class WordJob:
     """One question that a model words and another reader reads back.
 
-    `secret` is the answer, which neither of them is shown; `stiff` are the words of the templates.
+    `untold` is the answer, which neither of them is shown; `stiff` are the words of the templates.
     """
 
     composition: Composition
     scene: Scene
     stiff: str
-    secret: str
+    untold: str
     most_words: int
     templates: tuple[Template, Template]
     check_model: str
@@ -122,7 +122,7 @@ class WordJob:
         return Worded(reason="wording-not-faithful", detail=back.verdict, program=back.text)
 
     def _checked(self, text: str) -> str | Objection:
-        return checked_words(text, self.composition, secret=self.secret, most_words=self.most_words)
+        return checked_words(text, self.composition, untold=self.untold, most_words=self.most_words)
 
 
 _TRIES = 2

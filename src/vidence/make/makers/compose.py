@@ -293,7 +293,7 @@ class _Build(Session):
             worded = {name: _read_back(composed[name], stiff[name], words) for name in offers}
         else:
             units = [
-                self._word_unit(composed[name], stiff[name], scenes, secret=str(proofs[name].answer.value))
+                self._word_unit(composed[name], stiff[name], scenes, untold=str(proofs[name].answer.value))
                 for name in offers
             ]
             results = self.ask("wording", units, models=self.models, model=self.config.wording.model)
@@ -321,7 +321,7 @@ class _Build(Session):
         return kept
 
     def _word_unit(
-        self, one: Composed, stiff: str, scenes: Mapping[str, Scene], *, secret: str
+        self, one: Composed, stiff: str, scenes: Mapping[str, Scene], *, untold: str
     ) -> FlowUnit[Worded]:
         rules, scene = self.config.wording, scenes[one.composition.scene]
         word, read = _templates(self.config, self.root)
@@ -332,7 +332,7 @@ class _Build(Session):
             composition=one.composition,
             scene=scene,
             stiff=stiff,
-            secret=secret,
+            untold=untold,
             most_words=rules.most_words,
             templates=(word, read),
             check_model=rules.check_model,
