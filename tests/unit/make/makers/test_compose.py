@@ -151,3 +151,15 @@ def test_a_scene_in_two_files_is_refused(tmp_path):
     path.write_text('name = "x"\nscenes = ["lane.jsonl", "lane.jsonl"]\n')
     with pytest.raises(DataError, match="the scene 'lane' is in another file"):
         create().check(path)
+
+
+def test_the_configuration_of_the_page_works(tmp_path):
+    page = (Path(__file__).parents[4] / "docs" / "making" / "compose.md").read_text("utf-8")
+    block = page.partition('```toml title="compose.toml"')[2].partition("```")[0]
+    shutil.copytree(SAMPLE, tmp_path / "set")
+    path = tmp_path / "set" / "config.toml"
+    path.write_text(block)
+    create().check(path)
+    assert create().foresee(path, overrides=MakeOverrides(), context=None).sentences == (
+        "1 scenes; up to 12 compositions are wanted",
+    )
