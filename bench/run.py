@@ -10,6 +10,7 @@ from pathlib import Path
 
 import answers
 import choosing
+import compose
 import diagnose
 import harness
 import make
@@ -35,7 +36,15 @@ def main() -> int:
     parser.add_argument("--without-decode", action="store_true")
     options = parser.parse_args()
     facts = measure.machine()
-    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL, *make.ALL, *answers.ALL)
+    measures = (
+        *harness.ALL,
+        *diagnose.ALL,
+        *choosing.ALL,
+        *pointlight.ALL,
+        *make.ALL,
+        *answers.ALL,
+        *compose.ALL,
+    )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
     DATA.mkdir(exist_ok=True)

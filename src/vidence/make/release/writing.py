@@ -108,11 +108,15 @@ def release_files(
     files |= {ABOUT / name: content for name, content in extra.items()}
     files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
     files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()
-    sums = "".join(
+    return {**files, Path(SUMS_FILE): sums_of(files)}
+
+
+def sums_of(files: Mapping[Path, bytes]) -> bytes:
+    """The file of checksums of a release, sorted by path."""
+    return "".join(
         f"{hashlib.sha256(content).hexdigest()}  {path.as_posix()}\n"
         for path, content in sorted(files.items(), key=lambda one: one[0].as_posix())
-    )
-    return {**files, Path(SUMS_FILE): sums.encode()}
+    ).encode()
 
 
 def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:

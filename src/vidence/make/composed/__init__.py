@@ -1,0 +1,1 @@
+"""From compositions that the search found to questions: proved anew, worded, offered, written."""

@@ -1,0 +1,1 @@
+"""Compositions searched for with bit sets, their options and their words; knows nothing of the verifier."""

@@ -1,0 +1,210 @@
+"""Which compositions are wanted, and the search until there are as many, videos in turn."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.make.composing.results import Logic
+from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.search import Composed, Search, Wanted
+from vidence.make.pipeline.config_file import Count, CountOrNone, Share
+from vidence.make.scene_graph.composition import MOST_CONDITIONS
+from vidence.make.scene_graph.vocabulary import AnswerType, Skill
+from vidence.records import Record
+
+LEAST_SKILL = 0.1
+"""The share of the conditions that each skill takes, where the vocabulary allows."""
+
+
+class Quota(Record, omit_defaults=True):
+    """How many compositions of which kind.
+
+    `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
+    fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
+    composition names is used by `facts` compositions at most (0: by any number).
+    """
+
+    per_video: Count = 5
+    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action")
+    logic: tuple[Logic, ...] = ("conjunctive", "sequential")
+    conditions: tuple[Count, Count] = (2, 6)
+    tries: Count = 200
+    facts: CountOrNone = 3
+    negations: bool = True
+
+    def __post_init__(self) -> None:
+        fewest, most = self.conditions
+        if not fewest <= most <= MOST_CONDITIONS:
+            raise UsageError(
+                f"conditions are [{fewest}, {most}]; expected fewest and most, up to {MOST_CONDITIONS}"
+            )
+
+    @property
+    def cells(self) -> tuple[Wanted, ...]:
+        """Everything that is wanted, in order."""
+        numbers = range(self.conditions[0], self.conditions[1] + 1)
+        return tuple(Wanted(t, logic, n) for t in self.types for logic in self.logic for n in numbers)
+
+
+class Strength(Record, omit_defaults=True):
+    """How often somebody may be right who ignores a condition (`most_guess`), or all (`most_prior`)."""
+
+    most_guess: Share = 0.5
+    most_prior: Share = 0.4
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """A cell that a video could not fill, and what most attempts at it came to."""
+
+    scene: str
+    cell: Wanted
+    reason: str
+
+
+@dataclass
+class Filled:
+    """What the search gave: compositions in the order in which they were found, and cells without any."""
+
+    composed: list[Composed] = field(default_factory=list)
+    unmet: list[Unmet] = field(default_factory=list)
+
+
+class _Video:
+    """One scene while the quotas are filled."""
+
+    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, seed: int) -> None:
+        self.name, self.quota = name, quota
+        self.rng = Random(f"compose/{seed}/{name}")
+        self.search = Search(scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0])
+        self.n = self.n_tried = 0
+        self.dead: dict[Wanted, str] = {}
+        self.seen: set[object] = set()
+        self.facts: Counter[tuple[str, str]] = Counter()
+
+    def take(self, made: Composed) -> bool:
+        """Whether a composition adds something: another answer, and facts that are not used up."""
+        keys = {*_asked(made), _program(made)}
+        facts = set(_facts(made))
+        most = self.quota.facts
+        if keys & self.seen or (most and any(self.facts[one] >= most for one in facts)):
+            return False
+        self.seen |= keys
+        self.facts.update(facts)
+        self.n += 1
+        return True
+
+
+def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, seed: int) -> Filled:
+    """Search until every video has what is wanted or can give no more.
+
+    The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
+    attempt gives beside it is taken where its own cell lacks some.
+    """
+    filled = Filled()
+    videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
+    have: Counter[Wanted] = Counter()
+    skills: Counter[Skill] = Counter()
+    while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
+        for video in open_:
+            cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
+            made = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
+            if made is None:
+                continue
+            filled.composed.append(made)
+            have[cell_of(made)] += 1
+            skills.update(one.skill for one in made.composition.conditions)
+    for video in videos:
+        filled.unmet += [Unmet(video.name, cell, why) for cell, why in video.dead.items()]
+    return filled
+
+
+def cell_of(made: Composed) -> Wanted:
+    """The cell that a composition fills."""
+    found = made.found
+    return Wanted(found.answer.type, found.logic, len(found.conditions))
+
+
+def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
+    n = sum(skills.values())
+    relations = search.scene.words.relations.values()
+    able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
+    return sorted(rare, key=skills.__getitem__)[0] if rare else None
+
+
+def _tried(
+    video: _Video, cell: Wanted, strength: Strength, *, have: Counter[Wanted], skill: Skill | None
+) -> Composed | None:
+    before = Counter(video.search.refused)
+    refused: Counter[str] = Counter()
+    cells = frozenset(video.quota.cells)
+
+    def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
+        found = Wanted(kind, logic, n)
+        return found in cells and (found == cell or have[found] <= have[cell])
+
+    for attempt in range(video.quota.tries):
+        asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
+        video.n_tried += 1
+        made = video.search.tried(asked, number=video.n_tried, fits=fits)
+        if made is None:
+            continue
+        if weak := _weak(made, strength):
+            refused[weak] += 1
+        elif not video.take(made):
+            refused["used-already"] += 1
+        else:
+            return made
+    refused += video.search.refused - before
+    video.dead[cell] = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    return None
+
+
+def _with_skill(cell: Wanted, skill: Skill | None) -> Wanted:
+    """A cell with a skill."""
+    return Wanted(cell.type, cell.logic, cell.n_conditions, skill)
+
+
+def _weak(made: Composed, strength: Strength) -> str:
+    if any(one.without.guess > strength.most_guess for one in made.found.conditions):
+        return "weak-condition"
+    return "easy-to-guess" if made.found.prior > strength.most_prior else ""
+
+
+def _asked(made: Composed) -> Iterator[tuple[str, str]]:
+    """The entity and the attribute that are asked for; none where things are counted."""
+    last = made.composition.steps[-1].value
+    source = getattr(last, "of", None)
+    if made.found.answer.domain != "count" and source is not None:
+        yield str(made.found.binding[source.name]), made.found.answer.domain
+
+
+def _program(made: Composed) -> bytes:
+    """What a composition says, whatever its conditions are called."""
+    raw = msgspec.to_builtins(made.composition.steps)
+    return msgspec.json.encode(_unnamed(raw), order="deterministic")
+
+
+def _unnamed(raw: object) -> object:
+    if isinstance(raw, dict):
+        made = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
+        if isinstance(atoms := made.get("atoms"), list):
+            made["atoms"] = sorted(atoms, key=lambda one: msgspec.json.encode(one, order="deterministic"))
+        return made
+    return [_unnamed(one) for one in raw] if isinstance(raw, list | tuple) else raw
+
+
+def _facts(made: Composed) -> Iterator[tuple[str, str]]:
+    """What is used of the entities that a composition names: pairs (entity, attribute)."""
+    for step in made.composition.steps:
+        name = made.found.binding.get(step.variable)
+        members = getattr(step.value, "of", None)
+        for atom in getattr(members, "atoms", ()):
+            if name is not None and hasattr(atom, "attribute"):
+                yield str(name), atom.attribute
+    yield from _asked(made)

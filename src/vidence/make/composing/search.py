@@ -1,0 +1,573 @@
+"""Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from random import Random
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
+from vidence.make.composing.results import Found, Logic, Refused, find_proof
+from vidence.make.composing.scene_bits import SceneBits, bits
+from vidence.make.scene_graph.composition import (
+    MOST_CONDITIONS,
+    Aggregate,
+    Atom,
+    AttributeOf,
+    Compare,
+    Composition,
+    Condition,
+    Expression,
+    Literally,
+    Members,
+    Related,
+    Select,
+    Step,
+    The,
+    Timed,
+    Variable,
+)
+from vidence.make.scene_graph.scene import natural
+from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
+
+Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
+CONJUNCTIVE: tuple[Shape, ...] = ("attribute", "count")
+SEQUENTIAL: tuple[Shape, ...] = ("carried", "related", "ordered", "during", "then")
+_MENDED = 3
+"""How often needless conditions are taken out of one composition."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A cell: the type of the answer, the logic, how many conditions, and a skill that one of them takes."""
+
+    type: AnswerType
+    logic: Logic
+    n_conditions: int
+    skill: Skill | None = None
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What ties the last set to what is there: whom it leaves, the atom by its condition, its skill."""
+
+    may: int
+    atom: Callable[[str], Atom]
+    skill: Skill
+    avoided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A composition that the search found proven."""
+
+    composition: Composition
+    found: Found
+    shape: Shape
+
+
+@dataclass
+class _Program:
+    """A composition in the making: steps, and the skill of each condition, numbered as they end.
+
+    Variables have letters from P on, so that none of them reads as the letter of an option.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    skills: dict[str, Skill] = field(default_factory=dict)
+
+    def condition(self, skill: Skill) -> str:
+        name = f"c{len(self.skills) + 1}"
+        self.skills[name] = skill
+        return name
+
+    def atoms(self, said: Sequence[Said]) -> tuple[Compare, ...]:
+        return tuple(
+            Compare(
+                attribute=one.attribute,
+                how=one.how,
+                value=Literally(value=one.value),
+                condition=self.condition(one.skill),
+            )
+            for one in said
+        )
+
+    def add(self, variable: str, value: Expression) -> str:
+        self.steps.append(Step(variable=variable, value=value))
+        return variable
+
+
+class Search:
+    """Compositions of one scene. The same seed gives the same."""
+
+    def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
+        self.scene, self.rng, self.least = scene, rng, least
+        self.name = scene.scene.header.scene
+        self.statements = Statements(scene, negations=negations)
+        self.asked = self.statements.asked()
+        self.refused: Counter[str] = Counter()
+        self._vocabulary = scene.words.sha256()
+        self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
+            "attribute": self._attribute,
+            "count": self._count,
+            "carried": self._carried,
+            "related": self._related,
+            "ordered": self._ordered,
+            "during": self._during,
+            "then": self._then,
+        }
+
+    def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
+        """The shapes that can fill a cell in this scene."""
+        is_action = wanted.type == "action"
+        words, found = self.scene.words, list[Shape]()
+        if wanted.logic == "conjunctive":
+            found = ["attribute"] if self._asked(wanted.type, entities=True) else []
+            return (
+                (*found, "count")
+                if wanted.type == "attribute" and self.statements.categories
+                else tuple(found)
+            )
+        if is_action and self._asked("action") and any(kind.roles for kind in words.events.values()):
+            found.append("then")
+        if self._asked(wanted.type, entities=True):
+            found += ["carried"]
+            found += ["related"] if words.relations else []
+            found += ["ordered"] if self.scene.ends else []
+            found += ["during"] if self.scene.events else []
+        by_skill = {"spatial": "related", "temporal": "ordered", "correspondence": "carried"}
+        favoured = by_skill.get(wanted.skill or "")
+        return tuple(one for one in found if one == favoured) or tuple(found)
+
+    def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
+        return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
+
+    def tried(
+        self, wanted: Wanted, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
+    ) -> Composed | None:
+        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
+        shapes = self.shapes(wanted)
+        if not shapes:
+            self.refused["no-shape"] += 1
+            return None
+        shape = self.rng.choice(shapes)
+        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
+        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
+        program = self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+        if program is None:
+            self.refused["nothing-found"] += 1
+            return None
+        return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _proved(
+        self,
+        composition: Composition,
+        shape: Shape,
+        *,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """A composition without what it does not need, if it is proven."""
+        for _ in range(_MENDED):
+            if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
+                self.refused["too-few-conditions"] += 1
+                return None
+            found = find_proof(composition, self.scene, fits=fits)
+            if isinstance(found, Found):
+                return Composed(composition, found, shape)
+            mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
+            if mended is None:
+                self.refused[found.reason] += 1
+                return None
+            composition = mended
+        self.refused["unneeded"] += 1
+        return None
+
+    def _composition(self, program: _Program, number: int) -> Composition:
+        return Composition(
+            composition=f"{self.name}/{number:05d}",
+            scene=self.name,
+            steps=tuple(program.steps),
+            conditions=tuple(
+                Condition(id=name, skill=skill)
+                for name, skill in sorted(program.skills.items(), key=lambda one: natural(one[0]))
+            ),
+            scene_sha256=self.scene.scene.sha256,
+            vocabulary_sha256=self._vocabulary,
+        )
+
+    # ----------------------------------------------------------------------- conjunctive
+
+    def _member(self, category: str) -> int:
+        return self.rng.randrange(len(self.scene.members[category]))
+
+    def _single(
+        self, category: str, member: int, *, n: int, avoided: Sequence[str] = (), may: int | None = None
+    ) -> tuple[Said, ...] | None:
+        among = self.scene.everybody[category] if may is None else may
+        wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
+        return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
+
+    def _attribute(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        member = self._member(asked.category)
+        said = self._single(asked.category, member, n=wanted.n_conditions, avoided=[asked.attribute])
+        if not said:
+            return None
+        program = _Program()
+        self._the(program, "P", category=asked.category, atoms=program.atoms(said))
+        program.add("answer", AttributeOf(of=Variable(name="P"), name=asked.attribute))
+        return program
+
+    def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
+        return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
+
+    def _count(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        category = self.rng.choice(self.statements.categories)
+        known = list(self.statements.about(category, self._member(category)))
+        self.rng.shuffle(known)
+        taken, rest = list[Said](), self.scene.everybody[category]
+        for one in known:
+            if len(taken) == wanted.n_conditions:
+                break
+            left = rest & one.masks.must
+            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
+                taken.append(one)
+                rest = left
+        if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
+            return None
+        program = _Program()
+        program.add(
+            "answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken)))
+        )
+        return program
+
+    # ----------------------------------------------------------------------- sequential
+
+    def _anchor(self, program: _Program, name: str, *, n: int, avoided: Sequence[str] = ()) -> bool:
+        """Steps that end with `P` for an entity: by what it is like, or by what it does."""
+        roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
+        if roles:
+            event, role = self.rng.choice(roles)
+            said = (
+                self._single(EVENT, self.scene.place[EVENT][event], n=1)
+                if self.scene.lists_all(EVENT)
+                else None
+            )
+            if said:
+                pick = self._the(program, "Q", category=EVENT, atoms=program.atoms(said))
+                program.add("P", AttributeOf(of=Variable(name=pick), name=role))
+                return True
+        category = self.scene.category_of(name)
+        if category not in self.statements.categories:
+            return False
+        said = self._single(category, self.scene.place[category][name], n=n, avoided=avoided)
+        if not said:
+            return False
+        self._the(program, "P", category=category, atoms=program.atoms(said))
+        return True
+
+    def _roles(self, name: str) -> list[tuple[str, str]]:
+        """The events in which an entity plays a role, where nobody else can have played it."""
+        return [
+            (event, role)
+            for event, fact in self.scene.events.items()
+            for role, who in fact.roles.items()
+            if who == name and role not in self.scene.words.attributes
+        ]
+
+    def _shares(self, wanted: Wanted) -> tuple[int, int]:
+        """How many conditions an anchor has, and how many the last set beside its link."""
+        free = max(wanted.n_conditions - 1, 1)
+        anchor = self.rng.randint(1, max(free - 1, 1))
+        return anchor, free - anchor
+
+    def _carried(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        scene, n = self.scene, self._shares(wanted)
+        target = self._member(asked.category)
+        linked = [a for a in self.statements.attributes_of(asked.category) if a != asked.attribute]
+        if not linked:
+            return None
+        link = self.rng.choice(linked)
+        values = scene.column(asked.category, link).told[target]
+        if len(values) != 1 or scene.words.attributes[link].number:
+            return None
+        holders = [
+            (category, i)
+            for category in self.statements.categories
+            if link in self.statements.attributes_of(category)
+            for i in bits(scene.column(category, link).values.get(values[0], 0))
+            if (category, i) != (asked.category, target)
+        ]
+        if not holders:
+            return None
+        category, place = self.rng.choice(holders)
+        program = _Program()
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
+            return None
+        program.add("X", AttributeOf(of=Variable(name="P"), name=link))
+        compared = scene.compared(asked.category, link, how="==", value=values[0])
+        found = _Link(
+            compared.may,
+            lambda name: Compare(attribute=link, how="==", value=Variable(name="X"), condition=name),
+            "correspondence",
+            (link,),
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _ended(self, program: _Program, asked: Asked, *, target: int, n: int, link: _Link) -> _Program | None:
+        """The program with the set that is linked to what is there already, and the answer."""
+        said = self._single(
+            asked.category, target, n=n, avoided=[*link.avoided, asked.attribute], may=link.may
+        )
+        if said is None:
+            return None
+        atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
+        self._the(program, "R", category=asked.category, atoms=atoms)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _related(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        scene, words, n = self.scene, self.scene.words, self._shares(wanted)
+        target = self._member(asked.category)
+        known = [
+            r for r, one in words.relations.items() if any(words.is_a(asked.category, of) for of in one.of)
+        ]
+        if not known:
+            return None
+        relation = self.rng.choice(known)
+        others = [
+            name
+            for category in self.statements.categories
+            if any(words.is_a(category, to) for to in words.relations[relation].to)
+            for name in scene.members[category]
+            if scene.related(asked.category, relation, name).must >> target & 1
+        ]
+        if not others:
+            return None
+        other = self.rng.choice(others)
+        program = _Program()
+        if not self._anchor(program, other, n=n[0]):
+            return None
+        found = _Link(
+            scene.related(asked.category, relation, other).may,
+            lambda name: Related(relation=relation, to=Variable(name="P"), condition=name),
+            words.relations[relation].skill,
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        scene = self.scene
+        target = self._member(asked.category)
+        events = [e for e in scene.events if scene.timed(asked.category, "during", e).must >> target & 1]
+        if not events or not scene.lists_all(EVENT):
+            return None
+        event = self.rng.choice(events)
+        said = self._single(EVENT, scene.place[EVENT][event], n=1)
+        if not said:
+            return None
+        program = _Program()
+        self._the(program, "S", category=EVENT, atoms=program.atoms(said))
+        found = _Link(
+            scene.timed(asked.category, "during", event).may,
+            lambda name: Timed(how="during", of=Variable(name="S"), condition=name),
+            "temporal",
+        )
+        return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
+
+    def _ordered(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """The first who appears after somebody, or the last before."""
+        scene, category = self.scene, asked.category
+        how: Literal["first", "last"] = self.rng.choice(("first", "last"))
+        target = self._member(category)
+        known = [one for one in self.statements.about(category, target) if one.attribute != asked.attribute]
+        self.rng.shuffle(known)
+        n_anchor = self.rng.randint(1, max(wanted.n_conditions - 2, 1))
+        taken, may = list[Said](), scene.everybody[category]
+        for one in known[: max(wanted.n_conditions - 2 - n_anchor, 0)]:
+            if one.attribute not in {t.attribute for t in taken}:
+                taken.append(one)
+                may &= one.masks.may
+        anchor = self._before(category, target, may=may, how=how)
+        program = _Program()
+        if anchor is None or not self._anchor(program, anchor, n=n_anchor):
+            return None
+        word: Literal["appears_after", "appears_before"] = (
+            "appears_after" if how == "first" else "appears_before"
+        )
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(taken),
+            Timed(how=word, of=Variable(name="P"), condition=program.condition("temporal")),
+        )
+        members, name = Members(category=category, atoms=atoms), program.condition("temporal")
+        program.add("R", Select(how=how, of=members, pick="R", condition=name, by="appears"))
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
+        """Somebody between a member and the one of a set that appears next before it (`last`: after it)."""
+        scene = self.scene
+        name = scene.members[category][target]
+        if name not in scene.ends:
+            return None
+        at, margin = scene.ends[name][0], scene.margin_s
+        order, _ = scene.in_order(category, by_end=False)
+        if how == "first":
+            earlier = [time for time, i in order if time < at and may >> i & 1]
+            low, high = max(earlier, default=-1.0) - margin, at - margin
+        else:
+            later = [time for time, i in order if time > at and may >> i & 1]
+            low, high = at + margin, min(later, default=float("inf")) + margin
+        there = [
+            other
+            for kind in self.statements.categories
+            for time, i in scene.in_order(kind, by_end=False)[0]
+            if low <= time <= high and (other := scene.members[kind][i]) != name
+        ]
+        return self.rng.choice(there) if there else None
+
+    def _then(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """What somebody does first after, or last before, an event."""
+        scene = self.scene
+        roles = [
+            (event, role, who)
+            for event, fact in scene.events.items()
+            for role, who in fact.roles.items()
+            if scene.category_of(who) in self.statements.categories and role not in scene.words.attributes
+        ]
+        if not roles:
+            return None
+        event, role, who = self.rng.choice(roles)
+        how: Literal["first", "last"] = self.rng.choice(("first", "last"))
+        word: Literal["after", "before"] = "after" if how == "first" else "before"
+        target = scene.place[EVENT][event]
+        others = [e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1]
+        if not others:
+            return None
+        said = self._single(EVENT, scene.place[EVENT][self.rng.choice(others)], n=1)
+        program = _Program()
+        category = scene.category_of(who)
+        looks = self._single(category, scene.place[category][who], n=max(wanted.n_conditions - 4, 1))
+        if not said or not looks:
+            return None
+        self._the(program, "P", category=category, atoms=program.atoms(looks))
+        self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+        atoms = (
+            Compare(
+                attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
+            ),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        members, name = Members(category=EVENT, atoms=atoms), program.condition("temporal")
+        program.add("U", Select(how=how, of=members, pick="U", condition=name, by="begins"))
+        program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
+        return program
+
+
+_MOST_COUNTED = 9
+_BY_EVENT = 0.3
+
+
+def without_atom(composition: Composition, condition: str) -> Composition | None:
+    """A composition without an atom that says something of a value; None where the condition is another one.
+
+    What links two steps is no such atom: without it a step would not be used.
+    """
+    steps = []
+    is_found = False
+    for step in composition.steps:
+        value = step.value
+        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
+            kept = tuple(
+                atom
+                for atom in value.of.atoms
+                if not (
+                    isinstance(atom, Compare)
+                    and isinstance(atom.value, Literally)
+                    and atom.condition == condition
+                )
+            )
+            is_found |= len(kept) < len(value.of.atoms)
+            value = _with_members(value, Members(category=value.of.category, atoms=kept))
+        steps.append(Step(variable=step.variable, value=value))
+    if not is_found:
+        return None
+    kept_conditions = [one for one in composition.conditions if one.id != condition]
+    names = {one.id: f"c{i}" for i, one in enumerate(kept_conditions, start=1)}
+    return _numbered(composition, steps, kept_conditions, names=names)
+
+
+def _with_members(value: The | Select | Aggregate, members: Members) -> The | Select | Aggregate:
+    match value:
+        case The():
+            return The(of=members, pick=value.pick)
+        case Select():
+            return Select(how=value.how, of=members, pick=value.pick, condition=value.condition, by=value.by)
+        case _:
+            return Aggregate(how=value.how, of=members)
+
+
+def _numbered(
+    composition: Composition,
+    steps: Sequence[Step],
+    conditions: Sequence[Condition],
+    *,
+    names: dict[str, str],
+) -> Composition:
+    renamed = []
+    for step in steps:
+        value = step.value
+        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
+            atoms = tuple(
+                msgspec.structs.replace(atom, condition=names[atom.condition]) for atom in value.of.atoms
+            )
+            value = _with_members(value, Members(category=value.of.category, atoms=atoms))
+            if isinstance(value, Select):
+                value = msgspec.structs.replace(value, condition=names[value.condition])
+        renamed.append(Step(variable=step.variable, value=value))
+    made = tuple(Condition(id=names[one.id], skill=one.skill) for one in conditions)
+    return msgspec.structs.replace(composition, steps=tuple(renamed), conditions=made)
+
+
+# --------------------------------------------------------------------------- everything
+
+MOST_ENTITIES, MOST_STATEMENTS = 40, 40
+
+
+def all_conjunctions(
+    scene: SceneBits, *, category: str, attribute: str, most: int, statements: Sequence[Said]
+) -> Iterator[tuple[Said, ...]]:
+    """All minimal sets of statements that give one value of an attribute, or (`attribute` empty) a count.
+
+    Each statement is needed: without it another value comes out, or nothing.
+    """
+    everybody = scene.everybody[category]
+    for size in range(1, most + 1):
+        for chosen in combinations(statements, size):
+            must = may = everybody
+            for one in chosen:
+                must, may = must & one.masks.must, may & one.masks.may
+            if must != may:
+                continue
+            if (attribute and must.bit_count() == 1) or not attribute:
+                yield from (
+                    (chosen,) if _is_minimal(scene, chosen, category=category, attribute=attribute) else ()
+                )
+
+
+def _is_minimal(scene: SceneBits, chosen: Sequence[Said], *, category: str, attribute: str) -> bool:
+    program = _Program()
+    members = Members(category=category, atoms=program.atoms(chosen))
+    if attribute:
+        program.add("P", The(of=members, pick="P"))
+        program.add("answer", AttributeOf(of=Variable(name="P"), name=attribute))
+    else:
+        program.add("answer", Aggregate(how="count", of=members))
+    made = Composition(
+        composition="conjunction",
+        scene=scene.scene.header.scene,
+        steps=tuple(program.steps),
+        conditions=tuple(Condition(id=name, skill=skill) for name, skill in program.skills.items()),
+    )
+    return not isinstance(find_proof(made, scene), Refused)

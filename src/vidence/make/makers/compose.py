@@ -1,0 +1,484 @@
+"""Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vidence.ask.prompting.templates import Template
+from vidence.errors import DataError, UsageError
+from vidence.make.composed.config import ComposeConfig, read_compose
+from vidence.make.composed.drafting import Key, Words, draft_of, finished
+from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
+from vidence.make.composed.proofs import faults_of_options, proved
+from vidence.make.composed.report import report_text
+from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
+from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill
+from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.search import Composed
+from vidence.make.composing.wording import PlainWords, WordingError
+from vidence.make.gates.asking import plain_item
+from vidence.make.gates.frames import frame_source
+from vidence.make.gates.letters import spread_letters
+from vidence.make.gates.passing import Gated, GateRoom, pass_gates
+from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_file, json_lines
+from vidence.make.pipeline.session import (
+    BuildContext,
+    Built,
+    MakeOverrides,
+    Maker,
+    Outlook,
+    Session,
+    check_until,
+)
+from vidence.make.pipeline.wording import load_template
+from vidence.make.proving.world import World
+from vidence.make.release.writing import SUMS_FILE, sums_of, write_release
+from vidence.make.review.files import read_reviews
+from vidence.make.scene_graph.composition import canonical
+from vidence.make.scene_graph.proof import Proof
+from vidence.make.scene_graph.scene import Scene
+from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.records import Item, Provenance
+
+NAME, VERSION = "compose", 1
+STAGES = (
+    "scenes", "search", "proofs", "options", "wording", "drafts", "gates", "questions", "review", "release",
+    "report",
+)  # fmt: skip
+PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
+    "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
+)  # fmt: skip
+
+
+class ComposeMaker:
+    """Annotated scenes -> questions of several conditions, with options, a proof and a witness for each.
+
+    Source: PerceptionComp, section 3 (conjunctive and sequential compositions; no smaller set of conditions
+        determines the answer; five options of one category).
+    Departs: the paper's were written by people; the search, the proofs and the words are ours.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = STAGES
+
+    def check(self, config: Path) -> None:
+        """Read the configuration, the scenes, their vocabularies, and the templates."""
+        read = read_compose(config)
+        for scene in _scenes(read, config.parent).values():
+            PlainWords(scene.vocabulary)
+        _templates(read, config.parent)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many compositions are wanted of how many scenes; how many there are, only the search says."""
+        self.check(config)
+        read = read_compose(config)
+        n = len(_scenes(read, config.parent))
+        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
+        return Outlook(sentences=(said,), can_make=n > 0)
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
+        check_until(overrides, self)
+        if overrides.sheets:
+            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        read = read_compose(config)
+        folder = out or config.parent / (read.out or f"made/{read.name}")
+        with context.models(read.models, source=config, limits=read.asking) as models:
+            return _Build(
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                stages=STAGES,
+                config=read,
+                models=models,
+            ).run()
+
+
+def create() -> Maker:
+    """The maker."""
+    return ComposeMaker()
+
+
+def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
+    found: dict[str, Scene] = {}
+    for name in read.scene_files:
+        for scene_name, scene in read_scenes(root / name).items():
+            if scene_name in found:
+                raise DataError(f"{root / name}: the scene {scene_name!r} is in another file, too")
+            found[scene_name] = scene
+    return found
+
+
+def _templates(read: ComposeConfig, root: Path) -> tuple[Template, Template]:
+    folder = root / read.wording.prompts if read.wording.prompts else None
+    return (
+        load_template(WORD, variables=WORD_VARIABLES, folder=folder),
+        load_template(READ, variables=READ_VARIABLES, folder=folder),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A composition with what is known of it so far."""
+
+    composed: Composed
+    proof: Proof
+    offer: Offer
+    worded: Worded
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Build(Session):
+    """One session."""
+
+    config: ComposeConfig
+    models: Models
+
+    def run(self) -> Built:
+        """All stages up to the one that is wanted."""
+        scenes = self._scenes()
+        composed = self._search(scenes) if self.reaches("search") else {}
+        worlds = {name: World(scene) for name, scene in scenes.items()}
+        proofs = self._proofs(composed, worlds) if self.reaches("proofs") else {}
+        offers = (
+            self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
+        )
+        asked = (
+            self._wording(composed, proofs, offers=offers, scenes=scenes) if self.reaches("wording") else {}
+        )
+        gated = Gated(drafts=self._drafts(asked, scenes) if self.reaches("drafts") else ())
+        if self.reaches("gates"):
+            gated = self._gates(gated.drafts)
+        files: list[Path] = []
+        sentences = [f"{len(gated.drafts):,} questions about {len(scenes):,} scenes."]
+        contents = self._contents(gated.drafts, asked)
+        if self.reaches("questions"):
+            files += self._write(contents)
+            self._close_whole("questions", gated.drafts)
+        kept, said = self._review(gated.drafts) if self.reaches("review") else (gated.drafts, [])
+        sentences += said
+        if self.reaches("release"):
+            files, said = self._release(kept, asked, files)
+            sentences += said
+        account = self.ledger.write(self.out, [NAME] * len(kept))
+        if self.reaches("report"):
+            text = report_text(self.config.name, kept, proofs, account=account, sentences=sentences)
+            write_file(self.out / REPORT_FILE, text.encode())
+            files.append(self.out / REPORT_FILE)
+        return Built(
+            folder=self.out,
+            account=account,
+            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
+            sentences=tuple(sentences),
+            is_empty=self.reaches("questions") and not gated.drafts,
+        )
+
+    # ------------------------------------------------------------------ scenes and search
+
+    def _scenes(self) -> dict[str, Scene]:
+        known = _scenes(self.config, self.root)
+        limit = self.overrides.limit
+        names = list(known)[:limit]
+        self.began("scenes", len(names))
+        for name in names:
+            scene = known[name]
+            for one in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
+                self.ledger.notes.append(f"{name}: contradiction, neither is used: {one}")
+            self.ledger.notes += [f"{name}: {note}" for note in scene.notes]
+        self.close("scenes", unit="scenes", taken=names, kept=names)
+        return {name: known[name] for name in names}
+
+    def _search(self, scenes: Mapping[str, Scene]) -> dict[str, Composed]:
+        config = self.config
+        stage = Stage(
+            name="search", kind=Filled, version=VERSION, settings=[config.quota, config.need, config.seed]
+        )
+        inputs = {
+            name: digest_of([scene.sha256, scene.vocabulary.sha256()]) for name, scene in scenes.items()
+        }
+
+        def search() -> Filled:
+            fields = {name: SceneBits(scene) for name, scene in scenes.items()}
+            return fill(fields, config.quota, config.need, seed=config.seed)
+
+        unit = Unit(stage=stage, name="all scenes", inputs=inputs, make=search)
+        found = self.compute("search", [unit]).made["all scenes"]
+        filled = found.value
+        have = {(one.composition.scene, cell_of(one)) for one in filled.composed}
+        unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
+        cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
+        dropped = [
+            Dropped(what=_cell(one), stage="search", reason="unmet", detail=f"most attempts: {one.reason}")
+            for one in unmet
+        ]
+        gone = {one.what for one in dropped}
+        kept = [one for one in cells if one not in gone]
+        self.close(
+            "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
+        )
+        return {one.composition.composition: one for one in filled.composed}
+
+    def _proofs(self, composed: Mapping[str, Composed], worlds: Mapping[str, World]) -> dict[str, Proof]:
+        self.began("proofs", len(composed))
+        proofs = {one.composition: one for one in proved(list(composed.values()), worlds)}
+        self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))
+        return proofs
+
+    # ------------------------------------------------------------------ options and words
+
+    def _options(
+        self,
+        composed: Mapping[str, Composed],
+        proofs: Mapping[str, Proof],
+        *,
+        scenes: Mapping[str, Scene],
+        worlds: Mapping[str, World],
+    ) -> dict[str, Offer]:
+        self.began("options", len(proofs))
+        rules, fields = self.config.options, {name: SceneBits(scene) for name, scene in scenes.items()}
+        found: dict[str, Offer] = {}
+        dropped: list[Dropped] = []
+        for name, proof in proofs.items():
+            scene = composed[name].composition.scene
+            made = offer(proof, fields[scene], rules, seed=self.config.seed)
+            if isinstance(made, NoOffer):
+                dropped.append(Dropped(what=name, stage="options", reason=made.reason, detail=made.detail))
+                continue
+            faults = faults_of_options(composed[name], made, proof=proof, world=worlds[scene])
+            if faults:
+                dropped.append(
+                    Dropped(
+                        what=name,
+                        stage="options",
+                        reason=faults[0].partition(":")[0],
+                        detail=", ".join(faults),
+                    )
+                )
+            else:
+                found[name] = made
+        often = too_often_right([(proofs[name].answer.domain, one) for name, one in found.items()], rules)
+        dropped += [
+            Dropped(what=name, stage="options", reason="value-too-often-right", detail=why)
+            for name, why in often.items()
+        ]
+        kept = {name: one for name, one in found.items() if name not in often}
+        self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
+        return kept
+
+    def _wording(
+        self,
+        composed: Mapping[str, Composed],
+        proofs: Mapping[str, Proof],
+        *,
+        offers: Mapping[str, Offer],
+        scenes: Mapping[str, Scene],
+    ) -> dict[str, _Asked]:
+        words = {name: PlainWords(scene.vocabulary) for name, scene in scenes.items()}
+        stiff = {
+            name: words[composed[name].composition.scene].write(composed[name].composition) for name in offers
+        }
+        worded: dict[str, Worded] = {}
+        dropped: list[Dropped] = []
+        n_cached = 0
+        if self.config.wording.way == "templates":
+            self.began("wording", len(offers))
+            worded = {name: _read_back(composed[name], stiff[name], words) for name in offers}
+        else:
+            units = [
+                self._word_unit(composed[name], stiff[name], scenes, untold=str(proofs[name].answer.value))
+                for name in offers
+            ]
+            results = self.ask("wording", units, models=self.models, model=self.config.wording.model)
+            dropped = [results.dropped(name, stage="wording") for name in results.failed]
+            worded = {name: artifact.value for name, artifact in results.made.items()}
+            n_cached = results.n_cached
+        dropped += [
+            Dropped(what=name, stage="wording", reason=one.reason, detail=one.detail)
+            for name, one in worded.items()
+            if one.reason
+        ]
+        kept = {
+            name: _Asked(composed=composed[name], proof=proofs[name], offer=offers[name], worded=worded[name])
+            for name in offers
+            if name in worded and not worded[name].reason
+        }
+        self.close(
+            "wording",
+            unit="compositions",
+            taken=list(offers),
+            kept=list(kept),
+            dropped=dropped,
+            n_cached=n_cached,
+        )
+        return kept
+
+    def _word_unit(
+        self, one: Composed, stiff: str, scenes: Mapping[str, Scene], *, untold: str
+    ) -> FlowUnit[Worded]:
+        rules, scene = self.config.wording, scenes[one.composition.scene]
+        word, read = _templates(self.config, self.root)
+        specs = [self.models.spec(rules.model), self.models.spec(rules.check_model)]
+        settings = [word.label, read.label, *specs, rules.variants, rules.most_words, self.config.seed]
+        stage = Stage(name="compose-worded", kind=Worded, version=VERSION, settings=settings)
+        job = WordJob(
+            composition=one.composition,
+            scene=scene,
+            stiff=stiff,
+            untold=untold,
+            most_words=rules.most_words,
+            templates=(word, read),
+            check_model=rules.check_model,
+            variants=rules.variants,
+            seed=self.config.seed,
+        )
+        inputs = {"composition": digest_of(canonical(one.composition).decode()), "stiff": digest_of(stiff)}
+        return FlowUnit(stage=stage, name=one.composition.composition, inputs=inputs, start=job.start)
+
+    # ------------------------------------------------------------------ drafts, gates, questions
+
+    def _drafts(self, asked: Mapping[str, _Asked], scenes: Mapping[str, Scene]) -> tuple[Draft, ...]:
+        self.began("drafts", len(asked))
+        made = tuple(
+            draft_of(
+                one.composed,
+                one.proof,
+                one.offer,
+                words=Words(question=one.worded.question, verdict=one.worded.verdict),
+                scene=scenes[one.composed.composition.scene],
+                benchmark=self.config.name,
+            )
+            for one in asked.values()
+        )
+        self.close("drafts", unit="compositions", taken=list(asked), kept=[one.draft_id for one in made])
+        return spread_letters(made, seed=self.config.seed).drafts
+
+    def _gates(self, drafts: tuple[Draft, ...]) -> Gated:
+        room = GateRoom(
+            session=self,
+            models=self.models,
+            frames=lambda some: frame_source(
+                [plain_item(one) for one in some],
+                media_root=self.root / self.config.media,
+                pictures=self.out / "pictures",
+                cache=self.cache,
+                context=self.context,
+            ),
+            seed=self.config.seed,
+            sources={one.video_id: one.source_id for one in drafts if one.source_id},
+            is_released=self.config.release is not None,
+        )
+        return pass_gates(drafts, self.config.gates, room)
+
+    def _item(self, draft: Draft) -> Item:
+        maker = f"vidence make {NAME}/{VERSION}"
+        return item_of_draft(
+            draft, item_id=draft.draft_id, provenance=Provenance(source=draft.video_id, maker=maker)
+        )
+
+    def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _Asked]) -> dict[Path, bytes]:
+        """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
+        some = [asked[one.draft_id] for one in drafts]
+        programs = [finished(one.composed, one.offer, one.worded.question) for one in some]
+        keys = [
+            Key(
+                item_id=draft.draft_id,
+                composition=draft.draft_id,
+                answer=draft.choices[draft.answer_index],
+                option_of=one.offer.option_of,
+                composition_sha256=digest_of(canonical(program).decode()),
+                wording=one.worded.program,
+            )
+            for draft, one, program in zip(drafts, some, programs, strict=True)
+        ]
+        return {
+            Path(ITEMS_FILE): json_lines([self._item(one) for one in drafts]),
+            Path(PROOFS_FILE): json_lines([one.proof for one in some]),
+            Path(KEYS_FILE): json_lines(keys),
+            Path(COMPOSITIONS_FILE): b"".join(canonical(one) + b"\n" for one in programs),
+        }
+
+    def _write(self, contents: Mapping[Path, bytes]) -> list[Path]:
+        for name, content in contents.items():
+            write_file(self.out / name, content)
+        return [self.out / name for name in contents]
+
+    def _close_whole(self, stage: str, drafts: Sequence[Draft]) -> None:
+        self.began(stage, len(drafts))
+        ids = [one.draft_id for one in drafts]
+        self.close(stage, unit="drafts", taken=ids, kept=ids)
+
+    # ------------------------------------------------------------------ review and release
+
+    def _review(self, drafts: tuple[Draft, ...]) -> tuple[tuple[Draft, ...], list[str]]:
+        """What people accepted, where there is a review; else everything that needs nobody."""
+        rules = self.config.review
+        self.began("review", len(drafts))
+        ids, dropped = [one.draft_id for one in drafts], list[Dropped]()
+        said: list[str] = []
+        if rules is None:
+            dropped = [
+                Dropped(what=one.draft_id, stage="review", reason="not-confirmed-by-a-person")
+                for one in drafts
+                if one.doubt and self.config.release is not None
+            ]
+        elif not (self.root / rules.folder).is_dir():
+            said.append(
+                f"Nobody has looked yet: vidence review open {self.out / ITEMS_FILE} --out "
+                f"{self.root / rules.folder} --protocol perceptioncomp begins a review."
+            )
+            dropped = [Dropped(what=name, stage="review", reason="not-looked-at") for name in ids]
+        else:
+            states = read_reviews(self.root / rules.folder).states
+            for name in ids:
+                state = states[name].state if name in states else "not in the review"
+                if state != "accepted":
+                    dropped.append(Dropped(what=name, stage="review", reason="not-accepted", detail=state))
+        gone = {one.what for one in dropped}
+        kept = tuple(one for one in drafts if one.draft_id not in gone)
+        self.close("review", unit="drafts", taken=ids, kept=[one.draft_id for one in kept], dropped=dropped)
+        return kept, said
+
+    def _release(
+        self, drafts: Sequence[Draft], asked: Mapping[str, _Asked], files: list[Path]
+    ) -> tuple[list[Path], list[str]]:
+        rules = self.config.release
+        if rules is None or not drafts:
+            return files, []
+        if self.config.review is None and not rules.unreviewed:
+            raise UsageError(
+                "[release] without [review]: nobody has looked at these questions. Add [review], or say "
+                "unreviewed = true in [release]"
+            )
+        self._close_whole("release", drafts)
+        contents = self._contents(drafts, asked)
+        account = self.ledger.account([NAME] * len(drafts))
+        contents[Path("about") / ACCOUNT_FILE] = json_file(account)
+        contents[Path("about") / DROPPED_FILE] = json_lines(self.ledger.dropped)
+        contents[Path(SUMS_FILE)] = sums_of(contents)
+        folder = self.out / "release" / f"{self.config.name}-{rules.version}"
+        write_release(contents, folder)
+        return [*files, folder / SUMS_FILE], [f"Release {folder}: {len(drafts):,} questions."]
+
+
+def _cell(one: Unmet) -> str:
+    """What a cell of a scene is called in the account."""
+    return f"{one.scene}: {one.cell.type}, {one.cell.logic}, {one.cell.n_conditions} conditions"
+
+
+def _read_back(one: Composed, text: str, words: Mapping[str, PlainWords]) -> Worded:
+    """The words of the templates, if they read as the same program."""
+    try:
+        steps = words[one.composition.scene].read(text)
+    except WordingError as error:
+        return Worded(reason="wording-not-faithful", detail=str(error))
+    if steps != one.composition.steps:
+        return Worded(reason="wording-not-faithful", detail=f"{text} reads as another program")
+    return Worded(question=text, verdict="same")

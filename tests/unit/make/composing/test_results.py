@@ -1,0 +1,148 @@
+"""The search and the verifier say the same of the same programs, without a line of code in common."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from subjects.composing import GOLDEN, random_scene, searched, street
+from vidence.make.composing.results import Found, find_proof, is_known
+from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.proving.prove import Rules, prove
+from vidence.make.proving.reading import read_compositions
+from vidence.make.proving.world import World
+from vidence.make.scene_graph.composition import (
+    Aggregate,
+    AttributeOf,
+    Compare,
+    Composition,
+    Condition,
+    Literally,
+    Members,
+    Select,
+    Step,
+    The,
+    Timed,
+    Variable,
+)
+from vidence.make.scene_graph.contradictions import find_contradictions
+
+
+def same(composition, scene, *, world=None):
+    """Whether both prove a composition, with what they differ in."""
+    found = find_proof(composition, SceneBits(scene))
+    verdict = prove(composition, world or World(scene), rules=Rules())
+    if not isinstance(found, Found) or not verdict.is_proven:
+        return verdict.is_proven, [] if isinstance(found, Found) == verdict.is_proven else [
+            "whether it is proven"
+        ]
+    return True, [n for n in found.__struct_fields__ if getattr(found, n) != getattr(verdict.proof, n)]
+
+
+def drawn_program(rng):
+    """A program of one or two sets, whether it makes sense or not."""
+    values = {"a": "012", "b": "xyz", "c": ("red", "blue", "grey", "black")}
+    n = 0
+
+    def name():
+        nonlocal n
+        n += 1
+        return f"c{n}"
+
+    def atoms(count):
+        for attribute in rng.sample(sorted(values), count):
+            value = Literally(value=rng.choice(values[attribute]))
+            yield Compare(attribute=attribute, how=rng.choice(("==", "!=")), value=value, condition=name())
+
+    first = Members(category="thing", atoms=tuple(atoms(rng.randint(1, 3))))
+    if rng.random() < 0.2:
+        steps = [Step(variable="answer", value=Aggregate(how="count", of=first))]
+    else:
+        steps = [Step(variable="A", value=The(of=first, pick="A"))]
+        if rng.random() < 0.7:
+            more = [*atoms(rng.randint(0, 2))]
+            if rng.random() < 0.5:
+                steps.append(Step(variable="X", value=AttributeOf(of=Variable(name="A"), name="c")))
+                more.append(Compare(attribute="c", how="==", value=Variable(name="X"), condition=name()))
+            else:
+                how = rng.choice(("appears_after", "appears_before", "during", "before", "after"))
+                more.append(Timed(how=how, of=Variable(name="A"), condition=name()))
+            second = Members(category="thing", atoms=tuple(more))
+            picked = The(of=second, pick="B")
+            if rng.random() < 0.6:
+                by = rng.choice(("appears", "ends"))
+                picked = Select(
+                    how=rng.choice(("first", "last")), of=second, pick="B", condition=name(), by=by
+                )
+            steps.append(Step(variable="B", value=picked))
+        answer = AttributeOf(of=Variable(name=steps[-1].variable), name=rng.choice("abc"))
+        steps.append(Step(variable="answer", value=answer))
+    conditions = tuple(Condition(id=f"c{i + 1}", skill="semantic") for i in range(n))
+    return Composition(composition="p", scene="s", steps=tuple(steps), conditions=conditions)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.08])
+def test_random_programs_are_proven_by_both_or_by_none_and_alike(missing):
+    rng, n_proven = random.Random(5), 0
+    for seed in range(20):
+        scene = random_scene(seed, missing=missing)
+        world = World(scene)
+        for _ in range(60):
+            program = drawn_program(rng)
+            is_proven, differs = same(program, scene, world=world)
+            assert not differs, (seed, program)
+            n_proven += is_proven
+    assert n_proven > 30
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_what_the_search_finds_is_proven_alike(missing):
+    shapes = Counter()
+    for seed in range(8):
+        scene = random_scene(seed, n=16, n_events=10, missing=missing)
+        world = World(scene)
+        for made in searched(scene, n=150, seed=seed):
+            verdict = prove(made.composition, world, rules=Rules())
+            assert verdict.is_proven, (made.composition, verdict.problems)
+            for name in made.found.__struct_fields__:
+                assert getattr(made.found, name) == getattr(verdict.proof, name), (name, made.composition)
+            shapes[made.shape] += 1
+    assert len(shapes) >= 4
+
+
+def test_the_worked_examples_that_it_knows():
+    known = [
+        one for one, _ in read_compositions(GOLDEN / "examples.txt", {"lane": street()}) if is_known(one)
+    ]
+    assert len(known) >= 2
+    for one in known:
+        assert same(one, street())[1] == []
+
+
+def test_a_program_of_another_kind_is_refused_by_name():
+    other = Composition(
+        composition="p",
+        scene="s",
+        steps=(
+            Step(variable="answer", value=Aggregate(how="mode", of=Members(category="thing"), attribute="a")),
+        ),
+        conditions=(),
+    )
+    assert not is_known(other)
+    with pytest.raises(ValueError, match="p: a step is of a kind"):
+        find_proof(other, SceneBits(random_scene(0)))
+
+
+def test_contradictions_and_doubts_are_never_proven():
+    scene = random_scene(3)
+    doubled = msgspec.structs.replace(scene.facts[0], value="2" if scene.facts[0].value != "2" else "1")
+    facts = (*scene.facts, doubled)
+    wrong = replace(scene, facts=facts, contradictions=tuple(find_contradictions(facts, scene.vocabulary)))
+    assert wrong.contradictions
+    bits = SceneBits(wrong)
+    assert bits.told("t0", "a") == ((), True)
+    for made in searched(wrong, n=200):
+        named = set(map(str, made.found.binding.values()))
+        assert not ("t0" in named and made.found.answer.domain == "a")

@@ -1,0 +1,105 @@
+"""What the search lists is all that there is, and only that."""
+
+import random
+from itertools import combinations
+
+import pytest
+
+from subjects.composing import random_scene, searched, street
+from vidence.make.composing.atoms import Single, Statements, needed, singled_out
+from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.search import Search, Wanted, all_conjunctions, without_atom
+from vidence.make.proving.prove import Rules, prove
+from vidence.make.proving.world import World
+from vidence.make.scene_graph.composition import (
+    Aggregate,
+    AttributeOf,
+    Compare,
+    Composition,
+    Condition,
+    Literally,
+    Members,
+    Step,
+    The,
+    Variable,
+)
+
+
+def by_brute_force(scene, statements, attribute):
+    """Every set of up to three statements that the verifier proves to give an attribute, or a count."""
+    world = World(scene)
+    for size in (1, 2, 3):
+        for chosen in combinations(statements, size):
+            atoms = tuple(
+                Compare(
+                    attribute=one.attribute, how=one.how, value=Literally(value=one.value), condition=f"c{i}"
+                )
+                for i, one in enumerate(chosen, start=1)
+            )
+            members = Members(category="thing", atoms=atoms)
+            steps = (
+                Step(variable="A", value=The(of=members, pick="A")),
+                Step(variable="answer", value=AttributeOf(of=Variable(name="A"), name=attribute)),
+            )
+            if not attribute:
+                steps = (Step(variable="answer", value=Aggregate(how="count", of=members)),)
+            conditions = tuple(Condition(id=atom.condition, skill="semantic") for atom in atoms)
+            made = Composition(composition="b", scene="s", steps=steps, conditions=conditions)
+            if prove(made, world, rules=Rules()).is_proven:
+                yield chosen
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("attribute", ["c", ""])
+def test_all_conjunctions_are_those_of_brute_force(seed, attribute):
+    scene = random_scene(seed, n=6 + seed % 3, missing=0.1 * (seed % 2))
+    bits = SceneBits(scene)
+    known = [one for one in Statements(bits, negations=False).of("thing") if one.attribute != attribute][:6]
+    found = set(all_conjunctions(bits, category="thing", attribute=attribute, most=3, statements=known))
+    assert found == set(by_brute_force(scene, known, attribute))
+
+
+def test_the_same_seed_gives_the_same():
+    one, other = (list(searched(street(), n=80, seed=4)) for _ in range(2))
+    assert one == other
+    assert one
+
+
+def test_every_condition_that_is_left_is_needed():
+    scene = street()
+    world = World(scene)
+    for made in searched(scene, n=150):
+        assert all(one.without.outcome != "unneeded" for one in made.found.conditions)
+        assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
+
+
+def test_a_link_is_never_taken_out():
+    (made, *_) = (one for one in searched(street(), n=400) if one.shape == "carried")
+    links = [c for c in made.composition.conditions if c.skill == "correspondence"]
+    assert without_atom(made.composition, links[0].id) is None
+    other = next(c for c in made.composition.conditions if c.skill == "semantic")
+    fewer = without_atom(made.composition, other.id)
+    assert [one.id for one in fewer.conditions] == [f"c{i + 1}" for i in range(len(fewer.conditions))]
+
+
+def test_twins_are_never_meant_and_always_counted():
+    scene = street()
+    assert any("h1, h2" in note for note in scene.notes)
+    made = list(searched(scene, n=500))
+    assert not any({"h1", "h2"} & set(map(str, one.found.binding.values())) for one in made)
+    assert any(one.shape == "count" for one in made)
+
+
+def test_what_others_make_needless_is_dropped():
+    bits = SceneBits(street())
+    statements = Statements(bits, negations=False)
+    wanted = Single("person", 2, bits.everybody["person"], 3, frozenset())
+    taken = singled_out(wanted, statements, random.Random(0), most=4)
+    assert needed(taken, wanted.may, 1 << 2) == list(taken)
+    assert singled_out(wanted, statements, random.Random(0), most=0) is None
+
+
+def test_a_cell_without_a_shape_says_so():
+    search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
+    assert search.tried(Wanted("location", "conjunctive", 2), number=1) is None
+    assert search.refused == {"no-shape": 1}

@@ -1,0 +1,51 @@
+"""What is written is read as the same program; anything else is refused by its piece."""
+
+import msgspec
+import pytest
+
+from subjects.composing import WORDS, random_scene, searched, street
+from vidence.errors import DataError
+from vidence.make.composing.wording import PlainWords, WordingError
+from vidence.make.scene_graph.vocabulary import Attribute
+
+
+def test_questions_of_the_search_read_back_exactly():
+    scenes = [street(), *(random_scene(seed, n=12, n_events=9) for seed in range(4))]
+    shapes = set()
+    for scene in scenes:
+        words = PlainWords(scene.vocabulary)
+        for made in searched(scene, n=150):
+            assert words.read(words.write(made.composition)) == made.composition.steps
+            shapes.add(made.shape)
+    assert len(shapes) >= 5
+
+
+def test_phrases_of_the_vocabulary_are_used():
+    a = msgspec.structs.replace(
+        WORDS.attributes["a"], has="with {value} rings", has_not="without {value} rings"
+    )
+    words = PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "a": a}))
+    for made in searched(random_scene(1), n=100):
+        text = words.write(made.composition)
+        assert words.read(text) == made.composition.steps
+        assert "whose a is 1" not in text
+
+
+def test_phrases_that_are_alike_are_refused():
+    same = Attribute(of=("thing",), values=("0",), has="whose b is x")
+    with pytest.raises(DataError, match="both read 'whose b is x'"):
+        PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "d": same}))
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("I cannot do that.", "no sentence of ours"),
+        ("A is the person ① whose hat is made of tin. What is the bag of A?", "no condition of ours"),
+        ("A is the ghost ① whose hat is green. What is the bag of A?", "no category 'ghost'"),
+        ("A is the person ① whose hat is green. What is the soul of A?", "nothing has 'soul'"),
+    ],
+)
+def test_other_texts_are_refused(text, match):
+    with pytest.raises(WordingError, match=match):
+        PlainWords(street().vocabulary).read(text)

@@ -1,0 +1,165 @@
+"""Composed questions from the street: every stage, its files, and what stops or drops."""
+
+import json
+import shutil
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from vidence.errors import AccountError, DataError, UsageError
+from vidence.make.makers import compose
+from vidence.make.makers.compose import create
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
+
+SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
+
+
+def made(folder: Path, *, more: str = "", out: str = "out", **overrides: object):
+    if not (folder / "set").exists():
+        shutil.copytree(SAMPLE, folder / "set")
+    path = folder / "set" / "config.toml"
+    path.write_text((SAMPLE / "config.toml").read_text() + more)
+    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", is_trusted=True)
+    return create().make(path, out=folder / out, overrides=MakeOverrides(**overrides), context=context)
+
+
+def lines(path: Path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_items_keys_proofs_and_programs_belong_together(tmp_path):
+    built = made(tmp_path)
+    items, keys = lines(tmp_path / "out" / "items.jsonl"), lines(tmp_path / "out" / "keys.jsonl")
+    proofs = lines(tmp_path / "out" / "proofs.jsonl")
+    programs = lines(tmp_path / "out" / "compositions.jsonl")
+    assert built.account.questions == {"compose": len(items)}
+    for item, key, proof, program in zip(items, keys, proofs, programs, strict=True):
+        assert item["item_id"] == key["item_id"] == proof["composition"] == program["composition"]
+        right = item["choices"]["ABCDE".index(item["answer"])]
+        assert right == key["answer"] == str(proof["answer"]["value"])
+        assert {*key["option_of"], right} == set(item["choices"])
+        assert item["question"] == program["question"]
+        assert item["tags"]["n_conditions"] == str(len(proof["conditions"]))
+        spans = [tuple(span) for span in proof.get("spans", ())]
+        assert sorted((e["start_s"], e["end_s"]) for e in item.get("evidence", ())) == spans
+    letters = [item["answer"] for item in items]
+    assert max(map(letters.count, letters)) <= len(letters) // 5 + 1
+    stages = [stage.stage for stage in built.account.stages]
+    assert stages == [one for one in compose.STAGES if one not in ("release", "report", "gates")]
+
+
+def test_the_bytes_are_the_same_however_often_it_is_made(tmp_path):
+    files = [*made(tmp_path).files]
+    first = [path.read_bytes() for path in files]
+    made(tmp_path)
+    again = made(tmp_path, out="other")
+    assert [path.read_bytes() for path in files] == first
+    assert [path.read_bytes() for path in again.files if path.suffix == ".jsonl"] == [
+        content for path, content in zip(files, first, strict=True) if path.suffix == ".jsonl"
+    ]
+
+
+def test_a_session_may_end_early(tmp_path):
+    built = made(tmp_path, until="options")
+    assert [stage.stage for stage in built.account.stages] == ["scenes", "search", "proofs", "options"]
+    assert not (tmp_path / "out" / "items.jsonl").exists()
+
+
+def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, monkeypatch):
+    from vidence.make.composed import proofs
+
+    real = proofs.prove
+
+    def otherwise(composition, world, *, rules):
+        import msgspec
+
+        verdict = real(composition, world, rules=rules)
+        return msgspec.structs.replace(verdict, proof=msgspec.structs.replace(verdict.proof, prior=0.123))
+
+    monkeypatch.setattr(proofs, "prove", otherwise)
+    with pytest.raises(AccountError, match=r"prior is .* to the search and 0.123 to the verifier"):
+        made(tmp_path)
+
+
+def test_gates_and_a_release(tmp_path):
+    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
+    folder = tmp_path / "out" / "release" / "lane-1"
+    assert (folder / "items.jsonl").read_bytes() == (tmp_path / "out" / "items.jsonl").read_bytes()
+    assert "about/account.json" in (folder / "SHA256SUMS").read_text()
+    assert any("Release" in one for one in built.sentences)
+
+
+def test_nothing_is_released_before_people_have_looked(tmp_path):
+    with pytest.raises(UsageError, match="nobody has looked"):
+        made(tmp_path, more='\n[release]\nversion = "1"\n')
+    built = made(tmp_path, more='\n[review]\nfolder = "review"\n[release]\nversion = "1"\n')
+    assert any("vidence review open" in one for one in built.sentences)
+    assert built.account.stages[-1].dropped == {"not-looked-at": built.account.stages[-1].n_in}
+
+
+def wording(says: str, reads: str, more: str = "") -> str:
+    return (
+        '\n[wording]\nway = "model"\nmodel = "writer"\ncheck_model = "reader"\nvariants = 3\n'
+        + more
+        + f'\n[models]\nwriter = "{says}"\nreader = "{reads}"\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "reads", "reason"),
+    [
+        ("It is a nice day in the street.", "x", "no-question"),
+        ("I cannot help with that.", "x", "refused"),
+    ],
+)
+def test_a_model_that_writes_something_else_makes_no_question(tmp_path, says, reads, reason):
+    built = made(tmp_path, more=wording(f"scripted:{quote(says)}", f"scripted:{quote(reads)}"))
+    stage = next(one for one in built.account.stages if one.stage == "wording")
+    assert stage.dropped == {reason: stage.n_in}
+    assert built.is_empty
+
+
+WRITER = '''
+"""Says the stiff words again as one question, or adds what nobody asked for."""
+
+def says(prompt):
+    lines = prompt.split("in stiff words:")[1].strip().splitlines()
+    return lines[0]
+'''
+
+
+def test_words_that_read_as_another_program_are_refused(tmp_path):
+    (tmp_path / "writer.py").write_text(WRITER)
+    program = 'A = the(person(hat == "green"))\nanswer = A.bag'
+    reader = f"scripted:{quote(program)}"
+    built = made(tmp_path, more=wording(f"python:{tmp_path}/writer.py:says", reader))
+    stage = next(one for one in built.account.stages if one.stage == "wording")
+    assert stage.dropped == {"wording-not-faithful": stage.n_in}
+    dropped = lines(tmp_path / "out" / "dropped.jsonl")
+    assert any("other" in one.get("detail", "") for one in dropped if one["stage"] == "wording")
+
+
+def test_models_that_are_not_there_are_named(tmp_path):
+    with pytest.raises(UsageError, match=r"wording.model is 'reader'; \[models\] has none"):
+        made(tmp_path, more='\n[wording]\nway = "model"\nmodel = "reader"\ncheck_model = "reader"\n')
+
+
+def test_a_scene_in_two_files_is_refused(tmp_path):
+    made(tmp_path, until="scenes")
+    path = tmp_path / "set" / "config.toml"
+    path.write_text('name = "x"\nscenes = ["lane.jsonl", "lane.jsonl"]\n')
+    with pytest.raises(DataError, match="the scene 'lane' is in another file"):
+        create().check(path)
+
+
+def test_the_configuration_of_the_page_works(tmp_path):
+    page = (Path(__file__).parents[4] / "docs" / "making" / "compose.md").read_text("utf-8")
+    block = page.partition('```toml title="compose.toml"')[2].partition("```")[0]
+    shutil.copytree(SAMPLE, tmp_path / "set")
+    path = tmp_path / "set" / "config.toml"
+    path.write_text(block)
+    create().check(path)
+    assert create().foresee(path, overrides=MakeOverrides(), context=None).sentences == (
+        "1 scenes; up to 12 compositions are wanted",
+    )
