@@ -62,6 +62,7 @@ FOLDERS = {
     "task": "vidence.make.tasks",
     "shot-detector": "vidence.seeing.shots",
     "event-log": "vidence.make.logs",
+    "scene-source": "vidence.make.scene_sources",
     "detector": "vidence.seeing.detectors",
     "describer": "vidence.seeing.describers",
     "tracker": "vidence.seeing.trackers",

@@ -22,6 +22,8 @@ from vidence.make.scene_graph.scene import (
 )
 from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
 
+BY_MODEL = "model:"
+"""How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
 LEAST_PEOPLE = 2
 """Who have to state independently what they expect."""
 
@@ -83,6 +85,10 @@ class World:
                     self.expected[fact.of].append(fact)
         self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
         """When entities are first and last in view."""
+        self.unconfirmed = frozenset(
+            fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
+        )
+        """Facts that a model proposed and nobody confirmed."""
         self._close()
         self.truths: dict[tuple[object, ...], Mapping[str, Truth]] = {}
         """What atoms say of the members of a category; those of whom it is false are left out."""
