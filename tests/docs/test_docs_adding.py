@@ -30,7 +30,7 @@ HALVES = ("docs/diagnostics/index.md", "halves.py")
 RIDDLES = "a.gif|Which colour is red?|red;blue|B\nb.gif|How many?|one;two;three|A\n"
 PHRASES = "I cannot tell\nthe answer is B\nI would say that it must be the second one\n"
 VERBS = ("wash", "dry", "fill", "lift", "drop", "paint", "break")
-ARGUMENTS = '[model]\nparrot = "phrases.txt"\n'
+ARGUMENTS = '[model]\nparrot = "phrases.txt"\n[scene-source]\ngreetings = "greetings.txt"\n'
 # The fewest checks that each of a kind is held to.
 LEAST_CHECKS = {
     "benchmark": 12,
@@ -47,6 +47,7 @@ LEAST_CHECKS = {
     "tracker": 1,
     "shot-detector": 4,
     "event-log": 5,
+    "scene-source": 4,
     "task": 12,
     "maker": 3,
     "mocap-format": 9,
@@ -146,6 +147,7 @@ def site(page, tmp_path_factory) -> Site:
     for name, text in {
         "riddles/riddles.txt": RIDDLES,
         "phrases.txt": PHRASES,
+        "greetings.txt": "1 ann waves at bob\n4.5 bob waves at ann\n",
         "arguments.toml": ARGUMENTS,
         "logs/diary/log.csv": films["log.csv"],
         "makers/sights/config.toml": films["config.toml"],

@@ -32,6 +32,7 @@ TABLES = {
     "describer": "docs/making/herbench.md",
     "shot-detector": "docs/making/herbench.md",
     "event-log": "docs/making/herbench.md",
+    "scene-source": "docs/making/scenes.md",
 }
 
 

@@ -105,9 +105,13 @@ class World:
         )
 
     def lists_all(self, category: str, kinds: Sequence[str] = ()) -> bool:
-        """Whether every member of a category is listed; for events also whether all of these kinds are."""
+        """Whether every member of a category is listed; for events also whether all of these kinds are.
+
+        Events without a kind are of any kind that the vocabulary has.
+        """
         if any(said == ENTITY or said in self._above(category) for said, _ in self.scene.complete):
             return True
+        kinds = kinds or (tuple(self.words.events) if category == EVENT else ())
         return bool(kinds) and all(self.is_complete(kind, EVENT) for kind in kinds)
 
     def _above(self, category: str) -> tuple[str, ...]:

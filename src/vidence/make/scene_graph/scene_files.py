@@ -120,7 +120,7 @@ def make_scene(
     if n_entities > MOST_ENTITIES or len(lines) > MOST_FACTS:
         raise DataError(
             f"{source}:{first}: the scene {header.scene!r} has {n_entities:,} entities and events in "
-            f"{len(lines):,} lines; at most {MOST_ENTITIES:,} and {MOST_FACTS:,}: split the video"
+            f"{1 + len(lines):,} lines; at most {MOST_ENTITIES:,} and {MOST_FACTS:,}: split the video"
         )
     entities: dict[str, Entity] = {}
     for number, line in lines:

@@ -26,6 +26,8 @@ from vidence.seeing.track_files import read_mot
 from vidence.seeing.tracks import PERSON
 
 _SIDES: Final = ("left", "right", "top", "bottom", "inside")
+ALREADY, STILL = "there already", "still there"
+"""Instead of a side: in the picture from the first frame on, and to the last."""
 _PERSON_CLASS: Final = 1
 _CLEAR: Final = 3.0
 """Whoever is further than so many times `edge` from every border appears or vanishes inside the picture."""
@@ -82,6 +84,7 @@ class _Tracks(AsksNobody):
     """Tracks of people.
 
     Who is in the picture from the first frame on does not enter, and who is in it to the last does not leave.
+    Somebody at the left or right border is there, whatever the lower border cuts off.
     `left_of` holds where the centres of two boxes are apart for some time and is denied where they never are.
     `nearest_to` is who comes nearest to somebody, by the middle of the lower edge in heights of the boxes.
     What is too near to be told is not stated.
@@ -130,18 +133,14 @@ class _Tracks(AsksNobody):
         spans = tuple(self._span(int(part[0]), int(part[-1])) for part in np.split(one.frames, cuts))
         lines: list[Told] = [Entity(entity=one.id, category=PERSON, spans=spans)]
         first, last = int(one.frames[0]), int(one.frames[-1])
-        for kind, attribute, frame, box, happens in (
-            ("enter", "enters", first, one.boxes_px[0], first > 0),
-            ("leave", "leaves", last, one.boxes_px[-1], last < last_frame),
+        for kind, attribute, frame, box, otherwise in (
+            ("enter", "enters", first, one.boxes_px[0], ALREADY if first == 0 else ""),
+            ("leave", "leaves", last, one.boxes_px[-1], STILL if last == last_frame else ""),
         ):
-            if not happens:
-                continue
-            side = self._side(box)
-            lines.append(
-                EventFact(
-                    id=f"{kind}-{one.id}", kind=kind, roles={"who": one.id}, span=self._span(frame, frame)
-                )
-            )
+            side = otherwise or self._side(box)
+            if not otherwise:
+                span = self._span(frame, frame)
+                lines.append(EventFact(id=f"{kind}-{one.id}", kind=kind, roles={"who": one.id}, span=span))
             if side:
                 lines.append(AttributeFact(of=one.id, name=attribute, value=side))
         return lines
@@ -152,9 +151,10 @@ class _Tracks(AsksNobody):
             return ""
         width, height = map(int, self.settings.size.split("x"))
         far = np.array([box[0], width - box[2], box[1], height - box[3]]) / [width, width, height, height]
-        near = np.flatnonzero(far <= self.settings.edge)
-        if len(near) == 1:
-            return _SIDES[int(near[0])]
+        for pair in (0, 2):  # left and right, then top and bottom
+            near = np.flatnonzero(far[pair : pair + 2] <= self.settings.edge)
+            if len(near) == 1:
+                return _SIDES[pair + int(near[0])]
         return "inside" if np.all(far >= _CLEAR * self.settings.edge) else ""
 
     def _sides(self, one: _Person, other: _Person) -> list[Told]:
@@ -194,8 +194,8 @@ def create(settings: Settings) -> SceneSource:
 _WORDS: Final = Vocabulary(
     categories={PERSON: Category()},
     attributes={
-        "enters": Attribute(of=(PERSON,), values=_SIDES, skill="temporal", answer="location"),
-        "leaves": Attribute(of=(PERSON,), values=_SIDES, skill="temporal", answer="location"),
+        "enters": Attribute(of=(PERSON,), values=(*_SIDES, ALREADY), skill="temporal", answer="location"),
+        "leaves": Attribute(of=(PERSON,), values=(*_SIDES, STILL), skill="temporal", answer="location"),
     },
     relations={
         "left_of": Relation(of=(PERSON,), to=(PERSON,), inverse="right_of", frame="camera"),
