@@ -182,7 +182,7 @@ class Evaluation:
         yield from walk(0, {})
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
-        """What the first steps allow; kept, since it depends on their conditions and on what is read of it."""
+        """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
         if n_steps == 0:
             return [({}, {}, 1)], Notes()
         inside = frozenset[str]().union(*self._inside[:n_steps])
