@@ -22,7 +22,7 @@ def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
     """Write the scenes of SOURCE as a file that vidence prove reads; the vocabulary lies beside it (.toml).
 
     SOURCE is a spec, such as events:log.csv?format=epic or tracks:gt.txt?fps=30; vidence list scene-sources
-    has all. What a source does not know is not said, and only what --out says is complete counts as such.
+    has all. What a source does not know is not said; only what its option complete names is complete.
     """
     from vidence import catalog
     from vidence.contracts import Flow
