@@ -63,6 +63,7 @@ FOLDERS = {
     "shot-detector": "vidence.seeing.shots",
     "event-log": "vidence.make.logs",
     "annotation-format": "vidence.make.annotations",
+    "scene-source": "vidence.make.scene_sources",
     "detector": "vidence.seeing.detectors",
     "describer": "vidence.seeing.describers",
     "tracker": "vidence.seeing.trackers",

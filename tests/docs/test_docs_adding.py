@@ -30,7 +30,7 @@ HALVES = ("docs/diagnostics/index.md", "halves.py")
 RIDDLES = "a.gif|Which colour is red?|red;blue|B\nb.gif|How many?|one;two;three|A\n"
 PHRASES = "I cannot tell\nthe answer is B\nI would say that it must be the second one\n"
 VERBS = ("wash", "dry", "fill", "lift", "drop", "paint", "break")
-ARGUMENTS = '[model]\nparrot = "phrases.txt"\n'
+ARGUMENTS = '[model]\nparrot = "phrases.txt"\n[scene-source]\ngreetings = "greetings.txt"\n'
 # The fewest checks that each of a kind is held to.
 LEAST_CHECKS = {
     "benchmark": 12,
@@ -48,6 +48,7 @@ LEAST_CHECKS = {
     "shot-detector": 4,
     "event-log": 5,
     "annotation-format": 3,
+    "scene-source": 4,
     "task": 12,
     "maker": 3,
     "mocap-format": 9,
@@ -147,6 +148,7 @@ def site(page, tmp_path_factory) -> Site:
     for name, text in {
         "riddles/riddles.txt": RIDDLES,
         "phrases.txt": PHRASES,
+        "greetings.txt": "1 ann waves at bob\n4.5 bob waves at ann\n",
         "arguments.toml": ARGUMENTS,
         "logs/diary/log.csv": films["log.csv"],
         "annotations/photo-notes/notes.txt": films["notes.txt"],

@@ -48,6 +48,7 @@ COMMANDS = {
     "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
     "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
     "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
+    "scenes": ("scenes", "Write the scenes of a table, a log of events, tracks, or what a model proposes."),
     "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),

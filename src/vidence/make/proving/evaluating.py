@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from vidence.errors import UsageError
 from vidence.make.proving.types import Type, Typed
-from vidence.make.proving.world import Doubt, Truth, World, negated
+from vidence.make.proving.world import Doubt, Truth, Truths, World, negated, truths_of
 from vidence.make.scene_graph.composition import (
     DIRECTIONS,
     Aggregate,
@@ -34,8 +34,8 @@ from vidence.make.scene_graph.composition import (
     Values,
     Variable,
     View,
+    children,
     conditions_in,
-    variables_in,
 )
 from vidence.make.scene_graph.proof import Binding
 from vidence.make.scene_graph.scene import ValueOrNumber
@@ -110,17 +110,31 @@ class Evaluation:
     def __init__(self, typed: Typed, world: World) -> None:
         self.typed, self.world, self.steps = typed, world, typed.composition.steps
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
-        self._uses = [variables_in(step.value) for step in self.steps]
+        self._reads: dict[tuple[int, frozenset[str]], tuple[str, ...]] = {}
         self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes]] = {}
-        self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], Notes]] = {}
-        self._live = [
-            tuple(
-                step.variable
-                for step in self.steps[: position + 1]
-                if any(step.variable in uses for uses in self._uses[position + 1 :])
-            )
-            for position in range(len(self.steps))
-        ]
+        self._kept: dict[tuple[object, ...], tuple[list[_State], Notes]] = {}
+        self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
+
+    def _read(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
+        """The variables that a step reads; what stands in a condition that is left out, is not read."""
+        key = (position, dropped & self._inside[position])
+        if key not in self._reads:
+            self._reads[key] = variables_read(self.steps[position].value, dropped)
+        return self._reads[key]
+
+    def _live(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
+        """The variables up to a step that later steps read."""
+        if dropped not in self._lives:
+            n = len(self.steps)
+            later = [
+                frozenset(name for other in range(at + 1, n) for name in self._read(other, dropped))
+                for at in range(n)
+            ]
+            self._lives[dropped] = [
+                tuple(step.variable for step in self.steps[: at + 1] if step.variable in later[at])
+                for at in range(n)
+            ]
+        return self._lives[dropped][position]
 
     def branches(
         self, dropped: frozenset[str] = frozenset(), *, notes: Notes, free: str = ""
@@ -160,7 +174,7 @@ class Evaluation:
                         yield value
                     continue
                 made = {**env, self.steps[position].variable: value}
-                key = tuple([made[name] for name in self._live[position]])
+                key = tuple([made[name] for name in self._live(position, dropped)])
                 if key not in tried[position]:
                     tried[position].add(key)
                     yield from walk(position + 1, made)
@@ -168,18 +182,18 @@ class Evaluation:
         yield from walk(0, {})
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
-        """What the first steps allow; kept, since it depends on the conditions in these steps only."""
+        """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
         if n_steps == 0:
             return [({}, {}, 1)], Notes()
         inside = frozenset[str]().union(*self._inside[:n_steps])
-        key = (n_steps, dropped & inside, free)
+        key = (n_steps, dropped & inside, free, self._live(n_steps - 1, dropped))
         if key not in self._kept:
             self._kept[key] = self._next(n_steps - 1, dropped, free)
         return self._kept[key]
 
     def _next(self, position: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
         before, met = self._states(position, dropped, free)
-        step, live, notes = self.steps[position], self._live[position], Notes()
+        step, live, notes = self.steps[position], self._live(position, dropped), Notes()
         notes.add(met)
         found: dict[tuple[Held, ...], _State] = {}
         for env, binding, count in before:
@@ -204,7 +218,7 @@ class Evaluation:
         key = (
             position,
             dropped & self._inside[position],
-            tuple(env[name] for name in self._uses[position]),
+            tuple([env[name] for name in self._read(position, dropped)]),
         )
         if key not in self._memo:
             step = self.steps[position]
@@ -226,6 +240,26 @@ class Evaluation:
         elif kind.domain in world.words.known:
             known += sorted({str(fact.value) for fact in world.known.values() if fact.table == kind.domain})
         return [(one, ()) for one in known]
+
+
+def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
+    """The variables that an expression reads, each once, when some conditions are left out.
+
+    A condition that is left out is not evaluated, nor is what it compares with.
+    """
+    inner = children(one)
+    match one:
+        case Variable(name=name):
+            return (name,)
+        case Compare() | Related() | Timed() | RelatedTo() if one.condition in dropped:
+            inner = ()
+        case InDirection() | Select() if one.condition in dropped:
+            inner = (one.of,)
+        case View() if {one.facing_condition, one.turned_condition} & dropped:
+            inner = (one.of,)
+        case _:
+            pass
+    return tuple(dict.fromkeys(name for part in inner for name in variables_read(part, dropped)))
 
 
 def _bound(binding: Binding, picks: Picks, *, variable: str, value: Held) -> Binding:
@@ -315,7 +349,7 @@ class Walk:
                     return
                 for to, picks in list(self.outcomes(one.to)):
                     truths = {name: self.world.related(name, one.relation, str(to)) for name in whole.may}
-                    yield _narrowed(whole, truths), picks
+                    yield _narrowed(whole, truths_of(truths)), picks
             case InDirection():
                 yield from self._in_direction(one)
             case _:
@@ -373,7 +407,7 @@ class Walk:
                 assert of is not None  # noqa: S101 - the case before
                 yield from list(self.outcomes(of))
 
-    def _truths(self, atom: Atom, operand: object, category: str) -> Mapping[str, Truth]:
+    def _truths(self, atom: Atom, operand: object, category: str) -> Truths:
         """What an atom says of each of a category; kept for the scene, since many compositions ask it."""
         key: tuple[object, ...]
         match atom:
@@ -385,11 +419,8 @@ class Walk:
                 key = (category, "timed", atom.how, atom.seconds, operand)
         kept = self.world.truths
         if key not in kept:
-            kept[key] = {
-                name: truth
-                for name in self.world.scene.members[category]
-                if (truth := self._truth(name, atom, operand)) is not False
-            }
+            names = self.world.scene.members[category]
+            kept[key] = truths_of({name: self._truth(name, atom, operand) for name in names})
         return kept[key]
 
     def _truth(self, name: str, atom: Atom, operand: object) -> Truth:
@@ -426,7 +457,7 @@ class Walk:
             for name in found.may:
                 sector = self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
                 truths[name] = sector if isinstance(sector, Doubt) else sector == one.direction
-            yield _narrowed(found, truths), first + second
+            yield _narrowed(found, truths_of(truths)), first + second
 
     # ----------------------------------------------------------------------- one of a set
 
@@ -649,13 +680,10 @@ class Walk:
             yield Seen(place, heading + one.turned), picks
 
 
-def _narrowed(found: Found, truths: Mapping[str, Truth]) -> Found:
-    """A set without those of whom an atom is false; who is not named, is one of these."""
-    must = frozenset(name for name in found.must if truths.get(name) is True)
-    may = frozenset(name for name in found.may if name in truths and truths[name] is not False)
-    doubts = dict(found.doubts)
-    for name in may:
-        truth = truths[name]
-        if isinstance(truth, Doubt):
-            doubts.setdefault(name, truth)
-    return Found(must, may, doubts, found.unlisted)
+def _narrowed(found: Found, told: Truths) -> Found:
+    """A set without those of whom an atom is false."""
+    may = found.may & told.possible
+    doubts = found.doubts
+    if unsure := may & told.doubts.keys():
+        doubts = {**{name: told.doubts[name] for name in unsure}, **found.doubts}
+    return Found(found.must & told.true, may, doubts, found.unlisted)

@@ -122,7 +122,7 @@ class _Prover:
             composition=self.composition.composition,
             proof=proof,
             problems=tuple(problems),
-            warnings=tuple(self._warnings(conditions, prior)),
+            warnings=(*self._warnings(conditions, prior), *self._unconfirmed(proof)),
             line=self.line,
         )
 
@@ -308,6 +308,13 @@ class _Prover:
             yield self._problem(
                 "weak-condition", f"without all conditions {prior:.2f} of the bindings are right"
             )
+
+    def _unconfirmed(self, proof: Proof) -> Iterator[Problem]:
+        found = tuple(fact for fact in proof.rests_on if fact in self.world.unconfirmed)
+        if found:
+            more = f" and {len(found) - _MOST_DOUBTS} more" if len(found) > _MOST_DOUBTS else ""
+            says = f"a person has to confirm {', '.join(found[:_MOST_DOUBTS])}{more}: a model proposed it"
+            yield Problem(reason="unconfirmed-fact", says=says, line=self.line, facts=found)
 
 
 _MOST_DOUBTS = 5

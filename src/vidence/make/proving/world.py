@@ -22,6 +22,8 @@ from vidence.make.scene_graph.scene import (
 )
 from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
 
+BY_MODEL = "model:"
+"""How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
 LEAST_PEOPLE = 2
 """Who have to state independently what they expect."""
 
@@ -35,6 +37,26 @@ class Doubt:
 
 
 Truth: TypeAlias = bool | Doubt
+
+
+@dataclass(frozen=True)
+class Truths:
+    """What an atom says of some entities: of whom it is true, of whom it may be, and why that is in doubt."""
+
+    true: frozenset[str]
+    possible: frozenset[str]
+    doubts: Mapping[str, Doubt]
+
+
+def truths_of(said: Mapping[str, Truth]) -> Truths:
+    """What is said of each, put together."""
+    return Truths(
+        frozenset([name for name, truth in said.items() if truth is True]),
+        frozenset([name for name, truth in said.items() if truth is not False]),
+        {name: truth for name, truth in said.items() if isinstance(truth, Doubt)},
+    )
+
+
 Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
 """The values that are known, and a doubt if there may be others."""
 
@@ -83,9 +105,14 @@ class World:
                     self.expected[fact.of].append(fact)
         self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
         """When entities are first and last in view."""
+        self.unconfirmed = frozenset(
+            fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
+        )
+        """Facts that a model proposed and nobody confirmed."""
         self._close()
-        self.truths: dict[tuple[object, ...], Mapping[str, Truth]] = {}
-        """What atoms say of the members of a category; those of whom it is false are left out."""
+        self._told: dict[tuple[str, str], Told] = {}
+        self.truths: dict[tuple[object, ...], Truths] = {}
+        """What atoms say of the members of a category."""
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Entities in the order of their ids."""
@@ -99,9 +126,13 @@ class World:
         )
 
     def lists_all(self, category: str, kinds: Sequence[str] = ()) -> bool:
-        """Whether every member of a category is listed; for events also whether all of these kinds are."""
+        """Whether every member of a category is listed; for events also whether all of these kinds are.
+
+        Events without a kind are of any kind that the vocabulary has.
+        """
         if any(said == ENTITY or said in self._above(category) for said, _ in self.scene.complete):
             return True
+        kinds = kinds or (tuple(self.words.events) if category == EVENT else ())
         return bool(kinds) and all(self.is_complete(kind, EVENT) for kind in kinds)
 
     def _above(self, category: str) -> tuple[str, ...]:
@@ -165,6 +196,13 @@ class World:
 
     def values(self, name: str, attribute: str, at: Span | None = None) -> Told:
         """The values of an attribute, each once; at a time, if one is given."""
+        if at is not None:
+            return self._values(name, attribute, at)
+        if (name, attribute) not in self._told:
+            self._told[name, attribute] = self._values(name, attribute, None)
+        return self._told[name, attribute]
+
+    def _values(self, name: str, attribute: str, at: Span | None) -> Told:
         if (doubt := self._contradiction("attribute", name, attribute)) is not None:
             return (), doubt
         told = [fact for fact in self.attributes.get((name, attribute), []) if fact.holds]

@@ -13,6 +13,7 @@ Reason: TypeAlias = Literal[
     "ambiguous-referent", "no-referent", "several-answers", "unneeded", "sufficient-subset", "unknown-fact",
     "too-near", "unused-variable", "contradiction", "type-error", "options-hide", "option-may-be-true",
     "right-option-missing", "other-answer", "other-scene", "weak-condition",
+    "unconfirmed-fact",
 ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,8 +30,9 @@ from vidence.make.scene_graph.vocabulary import ENTITY, EVENT, Vocabulary, read_
 MOST_ENTITIES = 2000
 """Of one scene. A scene of a video of some minutes has up to 200."""
 MOST_FACTS = 200_000
-_Line: TypeAlias = Header | Entity | Complete | Fact
-_Numbered: TypeAlias = tuple[int, _Line]
+Line: TypeAlias = Header | Entity | Complete | Fact
+"""One line of a file of scenes."""
+Numbered: TypeAlias = tuple[int, Line]
 
 
 def read_scenes(path: Path) -> dict[str, Scene]:
@@ -54,7 +55,7 @@ def read_scenes(path: Path) -> dict[str, Scene]:
     return found
 
 
-def _lines(path: Path) -> Iterator[_Numbered]:
+def _lines(path: Path) -> Iterator[Numbered]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -62,23 +63,28 @@ def _lines(path: Path) -> Iterator[_Numbered]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                yield number, _line(line)
+                yield number, read_line(line)
             except (msgspec.DecodeError, ValueError) as error:
                 raise DataError(f"{path}:{number}: {error}") from error
 
 
-def _line(line: str) -> _Line:
+def read_line(line: str) -> Line:
+    """One line of a file of scenes.
+
+    Raises:
+        ValueError: it is none, or no JSON; `msgspec.DecodeError` for a field that is not as it must be.
+    """
     raw = json.loads(line)
     keys = {"scene": Header, "entity": Entity, "complete": Complete, "fact": Fact}
     kind = next((kind for key, kind in keys.items() if isinstance(raw, dict) and key in raw), None)
     if kind is None:
         raise ValueError(f"expected an object with one of {', '.join(keys)}, found {line[:60]!r}")
-    made: _Line = msgspec.json.decode(line, type=kind)
+    made: Line = msgspec.json.decode(line, type=kind)
     return made
 
 
-def _parts(path: Path, lines: Iterable[_Numbered]) -> Iterator[tuple[int, list[_Numbered]]]:
-    part: list[_Numbered] = []
+def _parts(path: Path, lines: Iterable[Numbered]) -> Iterator[tuple[int, list[Numbered]]]:
+    part: list[Numbered] = []
     for number, line in lines:
         if isinstance(line, Header) and part:
             yield part[0][0], part
@@ -90,28 +96,41 @@ def _parts(path: Path, lines: Iterable[_Numbered]) -> Iterator[tuple[int, list[_
         yield part[0][0], part
 
 
-def _scene(path: Path, first: int, lines: Sequence[_Numbered]) -> Scene:
+def _scene(path: Path, first: int, lines: Sequence[Numbered]) -> Scene:
     header = lines[0][1]
     assert isinstance(header, Header)  # noqa: S101 - so `_parts` cut them
     try:
         words = read_vocabulary(path.parent / header.vocabulary)
     except UsageError as error:
         raise UsageError(f"{path}:{first}: {error}") from error
+    return make_scene(header, lines[1:], words=words, source=str(path), first=first)
+
+
+def make_scene(
+    header: Header, lines: Sequence[Numbered], *, words: Vocabulary, source: str, first: int = 1
+) -> Scene:
+    """A scene of its lines, each with its number, once all of them are checked.
+
+    Raises:
+        DataError: a line that says what cannot be, or too many; the message has `source` and the number.
+    """
+    for fault in line_faults(header, header, known={}, words=words):
+        raise DataError(f"{source}:{first}: {fault}")
     n_entities = sum(isinstance(line, Entity | EventFact) for _, line in lines)
     if n_entities > MOST_ENTITIES or len(lines) > MOST_FACTS:
         raise DataError(
-            f"{path}:{first}: the scene {header.scene!r} has {n_entities:,} entities and events in "
-            f"{len(lines):,} lines; at most {MOST_ENTITIES:,} and {MOST_FACTS:,}: split the video"
+            f"{source}:{first}: the scene {header.scene!r} has {n_entities:,} entities and events in "
+            f"{1 + len(lines):,} lines; at most {MOST_ENTITIES:,} and {MOST_FACTS:,}: split the video"
         )
     entities: dict[str, Entity] = {}
     for number, line in lines:
-        for one in _entity_of(line):
+        for one in entity_of(line):
             if one.entity in entities:
-                raise DataError(f"{path}:{number}: the entity {one.entity!r} is there twice")
+                raise DataError(f"{source}:{number}: the entity {one.entity!r} is there twice")
             entities[one.entity] = one
     for number, line in lines:
-        for fault in _faults(line, header, known=entities, words=words):
-            raise DataError(f"{path}:{number}: {fault}")
+        for fault in line_faults(line, header, known=entities, words=words):
+            raise DataError(f"{source}:{number}: {fault}")
     facts = tuple(line for _, line in lines if not isinstance(line, Header | Entity | Complete))
     complete = frozenset((line.complete, line.for_) for _, line in lines if isinstance(line, Complete))
     return Scene(
@@ -125,14 +144,18 @@ def _scene(path: Path, first: int, lines: Sequence[_Numbered]) -> Scene:
     )
 
 
-def _entity_of(line: _Line) -> Iterator[Entity]:
+def entity_of(line: Line) -> Iterator[Entity]:
+    """The entity or event that a line introduces, if any."""
     if isinstance(line, Entity):
         yield line
     elif isinstance(line, EventFact):
         yield Entity(entity=line.id, category=EVENT, spans=(line.span,))
 
 
-def _faults(line: _Line, header: Header, *, known: dict[str, Entity], words: Vocabulary) -> Iterator[str]:
+def line_faults(
+    line: Line, header: Header, *, known: Mapping[str, Entity], words: Vocabulary
+) -> Iterator[str]:
+    """What is wrong with one line of a scene whose entities are known."""
     yield from _span_faults(line, header.duration_s)
     match line:
         case Header():
@@ -151,7 +174,7 @@ def _faults(line: _Line, header: Header, *, known: dict[str, Entity], words: Voc
             yield from _word_faults(line, known, words)
 
 
-def _word_faults(line: Fact, known: dict[str, Entity], words: Vocabulary) -> Iterator[str]:
+def _word_faults(line: Fact, known: Mapping[str, Entity], words: Vocabulary) -> Iterator[str]:
     where = fact_id(line)
     match line:
         case AttributeFact():
@@ -186,7 +209,7 @@ def _value_faults(line: AttributeFact, category: str, words: Vocabulary) -> Iter
         yield from unknown("value", line.value, known.values, where=f"{line.of}.{line.name}")
 
 
-def _span_faults(line: _Line, duration_s: float | None) -> Iterator[str]:
+def _span_faults(line: Line, duration_s: float | None) -> Iterator[str]:
     spans: tuple[Span, ...] = getattr(line, "spans", ())
     if isinstance(line, AttributeFact | RelationFact | EventFact) and line.span is not None:
         spans = (line.span,)

@@ -132,9 +132,18 @@ def read_vocabulary(path: Path) -> Vocabulary:
         DataError: a word is used that is not there, or categories stand below themselves.
     """
     made = read_config(path, Vocabulary)
-    for fault in _faults(made):
-        raise DataError(f"{path}: {fault}")
+    check_vocabulary(made, source=str(path))
     return made
+
+
+def check_vocabulary(made: Vocabulary, *, source: str) -> None:
+    """See that the words of a vocabulary belong together.
+
+    Raises:
+        DataError: a word is used that is not there, or categories stand below themselves.
+    """
+    for fault in _faults(made):
+        raise DataError(f"{source}: {fault}")
 
 
 def _faults(made: Vocabulary) -> Iterable[str]:

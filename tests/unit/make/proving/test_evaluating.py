@@ -64,3 +64,15 @@ def test_what_people_expect(verdict):
     assert [problem.reason for problem in alone.problems] == ["unknown-fact"]
     both = verdict(text, more=[{**said, "by": ["person:1", "person:2"]}])
     assert both.proof.answer.value == "comes out with a bag"
+
+
+def test_what_a_left_out_condition_compares_with_is_not_read():
+    from vidence.make.proving.evaluating import variables_read
+    from vidence.make.proving.parsing import parse_compositions
+
+    text = 'A = the(person())\nB = the(person())\nfirst(person(bag == A.bag, near(B)), "appears").hair'
+    (written,) = parse_compositions(f'scene = "lane"\n{text}', source="x")
+    last = written.composition.steps[-1].value
+    assert variables_read(last, frozenset()) == ("A", "B")
+    assert variables_read(last, frozenset(["c1"])) == ("B",)
+    assert variables_read(last, frozenset(["c1", "c2"])) == ()

@@ -1,0 +1,1 @@
+"""Where scenes come from: importers by name, one file each."""
