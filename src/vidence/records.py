@@ -48,7 +48,9 @@ class Evidence(Record, omit_defaults=True):
     """A span ``[start_s, end_s)`` of the video that the answer rests on.
 
     `referred` evidence is named by the question, `proactive` evidence has to be looked for
-    (HumanPCR, section 3), `oracle` evidence comes from the making of the question (HERBench).
+    (HumanPCR, section 3), `oracle` evidence comes from the making of the question (HERBench). `frames` are
+    frames of the video that show it, the best first. `step` is the place of the reasoning step that it
+    belongs to among `Item.steps`, from 0; None where that is not said.
     """
 
     kind: Literal["referred", "proactive", "oracle"] = "referred"
@@ -56,6 +58,7 @@ class Evidence(Record, omit_defaults=True):
     end_s: float | None = None
     frames: tuple[int, ...] = ()
     note: str = ""
+    step: int | None = None
 
 
 class Provenance(Record, omit_defaults=True):
@@ -72,7 +75,8 @@ class Item(Record, omit_defaults=True):
 
     For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
     `choices` holds bare texts without letters. `source_id` names the film, place or recording that the media
-    were cut from, where several are of one (in Python it is given as `source`).
+    were cut from, where several are of one (in Python it is given as `source`). `steps` is the rationale in
+    single steps of reasoning, where it was written so.
     """
 
     item_id: str
@@ -86,6 +90,7 @@ class Item(Record, omit_defaults=True):
     tags: dict[str, str] = {}
     evidence: tuple[Evidence, ...] = ()
     rationale: str = ""
+    steps: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     knowledge: tuple[str, ...] = ()
     provenance: Provenance | None = None

@@ -81,3 +81,15 @@ def test_perceptioncomp_is_counted_as_its_file_says(checks_dir):
     letters = {row.key: row.values[0] for row in table_of(found, "letters").rows}
     assert letters == {"ABCDE"[k]: n for k, n in sorted(Counter(row["answer_id"] for row in rows).items())}
     assert values(found, "videos", "videos")[0] == len({row["video_id"] for row in rows})
+
+
+def test_perceptioncomp_has_the_words_that_were_counted_apart(checks_dir):
+    path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    items = perceptioncomp().load(path, split="all", strict=False).items[:500]
+    found = describe(items, name="1-500", crossed=[("difficulty", "n_conditions")])
+    _, options, _, longest = values(found, "words", "option")
+    _, questions, _, most = values(found, "words", "question")
+    assert (round(options, 2), longest, round(questions, 1), most) == (1.58, 16, 61.0, 121)
+    crossed = table_of(found, "crossed-difficulty-n_conditions")
+    assert sum(n for row in crossed.rows for n in row.values) == len(items)
+    assert table_of(found, "crossed-difficulty-n_conditions-shares").figure == "matrix"

@@ -1,6 +1,5 @@
 """``vidence convert``: questions in another layout, written in the item format."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import click
 import msgspec
 
 from vidence.cli.console import several
+from vidence.cli.outputs import seen_from
 from vidence.cli.run import NOT_ALL
 from vidence.errors import StoreError
-from vidence.records import Item
 
 
 @click.command()
@@ -37,9 +36,7 @@ def convert(
     loaded = load_questions(plan)
     is_file = out is not None and str(out) != "-"
     folder = out.parent if is_file and out is not None else Path()
-    lines = [
-        msgspec.json.encode(_seen_from(folder, item, loaded.media_root)) + b"\n" for item in loaded.items
-    ]
+    lines = [msgspec.json.encode(seen_from(folder, item, loaded.media_root)) + b"\n" for item in loaded.items]
     if is_file and out is not None:
         try:
             with whole_file(out) as unfinished:
@@ -57,14 +54,3 @@ def convert(
         err=True,
     )
     return NOT_ALL if loaded.problems else 0
-
-
-def _seen_from(folder: Path, item: Item, media_root: Path) -> Item:
-    """The item with the paths of its media as they are seen from another folder."""
-    media = tuple(
-        msgspec.structs.replace(one, path=os.path.relpath(media_root / one.path, folder.resolve()))
-        if one.path and not Path(one.path).is_absolute()
-        else one
-        for one in item.media
-    )
-    return msgspec.structs.replace(item, media=media)

@@ -38,6 +38,8 @@ COMMANDS = {
     "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
     "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
+    "gate": ("gate", "Quality gates for any set: doubles, leaks, readers without the video, balance."),
+    "split": ("split", "Cut a set into splits that share no source; what two splits have in common."),
     "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),

@@ -1,9 +1,10 @@
 """Options that commands have in common: how runs are read, what is written where; `-` is standard output."""
 
+import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -15,6 +16,7 @@ from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.records import Item
     from vidence.report.results import Run
     from vidence.report.sections import Section
     from vidence.tables.table import Table
@@ -34,6 +36,37 @@ def file_option(flag: str, name: str, says: str) -> Option:
     """A flag that names a file to write; ``-`` is the standard output."""
     kind = click.Path(path_type=Path, allow_dash=True)
     return click.option(flag, name, type=kind, metavar="FILE", help=says)
+
+
+def seen_from(folder: Path, item: "Item", media_root: Path) -> "Item":
+    """The item with the paths of its media as they are seen from another folder."""
+    import msgspec
+
+    media = tuple(
+        msgspec.structs.replace(one, path=os.path.relpath(media_root / one.path, folder.resolve()))
+        if one.path and not Path(one.path).is_absolute()
+        else one
+        for one in item.media
+    )
+    return msgspec.structs.replace(item, media=media)
+
+
+def items_in(items: "Iterable[Item]", path: Path, *, media_root: Path) -> None:
+    """Write questions in the item format, with paths as they are seen from the file; ``-`` prints them.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    import msgspec
+
+    from vidence.report.export import write_file
+
+    folder = Path() if path == STANDARD_OUTPUT else path.parent
+    lines = "".join(
+        msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in items
+    )
+    with written(path) as file:
+        write_file(file, lines)
 
 
 @contextmanager

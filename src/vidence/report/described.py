@@ -84,7 +84,9 @@ def describe(
     if letters := _letters_table(items):
         tables.append(letters)
     tables += [vocabulary_table(items), *_tag_tables(facts)]
-    tables += [_crossed_table(facts, *pair) for pair in crossed]
+    for pair in crossed:
+        counted = _crossed_table(facts, *pair)
+        tables += [counted, _crossed_shares(counted)]
     return Described(
         name=name,
         items=tuple(items),
@@ -190,6 +192,7 @@ def counts_table(items: Sequence[Item]) -> Table:
         ("images", "images", lambda item: [one for one in item.media if one.kind == "image"]),
         ("evidence", "pieces of evidence", lambda item: item.evidence),
         ("knowledge", "pieces of knowledge", lambda item: item.knowledge),
+        ("steps", "steps of reasoning", lambda item: item.steps),
         ("hints", "hints", lambda item: item.hints),
     ]
     rows = []
@@ -410,6 +413,25 @@ def _crossed_table(facts: _Facts, one: str, other: str) -> Table:
     columns = [_column(b, kind="count") for b in seconds]
     title = f"{one} by {other}"
     return _table(f"crossed-{one}-{other}", title, label=one, columns=columns, rows=rows)
+
+
+def _crossed_shares(counted: Table) -> Table:
+    """The same as shares of each row, which can be drawn."""
+    rows = []
+    for row in counted.rows:
+        counts = [one if isinstance(one, int) else 0 for one in row.values]
+        total = sum(counts)
+        shares = tuple(n / total if total else None for n in counts)
+        rows.append(msgspec.structs.replace(row, values=shares))
+    columns = tuple(msgspec.structs.replace(one, kind="share") for one in counted.columns)
+    return msgspec.structs.replace(
+        counted,
+        name=f"{counted.name}-shares",
+        title=f"{counted.title}, as shares of each row",
+        columns=columns,
+        rows=tuple(rows),
+        figure="matrix",
+    )
 
 
 # --------------------------------------------------------------------------- in words, and in files

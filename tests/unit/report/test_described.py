@@ -110,6 +110,7 @@ def test_letters_vocabulary_and_tags():
 def test_two_tags_are_counted_together():
     found = describe(SET, name="set", crossed=[("task", "answer_kind")])
     assert values(found, "crossed-task-answer_kind", "order") == (2, 1)
+    assert values(found, "crossed-task-answer_kind-shares", "order") == (2 / 3, 1 / 3)
     with pytest.raises(UsageError, match="no question has the tag 'colour'; there are answer_kind, duration"):
         describe(SET, name="set", crossed=[("colour", "task")])
 

@@ -117,10 +117,23 @@ def _check(item: Item) -> None:
     _check_choices(item)
     for i, media in enumerate(item.media):
         _check_media(f"media[{i}]", media)
+    _check_reasons(item)
+
+
+def _check_reasons(item: Item) -> None:
+    for i, step in enumerate(item.steps):
+        if not step.strip():
+            raise FieldError(f"steps[{i}]", "empty; expected a text")
     for i, evidence in enumerate(item.evidence):
         _check_span(f"evidence[{i}]", evidence)
         if (first := min(evidence.frames, default=0)) < 0:
             raise FieldError(f"evidence[{i}].frames", f"{first} found; frames are counted from 0")
+        if evidence.step is not None and not 0 <= evidence.step < len(item.steps):
+            raise FieldError(
+                f"evidence[{i}].step",
+                f"{evidence.step} found, and there are {len(item.steps)} steps; expected a place in steps, "
+                "counted from 0",
+            )
 
 
 def _check_media(field: str, media: Media) -> None:

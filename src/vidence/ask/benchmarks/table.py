@@ -29,7 +29,7 @@ from vidence.records import Item, Record
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
 REQUIRED = ("item_id", "question", "answer")
 TEXTS = (*REQUIRED, "benchmark", "source_id", "answer_kind", "rationale")
-LISTS = ("choices", "hints", "knowledge")
+LISTS = ("choices", "hints", "knowledge", "steps")
 NESTED = ("evidence", "provenance", "tags")
 MEDIA = ("media", "video", "media_kind", "start_s", "end_s")
 KNOWN = (*TEXTS, *LISTS, *NESTED, *MEDIA)

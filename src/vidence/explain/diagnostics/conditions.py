@@ -10,7 +10,18 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Flow, Subject
 from vidence.errors import UsageError
-from vidence.records import Answered, Aside, Failed, Item, OutcomeName, Record, Reply, Score, outcome_name
+from vidence.records import (
+    Answered,
+    Aside,
+    Failed,
+    Item,
+    OutcomeName,
+    Record,
+    Reply,
+    Sampling,
+    Score,
+    outcome_name,
+)
 
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
@@ -36,7 +47,8 @@ class ReplyScore(Record, omit_defaults=True):
 class Condition:
     """One way to put a question: which frames in which order (None: all), which order of choices, to whom.
 
-    `more` names a template whose words are put behind the question, or is an `Aside`.
+    `more` names a template whose words are put behind the question, or is an `Aside`. `sampling` says how the
+    reply is drawn; None: as the plan says.
     """
 
     view: str
@@ -45,6 +57,7 @@ class Condition:
     model: str = ""
     sample: int = 0
     more: str | Aside = ""
+    sampling: Sampling | None = None
 
 
 def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list[ReplyScore]]:
@@ -54,6 +67,7 @@ def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list
             prompt=subject.prompt(one.view, one.positions, order=one.order, more=one.more),
             model=one.model,
             sample=one.sample,
+            sampling=one.sampling,
         )
         for one in conditions
     ]

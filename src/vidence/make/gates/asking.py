@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -21,8 +21,21 @@ from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
 from vidence.make.writing.writer import image
-from vidence.records import Aside, Failed, Item, Media, Prompt, Record, Reply, Score, TextPart
+from vidence.records import (
+    Aside,
+    Failed,
+    Item,
+    Media,
+    Prompt,
+    Record,
+    Reply,
+    Sampling,
+    Score,
+    TextPart,
+)
 
+Asked: TypeAlias = Draft | Item
+"""What gates ask about: drafts of a maker, or the questions of any file."""
 Decision = Literal["kept", "open", "dropped", "untried"]
 
 
@@ -41,8 +54,10 @@ class GateVote(Record, omit_defaults=True):
 
     @property
     def is_usable(self) -> bool:
-        """An answer could be read in every order."""
-        return bool(self.marks) and all(mark.kind == "answered" for mark in self.marks)
+        """An answer could be read and marked in every order; an open one without a judge is not marked."""
+        return bool(self.marks) and all(
+            mark.kind == "answered" and mark.value is not None for mark in self.marks
+        )
 
     @property
     def is_right(self) -> bool:
@@ -51,7 +66,7 @@ class GateVote(Record, omit_defaults=True):
 
 
 class GateVerdict(Record, omit_defaults=True):
-    """What a gate says of a draft.
+    """What a gate says of a draft, or of an item, whose id is then in `draft_id`.
 
     ``open``: it is kept, and a person is asked, since votes that are missing could have turned it.
     ``untried``: it is kept, and could not be tried at all, for the reason in `why`. `k_verified` is how many
@@ -120,7 +135,9 @@ def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
 
 def _why(vote: GateVote) -> str:
     kinds = [mark.kind for mark in vote.marks if mark.kind != "answered"]
-    return kinds[0] if kinds else "failed"
+    if kinds:
+        return kinds[0]
+    return "not marked" if vote.marks else "failed"
 
 
 def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
@@ -144,16 +161,35 @@ FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force 
 
 
 def plain_item(draft: Draft) -> Item:
-    """A draft as an item under its own id, for what reads items; its medium is named by the video's id."""
+    """A draft as an item under its own id, for what reads items.
+
+    The medium of a draft that was made from a video is named by the video's id. Tags say its task, its
+    structure, and `k`.
+    """
+    tags = {"task": draft.task, "structure": draft.structure}
+    if draft.k is not None:
+        tags["k"] = str(draft.k)
     return Item(
         item_id=draft.draft_id,
-        benchmark="herbench",
-        media=(Media(path=draft.video_id),),
+        benchmark=draft.benchmark,
+        media=(Media(path=draft.video_id),) if draft.video_id else draft.media,
+        source=draft.source_id,
         question=draft.question,
         choices=draft.choices,
         answer=chr(ord("A") + draft.answer_index),
+        tags=dict(draft.tags) | tags,
         evidence=draft.evidence,
     )
+
+
+def as_items(asked: Sequence[Asked]) -> tuple[Item, ...]:
+    """Drafts as items; items are what they are."""
+    return tuple(one if isinstance(one, Item) else plain_item(one) for one in asked)
+
+
+def id_of(asked: Asked) -> str:
+    """The id of a draft or of an item."""
+    return asked.item_id if isinstance(asked, Item) else asked.draft_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +267,7 @@ class Tried:
 class _Ballot:
     """One vote that is wanted: on a draft, of a model, with a frame or in words alone."""
 
-    draft: Draft
+    item: Item
     model: str
     frame: Crop | None = None
     tried: Tried = Tried(frames=(), duration_s=0.0, fps=1.0)
@@ -239,7 +275,7 @@ class _Ballot:
     @property
     def key(self) -> str:
         who = self.model if self.frame is None else f"frame-{self.frame.frame_index}"
-        return f"{self.draft.draft_id} | {who}"
+        return f"{self.item.item_id} | {who}"
 
 
 def _votes(
@@ -256,7 +292,7 @@ def _votes(
 
     def answer(one: _Ballot) -> Flow[tuple[Mark, ...]]:
         subject = DraftSubject(
-            item=plain_item(one.draft),
+            item=one.item,
             templates=templates,
             parser=parser,
             frames=() if one.frame is None else (one.frame,),
@@ -264,16 +300,15 @@ def _votes(
             fps=one.tried.fps,
         )
         forced = FORCED if one.frame is None else FORCED_BY_FRAME
-        shown = ((), *orders(subject.item, rules.permutations, seed=seed))
-        more = forced if rules.forced else ""
-        sittings = [Sitting(view="", order=order, model=one.model, more=more) for order in shown]
+        more = forced if rules.forced and one.item.answer_kind == "choice" else ""
+        sittings = _sittings(one, rules, seed=seed, more=more)
         return tuple((yield from sit(subject, sittings)))
 
     said = models.run({one.key: answer(one) for one in ballots})
     votes: dict[str, list[GateVote]] = defaultdict(list)
     for one in ballots:
         found, frame_index = said[one.key], -1 if one.frame is None else one.frame.frame_index
-        votes[one.draft.draft_id].append(
+        votes[one.item.item_id].append(
             GateVote(
                 model=one.model,
                 marks=() if isinstance(found, Failed) else found,
@@ -284,15 +319,39 @@ def _votes(
     return votes
 
 
+_DRAWN: Final = Sampling(temperature=1.0)
+
+
+def _sittings(one: _Ballot, rules: TextOnlyRules | OneFrameRules, *, seed: int, more: str) -> list[Sitting]:
+    """How a question is put for one vote: in its own order, then in others; one that comes again is drawn."""
+    is_open = one.item.answer_kind != "choice"
+    n = 1 + rules.permutations
+    if isinstance(rules, TextOnlyRules):
+        n = rules.runs_of(0 if is_open else len(one.item.choices))
+    own = tuple(range(len(one.item.choices)))
+    seen: Counter[tuple[int, ...]] = Counter()
+    sittings: list[Sitting] = []
+    for order in ((), *orders(one.item, n - 1, seed=seed)):
+        sample = seen[order or own]
+        seen[order or own] += 1
+        if not sample or (isinstance(rules, TextOnlyRules) and rules.runs):
+            drawn = _DRAWN if sample else None
+            again = Sitting(view="", order=order, model=one.model, more=more, sample=sample, sampling=drawn)
+        else:
+            again = Sitting(view="", order=order, model=one.model, more=more)
+        sittings.append(again)
+    return sittings
+
+
 def ask_blind(
-    drafts: Sequence[Draft],
+    drafts: Sequence[Asked],
     rules: TextOnlyRules,
     *,
     models: Models,
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
-    """Put every draft to every model of the panel, in words alone; `own_words` is a folder of templates.
+    """Put every question to every model of the panel, in words alone; `own_words` is a folder of templates.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.
@@ -301,16 +360,17 @@ def ask_blind(
     Departs: the order of the choices and the prompt are not in the paper; a reply that cannot be read is
         never right, see `decide`.
     """
-    ballots = [_Ballot(draft=draft, model=model) for draft in drafts for model in rules.models]
+    items = as_items(drafts)
+    ballots = [_Ballot(item=item, model=model) for item in items for model in rules.models]
     votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
     return tuple(
-        decide(draft.draft_id, TEXT_ONLY, votes.get(draft.draft_id, ()), at_least=rules.at_least)
-        for draft in drafts
+        decide(item.item_id, TEXT_ONLY, votes.get(item.item_id, ()), at_least=rules.at_least)
+        for item in items
     )
 
 
 def ask_with_frames(
-    drafts: Sequence[Draft],
+    drafts: Sequence[Asked],
     tried: Mapping[str, Tried],
     rules: OneFrameRules,
     *,
@@ -318,7 +378,7 @@ def ask_with_frames(
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
-    """Put every draft to the model with one frame at a time; `tried` are the frames by draft id.
+    """Put every question to the model with one frame at a time; `tried` are the frames by its id.
 
     `own_words` is a folder of templates.
 
@@ -330,8 +390,8 @@ def ask_with_frames(
         suffice, is ours.
     """
     ballots = [
-        _Ballot(draft=draft, model=rules.model, frame=frame, tried=one)
-        for draft, one in ((draft, tried[draft.draft_id]) for draft in drafts)
+        _Ballot(item=item, model=rules.model, frame=frame, tried=one)
+        for item, one in ((item, tried[item.item_id]) for item in as_items(drafts))
         for frame in one.frames
     ]
     votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
@@ -339,5 +399,5 @@ def ask_with_frames(
         decide(name, ONE_FRAME, votes[name], at_least=rules.suffice)
         if name in votes
         else GateVerdict(draft_id=name, gate=ONE_FRAME, decision="untried", why=tried[name].why)
-        for name in (draft.draft_id for draft in drafts)
+        for name in map(id_of, drafts)
     )

@@ -93,8 +93,8 @@ def _decisive(draft: Draft, found: Mapping[str, StructureFinding]) -> StructureF
 
 
 def _item(draft: Draft, sources: Mapping[str, str]) -> Item:
-    source = sources.get(draft.video_id, "") or draft.video_id
-    return msgspec.structs.replace(plain_item(draft), source=source, tags=dict(draft.tags))
+    source = sources.get(draft.video_id, "") or draft.source_id or draft.media_id
+    return msgspec.structs.replace(plain_item(draft), source=source)
 
 
 def _reason(draft: Draft, found: StructureFinding, rules: BlindRules) -> str:

@@ -1,17 +1,18 @@
 """What is wrong with drafts whatever models say: doubled, ambiguous, giving themselves away."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
 from vidence.explain.audit.checks import exact_form, text_reasons
-from vidence.make.gates.asking import plain_item
+from vidence.make.gates.asking import Asked, as_items, id_of
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.material import Draft, Dropped
-from vidence.records import Evidence
+from vidence.records import Evidence, Item
 from vidence.statistics.near_duplicates import near_pairs
-from vidence.text import normal_form
+from vidence.text import letter_index, normal_form
 
+AskedT = TypeVar("AskedT", bound=Asked)
 CHECKS: Final = "checks"
 # Reasons of the audit of items for which a draft is dropped; with severity, where only from there on.
 _FATAL: Final = {
@@ -27,82 +28,92 @@ _REPEAT: Final = "repeat"
 _NOT_FATAL: Final = frozenset({"note"})
 
 
-def check(drafts: Sequence[Draft], rules: CheckRules) -> tuple[tuple[Draft, ...], tuple[Dropped, ...]]:
-    """Keep of equal and nearly equal drafts the first, and of ambiguous ones none.
+def check(drafts: Sequence[AskedT], rules: CheckRules) -> tuple[tuple[AskedT, ...], tuple[Dropped, ...]]:
+    """Keep of equal and nearly equal questions the first, and of ambiguous ones none.
 
-    Compared are drafts of one task on one video; elsewhere the same words ask for something else. Reasons:
-    ``contradiction`` (the same question and choices with two right answers: both go), ``same-options``,
-    ``overlapping-options`` (where the right one holds, another one does, too), ``answer-in-question``,
-    ``letter-in-question``, ``facts-name-two`` (the facts say the same of the right option and of
-    another one), ``repeat``, ``near-repeat``, ``left-by-a-template``.
+    Compared are those of one task on the same media; elsewhere the same words ask for something else.
+    Reasons: ``contradiction`` (the same question and choices with two right answers: both go),
+    ``same-options``, ``overlapping-options`` (where the right one holds, another one does, too),
+    ``answer-in-question``, ``letter-in-question``, ``facts-name-two`` (the facts say the same of the right
+    option and of another one), ``repeat``, ``near-repeat``, ``left-by-a-template``.
     """
     why: dict[str, Dropped] = {}
-    groups: dict[tuple[str, str], list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        groups[draft.task, draft.video_id].append(draft)
+    groups: dict[tuple[object, ...], list[Item]] = defaultdict(list)
+    for item in as_items(drafts):
+        shown = tuple((one.start_s, one.end_s) for one in item.media)
+        groups[item.tags.get("task", ""), item.video_id, shown].append(item)
+    facts = {one.draft_id: one.facts for one in drafts if isinstance(one, Draft)}
     for mine in groups.values():
-        for one in (*_faults(mine), *_named_twice(mine), *_doubled(mine, rules)):
+        for one in (*_faults(mine), *_named_twice(mine, facts), *_doubled(mine, rules)):
             why.setdefault(one.what, one)
-    kept = tuple(draft for draft in drafts if draft.draft_id not in why)
-    return kept, tuple(why[draft.draft_id] for draft in drafts if draft.draft_id in why)
+    kept = tuple(draft for draft in drafts if id_of(draft) not in why)
+    return kept, tuple(why[id_of(draft)] for draft in drafts if id_of(draft) in why)
 
 
-def _faults(drafts: Sequence[Draft]) -> Iterator[Dropped]:
-    """What the audit of items says of each draft that cannot stay."""
-    for draft in drafts:
-        item = plain_item(draft)
+def right_answer(item: Item) -> str:
+    """The text of the right answer."""
+    return item.choices[letter_index(item.answer)] if item.answer_kind == "choice" else item.answer
+
+
+def _faults(items: Sequence[Item]) -> Iterator[Dropped]:
+    """What the audit of items says of each question that cannot stay."""
+    for item in items:
         for reason in text_reasons(item):
             name = _FATAL.get(reason.kind, "")
             if reason.kind == "overlapping-choices" and reason.severity == "severe":
                 name = "overlapping-options"
             elif not name or reason.severity in _NOT_FATAL:
                 continue
-            yield _dropped(draft, name, reason.says)
+            yield _dropped(item, name, reason.says)
 
 
-def _named_twice(drafts: Sequence[Draft]) -> Iterator[Dropped]:
-    """Drafts whose facts say of another choice exactly what they say of the right one."""
-    for draft in drafts:
-        facts = {normal_form(name): normal_form(value) for name, value in draft.facts.items()}
-        said = [facts.get(normal_form(choice), "") for choice in draft.choices]
-        right = said[draft.answer_index]
-        same = [i for i, one in enumerate(said) if one == right and i != draft.answer_index]
-        if right and same:
-            other = draft.choices[same[0]]
-            yield _dropped(
-                draft, "facts-name-two", f"{draft.choices[draft.answer_index]!r} and {other!r}: {right}"
-            )
+def _named_twice(items: Sequence[Item], facts_of: Mapping[str, Mapping[str, str]]) -> Iterator[Dropped]:
+    """Questions whose facts say of another choice exactly what they say of the right one."""
+    for item in items:
+        facts = {
+            normal_form(name): normal_form(value) for name, value in facts_of.get(item.item_id, {}).items()
+        }
+        if not facts or item.answer_kind != "choice":
+            continue
+        place = letter_index(item.answer)
+        said = [facts.get(normal_form(choice), "") for choice in item.choices]
+        same = [i for i, one in enumerate(said) if one == said[place] and i != place]
+        if said[place] and same:
+            detail = f"{item.choices[place]!r} and {item.choices[same[0]]!r}: {said[place]}"
+            yield _dropped(item, "facts-name-two", detail)
 
 
-def _doubled(drafts: Sequence[Draft], rules: CheckRules) -> Iterator[Dropped]:
-    """Each draft that an earlier one asks already, exactly or nearly."""
-    texts = [
-        "\n".join([normal_form(d.question), *sorted(exact_form(choice) for choice in d.choices)])
-        for d in drafts
-    ]
-    answers = [exact_form(d.choices[d.answer_index]) for d in drafts]
+def asked_text(item: Item) -> str:
+    """A question with its choices in any order, as far as it can be asked twice."""
+    return "\n".join([normal_form(item.question), *sorted(map(exact_form, item.choices))])
+
+
+def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
+    """Each question that an earlier one asks already, exactly or nearly."""
+    texts = [asked_text(item) for item in items]
+    answers = [exact_form(right_answer(item)) for item in items]
     said: dict[str, set[str]] = defaultdict(set)
     for text, answer in zip(texts, answers, strict=True):
         said[text].add(answer)
     yield from (
-        _dropped(draft, "contradiction", f"right are {' and '.join(map(repr, sorted(said[text])))}")
-        for draft, text in zip(drafts, texts, strict=True)
+        _dropped(item, "contradiction", f"right are {' and '.join(map(repr, sorted(said[text])))}")
+        for item, text in zip(items, texts, strict=True)
         if len(said[text]) > 1
     )
     first: dict[tuple[str, str], int] = {}
     for i, (text, answer) in enumerate(zip(texts, answers, strict=True)):
         if first.setdefault((text, answer), i) != i:
-            yield _dropped(drafts[i], _REPEAT, f"asked by {drafts[first[text, answer]].draft_id}")
+            yield _dropped(items[i], _REPEAT, f"asked by {items[first[text, answer]].item_id}")
     gone: set[int] = set()
     for pair in near_pairs(texts, least=rules.near):
         one, other = pair.first, pair.second
         if texts[one] == texts[other] or answers[one] != answers[other] or one in gone:
             continue
-        shared = _shared(drafts[one].evidence, drafts[other].evidence)
+        shared = _shared(items[one].evidence, items[other].evidence)
         if shared >= rules.same_evidence:
             gone.add(other)
             how = f"texts alike by {pair.resemblance:.2f}, evidence by {shared:.2f}"
-            yield _dropped(drafts[other], "near-repeat", f"asked by {drafts[one].draft_id} ({how})")
+            yield _dropped(items[other], "near-repeat", f"asked by {items[one].item_id} ({how})")
 
 
 def _shared(ours: Sequence[Evidence], theirs: Sequence[Evidence]) -> float:
@@ -127,5 +138,5 @@ def _union(spans: Sequence[Evidence]) -> list[tuple[float, float]]:
     return apart
 
 
-def _dropped(draft: Draft, reason: str, detail: str) -> Dropped:
-    return Dropped(what=draft.draft_id, stage=CHECKS, reason=reason, detail=detail)
+def _dropped(item: Item, reason: str, detail: str) -> Dropped:
+    return Dropped(what=item.item_id, stage=CHECKS, reason=reason, detail=detail)

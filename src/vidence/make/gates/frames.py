@@ -1,27 +1,30 @@
 """The single frames that drafts are tried with: which ones, and their pictures."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import MediaError
+from vidence.errors import DataError, MediaError
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.gates.asking import Tried
+from vidence.make.gates.asking import Asked, Tried, as_items
 from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Stage, Unit, digest_of
-from vidence.make.pipeline.material import Crop, Draft, VideoSource
+from vidence.make.pipeline.material import Crop, VideoSource
 from vidence.make.pipeline.session import BuildContext
 from vidence.media.encode import Size
+from vidence.media.files import resolve
 from vidence.media.video import FrameProblem
-from vidence.records import Evidence, Record
+from vidence.records import Evidence, Item, Record
 
 _QUALITY = 90
 _NOT_HERE = "the video is not here"
+_ONE_STILL = "its only medium is one image"
 
 
 class FrameSet(Record, omit_defaults=True):
@@ -33,13 +36,122 @@ class FrameSet(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class FrameSource:
-    """Where frames are cut from and kept; `files` are the files of videos by id, of those that are here."""
+    """Where frames are cut from and kept; `files` are the files of videos by id, of those that are here.
+
+    What is no video has its kind in `kinds`: ``image`` or ``frames``.
+    """
 
     files: Mapping[str, Path]
     videos: Mapping[str, VideoSource]
     pictures: PictureFolder
     cache: ArtifactCache
     context: BuildContext
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def exhibit(self, item: Item) -> "Exhibit":
+        """What an item shows."""
+        names = [one.path or one.url or "" for one in item.media]
+        parts = [self.videos[name] for name in names if name in self.videos]
+        if not names or len(parts) < len(names):
+            return Exhibit(parts=(), why=_NOT_HERE if names else "it names no medium")
+        is_still = tuple(self.kinds.get(name) == "image" for name in names)
+        is_here = all(name in self.files for name in names)
+        return Exhibit(parts=tuple(parts), is_still=is_still, why="" if is_here else _NOT_HERE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """What one question shows: images and clips, in their order. `why` says why there are no pictures of it.
+
+    Frames are counted through all of them: a clip of 90 frames behind two images has the frames 2 to 91.
+    """
+
+    parts: tuple[VideoSource, ...]
+    is_still: tuple[bool, ...] = ()
+    why: str = ""
+
+    @property
+    def stills(self) -> tuple[int, ...]:
+        """The places of the images."""
+        return tuple(i for i, still in enumerate(self.is_still) if still)
+
+    @property
+    def clips(self) -> tuple[int, ...]:
+        """The places of the clips."""
+        return tuple(i for i, still in enumerate(self.is_still) if not still)
+
+    def first(self, place: int) -> int:
+        """The number of the first frame of a part."""
+        return sum(part.n_frames for part in self.parts[:place])
+
+    def wanted(self, indices: Set[int]) -> dict[str, set[int]]:
+        """The frames of each part, by its id and in its own numbers."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for place, part in enumerate(self.parts):
+            first = self.first(place)
+            own = {index - first for index in indices if first <= index < first + part.n_frames}
+            if own:
+                found[part.video_id] |= own
+        return found
+
+    def have(self, sets: Mapping[str, "FrameSet"]) -> dict[int, Crop]:
+        """The pictures by the numbers of their frames."""
+        found: dict[int, Crop] = {}
+        for place, part in enumerate(self.parts):
+            first = self.first(place)
+            for frame in sets[part.video_id].frames if part.video_id in sets else ():
+                index = first + frame.frame_index
+                found[index] = msgspec.structs.replace(frame, frame_index=index) if first else frame
+        return found
+
+    def fault(self, sets: Mapping[str, "FrameSet"]) -> str:
+        """Why there are no pictures."""
+        said = (sets[part.video_id].why for part in self.parts if part.video_id in sets)
+        return self.why or next(filter(None, said), "none of its frames can be read")
+
+
+def frame_source(
+    items: Sequence[Item], *, media_root: Path, pictures: Path, cache: ArtifactCache, context: BuildContext
+) -> FrameSource:
+    """Where the frames of the media of items are cut from; media that cannot be read are not in it.
+
+    Args:
+        items: whose media are wanted.
+        media_root: the folder that relative paths start from.
+        pictures: the folder in which pictures are kept.
+        cache: where results are kept.
+        context: what is taken from outside.
+    """
+    files: dict[str, Path] = {}
+    videos: dict[str, VideoSource] = {}
+    kinds: dict[str, str] = {}
+    for medium in {one.path or one.url or "": one for item in items for one in item.media}.values():
+        name = medium.path or medium.url or ""
+        try:
+            path = resolve(media_root, medium)
+            video = context.video(path, kind=medium.kind)
+        except (MediaError, DataError):
+            continue
+        probe = video.probe
+        files[name], kinds[name] = path, medium.kind
+        videos[name] = VideoSource(
+            video_id=name,
+            path=name,
+            n_frames=probe.counted.n_frames,
+            fps=probe.counted.fps or 1.0,
+            duration_s=probe.counted.duration_s,
+            width_px=probe.width_px,
+            height_px=probe.height_px,
+            sha256=video.content_hash,
+        )
+    return FrameSource(
+        files=files,
+        videos=videos,
+        kinds=kinds,
+        pictures=PictureFolder(pictures),
+        cache=cache,
+        context=context,
+    )
 
 
 def middle_frame(span: Evidence, video: VideoSource) -> int | None:
@@ -59,37 +171,69 @@ def middle_frame(span: Evidence, video: VideoSource) -> int | None:
     return min(max(index, 0), video.n_frames - 1)
 
 
-def tried_frames(draft: Draft, video: VideoSource, rules: OneFrameRules) -> tuple[int, ...]:
-    """Frames that show the first spans best, the central one (the later of two), their middles; each once.
+def tried_frames(draft: Asked, video: VideoSource, rules: OneFrameRules) -> tuple[int, ...]:
+    """Frames of a clip: those that show the first spans best, the central one, their middles; each once.
 
     An answer that can be read off one frame stands in the one that the maker of the question names first.
+    The central frame is that of the span of the video that the question shows, of two the later.
     """
     spans = draft.evidence[: rules.evidence]
     decisive = [span.frames[0] for span in spans if span.frames] if rules.decisive else []
-    central = [video.n_frames // 2] if rules.central else []
+    central = [_central(draft, video)] if rules.central else []
     middles = [middle_frame(span, video) for span in spans]
     tried = [*decisive, *central, *(index for index in middles if index is not None)]
     return tuple(dict.fromkeys(min(index, video.n_frames - 1) for index in tried))
 
 
-def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSource) -> dict[str, Tried]:
+def _central(asked: Asked, video: VideoSource) -> int:
+    shown = next((one for one in asked.media if one.kind != "image"), None)
+    if shown is None or (shown.start_s is None and shown.end_s is None):
+        return video.n_frames // 2
+    end_s = video.duration_s if shown.end_s is None else shown.end_s
+    return max(0, int(((shown.start_s or 0.0) + end_s) / 2 * video.fps))
+
+
+def _tried_of(item: Item, shown: Exhibit, rules: OneFrameRules) -> tuple[tuple[int, ...], str]:
+    """The frames that an item is tried with: each image alone, and frames of its clips; why there are none.
+
+    The evidence is in its first clip.
+    """
+    if not shown.parts:
+        return (), shown.why
+    if shown.stills and len(shown.parts) == 1:
+        return (), _ONE_STILL
+    found = [shown.first(place) for place in shown.stills]
+    for n, place in enumerate(shown.clips):
+        asked = item if n == 0 else msgspec.structs.replace(item, evidence=(), media=(item.media[place],))
+        found += [shown.first(place) + i for i in tried_frames(asked, shown.parts[place], rules)]
+    return tuple(found), ""
+
+
+def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSource) -> dict[str, Tried]:
     """What each draft is tried with, by its id; every video is read once, for all its drafts.
 
     Raises:
         StoreError: pictures cannot be written.
     """
-    wanted = {d.draft_id: tried_frames(d, source.videos[d.video_id], rules) for d in drafts}
+    items = as_items(drafts)
+    shown = {item.item_id: source.exhibit(item) for item in items}
+    wanted = {item.item_id: _tried_of(item, shown[item.item_id], rules) for item in items}
     by_video: dict[str, set[int]] = defaultdict(set)
-    for draft in drafts:
-        by_video[draft.video_id].update(wanted[draft.draft_id])
+    for name, (indices, _) in wanted.items():
+        for video_id, own in shown[name].wanted(set(indices)).items():
+            by_video[video_id] |= own
     sets = frame_sets(by_video, source, frame_px=rules.frame_px)
     tried: dict[str, Tried] = {}
-    for draft in drafts:
-        video, found = source.videos[draft.video_id], sets[draft.video_id]
-        have = {frame.frame_index: frame for frame in found.frames}
-        frames = tuple(have[index] for index in wanted[draft.draft_id] if index in have)
-        why = "" if frames else found.why or "none of its frames can be read"
-        tried[draft.draft_id] = Tried(frames=frames, duration_s=video.duration_s, fps=video.fps, why=why)
+    for name, (indices, why) in wanted.items():
+        have = shown[name].have(sets)
+        frames = tuple(have[index] for index in indices if index in have)
+        clip = next((shown[name].parts[i] for i in shown[name].clips), None)
+        tried[name] = Tried(
+            frames=frames,
+            duration_s=clip.duration_s if clip else 0.0,
+            fps=clip.fps if clip else 1.0,
+            why="" if frames else why or shown[name].fault(sets),
+        )
     return tried
 
 
@@ -112,19 +256,26 @@ def frame_sets(
             stage=stage,
             name=video_id,
             inputs={"source": digest_of(source.videos[video_id]), "frames": digest_of(sorted(indices))},
-            make=partial(_cut, file, sorted(indices), frame_px=frame_px, source=source),
+            make=partial(
+                _cut,
+                file,
+                sorted(indices),
+                kind=source.kinds.get(video_id, "video"),
+                frame_px=frame_px,
+                source=source,
+            ),
             is_usable=lambda made: source.pictures.holds(made.frames),
         )
         found[video_id] = source.cache.result(unit).value
     return found
 
 
-def _cut(file: Path, indices: Sequence[int], *, frame_px: int, source: FrameSource) -> FrameSet:
+def _cut(file: Path, indices: Sequence[int], *, kind: str, frame_px: int, source: FrameSource) -> FrameSet:
     def make(index: int, image: NDArray[np.uint8]) -> Crop:
         return source.pictures.keep(image, frame_index=index, quality=_QUALITY)
 
     try:
-        video = source.context.video(file)
+        video = source.context.video(file, kind=kind)
         read = video.read(indices, make, size=Size(kind="long", pixels=frame_px))
     except MediaError as error:
         return FrameSet(why=f"its video cannot be read ({error})")

@@ -12,20 +12,22 @@ from vidence.explain.diagnostics.blind_panel import orders
 from vidence.explain.diagnostics.conditions import Condition, ask_together
 from vidence.make.gates.asking import (
     FORCED_BY_FRAME,
+    Asked,
     Decision,
     DraftSubject,
     GateVerdict,
     GateVote,
-    plain_item,
+    as_items,
 )
-from vidence.make.gates.frames import FrameSource, frame_sets, middle_frame
+from vidence.make.gates.frames import Exhibit, FrameSet, FrameSource, frame_sets, middle_frame
 from vidence.make.gates.rules import NeedsAllRules
-from vidence.make.pipeline.material import Crop, Draft, VideoSource
+from vidence.make.pipeline.material import Crop, VideoSource
 from vidence.make.pipeline.models import Models
 from vidence.make.tasks.candidates import n_apart
-from vidence.records import Evidence, Failed
+from vidence.records import Evidence, Failed, Item
 
 NEEDS_ALL: Final = "needs-all"
+_LEAST_IMAGES: Final = 2
 _UNSURE: Final = frozenset({"answered", "unreadable"})  # a refusal or a failure says nothing about the video
 
 
@@ -34,12 +36,16 @@ class ShownEvidence:
     """The frames of a draft's evidence in the order of time; none, and `why`, where it cannot be tried.
 
     `without` has for each span that is withheld the positions of the frames that are left: those which show
-    no moment of it. A span is not withheld where it has no frames of its own.
+    no moment of it. A span is not withheld where it has no frames of its own. `spans` are those of a clip;
+    where images are the pieces of evidence, there are none. `n_needed` are wanted.
     """
 
     frames: tuple[Crop, ...] = ()
     without: Mapping[int, tuple[int, ...]]
-    video: VideoSource
+    duration_s: float = 0.0
+    fps: float = 1.0
+    spans: tuple[Evidence, ...] = ()
+    n_needed: int = 0
     why: str = ""
 
 
@@ -52,51 +58,88 @@ def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tu
 
 
 def cut_evidence(
-    drafts: Sequence[Draft], rules: NeedsAllRules, source: FrameSource
+    drafts: Sequence[Asked], rules: NeedsAllRules, source: FrameSource
 ) -> dict[str, ShownEvidence]:
-    """The frames of the evidence of each draft, by its id; every video is read once, for all its drafts.
+    """The frames of the evidence of each question, by its id; every video is read once, for all of them.
+
+    Of a clip these are the frames of the spans, behind any images beside it. Where there are several images
+    and no clip, each image is a piece of evidence.
 
     Raises:
         StoreError: pictures cannot be written.
     """
+    items = as_items(drafts)
+    shown = {item.item_id: source.exhibit(item) for item in items}
+    pieces = {item.item_id: _pieces(item, shown[item.item_id], rules) for item in items}
     by_video: dict[str, set[int]] = {}
-    for draft in drafts:
-        video = source.videos[draft.video_id]
-        for span in draft.evidence:
-            by_video.setdefault(draft.video_id, set()).update(shown_frames(span, video, rules))
+    for name, found in pieces.items():
+        beside = _beside(shown[name])
+        for video_id, own in shown[name].wanted({i for some in (*found, beside) for i in some}).items():
+            by_video.setdefault(video_id, set()).update(own)
     sets = frame_sets(by_video, source, frame_px=rules.frame_px)
     return {
-        draft.draft_id: _shown(
-            draft,
-            source.videos[draft.video_id],
-            rules,
-            have={one.frame_index: one for one in sets[draft.video_id].frames}
-            if draft.video_id in sets
-            else {},
-            why=sets[draft.video_id].why if draft.video_id in sets else "no evidence is stored",
-        )
-        for draft in drafts
+        item.item_id: _shown(item, shown[item.item_id], pieces[item.item_id], sets=sets) for item in items
     }
+
+
+def _clip(shown: Exhibit) -> VideoSource | None:
+    """The clip that evidence is in; None where there is no clip, or several."""
+    return shown.parts[shown.clips[0]] if len(shown.clips) == 1 else None
+
+
+def _beside(shown: Exhibit) -> tuple[int, ...]:
+    """The images that are shown beside a clip in any case."""
+    return tuple(shown.first(place) for place in shown.stills) if shown.clips else ()
+
+
+def _pieces(item: Item, shown: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
+    """The frames of each piece of evidence."""
+    clip = _clip(shown)
+    if clip is not None:
+        first = shown.first(shown.clips[0])
+        return tuple(tuple(first + i for i in shown_frames(one, clip, rules)) for one in item.evidence)
+    if shown.clips or len(shown.stills) < _LEAST_IMAGES:
+        return ()
+    return tuple((shown.first(place),) for place in shown.stills)
 
 
 def _shown(
-    draft: Draft, video: VideoSource, rules: NeedsAllRules, *, have: Mapping[int, Crop], why: str
+    item: Item, shown: Exhibit, pieces: Sequence[Sequence[int]], *, sets: Mapping[str, FrameSet]
 ) -> ShownEvidence:
-    wanted = [
-        [index for index in shown_frames(span, video, rules) if index in have] for span in draft.evidence
-    ]
+    have, clip = shown.have(sets), _clip(shown)
+    wanted = [[index for index in some if index in have] for some in pieces]
     frames = sorted({index for some in wanted for index in some})
-    without = {
-        i: tuple(place for place, index in enumerate(frames) if not _shows(span, index, video))
-        for i, span in enumerate(draft.evidence)
-        if wanted[i]
-    }
+    if frames:
+        frames = sorted({*frames, *(index for index in _beside(shown) if index in have)})
+    without: dict[int, tuple[int, ...]] = {}
+    for i, piece in enumerate(wanted):
+        if not piece:
+            continue
+        held = set(piece)
+        if clip is not None:
+            first = shown.first(shown.clips[0])
+            own = (index for index in frames if first <= index < first + clip.n_frames)
+            held = {index for index in own if _shows(item.evidence[i], index - first, clip)}
+        without[i] = tuple(place for place, index in enumerate(frames) if index not in held)
+    spans = tuple(item.evidence) if clip is not None else ()
+    why = shown.fault(sets) if any(pieces) or not shown.parts else "no evidence is stored"
     return ShownEvidence(
         frames=tuple(have[index] for index in frames),
         without=without,
-        video=video,
-        why="" if frames else why or "none of its frames can be read",
+        duration_s=clip.duration_s if clip else 0.0,
+        fps=clip.fps if clip else 1.0,
+        spans=spans,
+        n_needed=_demand(item, n_pieces=len(pieces), spans=spans),
+        why="" if frames else why,
     )
+
+
+def _demand(item: Item, *, n_pieces: int, spans: Sequence[Evidence]) -> int:
+    """How many pieces a question says that it needs: its tag ``k``, else all, as far as they are apart."""
+    said = item.tags.get("k", "")
+    if said.isdecimal():
+        return int(said)
+    return n_apart(spans) if spans else n_pieces
 
 
 def _shows(span: Evidence, frame_index: int, video: VideoSource) -> bool:
@@ -109,7 +152,7 @@ def _shows(span: Evidence, frame_index: int, video: VideoSource) -> bool:
 
 
 def ask_without(
-    drafts: Sequence[Draft],
+    drafts: Sequence[Asked],
     shown: Mapping[str, ShownEvidence],
     rules: NeedsAllRules,
     *,
@@ -117,7 +160,7 @@ def ask_without(
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
-    """Put every draft to the model with all its evidence, and where it is right with each span withheld.
+    """Put every question to the model with all its evidence, and where it is right with each span withheld.
 
     `own_words` is a folder of templates.
 
@@ -130,21 +173,20 @@ def ask_without(
     """
     templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
     parser = create("parser", "robust")
+    items = as_items(drafts)
     flows = {
-        draft.draft_id: _try(
-            draft, shown[draft.draft_id], rules, templates=templates, parser=parser, seed=seed
-        )
-        for draft in drafts
-        if shown[draft.draft_id].frames
+        item.item_id: _try(item, shown[item.item_id], rules, templates=templates, parser=parser, seed=seed)
+        for item in items
+        if shown[item.item_id].frames
     }
     said = models.run(flows)
     return tuple(
-        _verdict(draft, said.get(draft.draft_id), rules, why=shown[draft.draft_id].why) for draft in drafts
+        _verdict(item.item_id, said.get(item.item_id), rules, shown=shown[item.item_id]) for item in items
     )
 
 
 def _try(
-    draft: Draft,
+    item: Item,
     shown: ShownEvidence,
     rules: NeedsAllRules,
     *,
@@ -154,15 +196,15 @@ def _try(
 ) -> Flow[tuple[GateVote, ...]]:
     """The vote with everything, and where that is right one vote for each span that is withheld."""
     subject = DraftSubject(
-        item=plain_item(draft),
+        item=item,
         templates=templates,
         parser=parser,
         frames=shown.frames,
-        duration_s=shown.video.duration_s,
-        fps=shown.video.fps,
+        duration_s=shown.duration_s,
+        fps=shown.fps,
     )
     shuffles = ((), *orders(subject.item, rules.permutations, seed=seed))
-    more = FORCED_BY_FRAME if rules.forced else ""
+    more = FORCED_BY_FRAME if rules.forced and item.answer_kind == "choice" else ""
 
     def ways(positions: tuple[int, ...] | None) -> list[Condition]:
         return [
@@ -186,10 +228,10 @@ def _try(
 
 
 def _verdict(
-    draft: Draft, said: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, why: str
+    name: str, said: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
 ) -> GateVerdict:
-    """Kept where at least `k` moments are needed, open where missing answers decide."""
-    verdict = GateVerdict(draft_id=draft.draft_id, gate=NEEDS_ALL, decision="untried", why=why)
+    """Kept where at least as many moments are needed as are wanted, open where missing answers decide."""
+    verdict = GateVerdict(draft_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
     if said is None:
         return verdict
     if isinstance(said, Failed):
@@ -201,15 +243,14 @@ def _verdict(
         return _with(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
     unknown = [one for one in held if any(mark.kind not in _UNSURE for mark in one.marks)]
     needed = [one for one in held if one not in unknown and not one.is_right]
-    k = n_apart([draft.evidence[one.without_span] for one in needed])
-    most = n_apart([draft.evidence[one.without_span] for one in (*needed, *unknown)])
+    k, most = _n_apart(needed, shown), _n_apart([*needed, *unknown], shown)
     decision: Decision = "kept"
-    if rules.drop and most < draft.k:
+    if rules.drop and most < shown.n_needed:
         decision = "dropped"
-    elif rules.drop and k < draft.k:
+    elif rules.drop and k < shown.n_needed:
         decision = "open"
     return GateVerdict(
-        draft_id=draft.draft_id,
+        draft_id=name,
         gate=NEEDS_ALL,
         decision=decision,
         votes=said,
@@ -217,6 +258,13 @@ def _verdict(
         n_unusable=len(unknown),
         k_verified=k,
     )
+
+
+def _n_apart(votes: Sequence[GateVote], shown: ShownEvidence) -> int:
+    """How many of the withheld pieces are apart from each other; images always are."""
+    if not shown.spans:
+        return len(votes)
+    return n_apart([shown.spans[one.without_span] for one in votes])
 
 
 def _with(verdict: GateVerdict, *, votes: Sequence[GateVote], n_unusable: int, why: str) -> GateVerdict:

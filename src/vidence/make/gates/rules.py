@@ -15,19 +15,47 @@ ALL: Final = "test"
 ALL_TASKS: Final = "all"
 
 
+MOST_LUCK: Final = 0.01
+
+
+def runs_against_luck(n_choices: int, *, most: float = MOST_LUCK) -> int:
+    """The fewest runs that a guesser is right in all of with a chance of `most` or less.
+
+    An open question, which cannot be guessed, needs one.
+
+    >>> [runs_against_luck(n) for n in (5, 4, 3, 2, 0)]
+    [3, 4, 5, 7, 1]
+    """
+    if n_choices < 2:
+        return 1
+    runs = 1
+    while n_choices**-runs > most:
+        runs += 1
+    return runs
+
+
 class TextOnlyRules(Record, omit_defaults=True):
     """A draft is dropped when `at_least` of the `models` (names in ``[models]``) are right without the video.
 
     Every model sees the choices in the draft's own order, and in `permutations` other orders drawn from the
-    seed; it is right when it is right in all of them. `prompts` is a set of templates for questions; with
-    `forced` the question ends with the demand to choose.
+    seed; it is right when it is right in all of them. `runs` counts the own order and the others in place of
+    `permutations`; ``auto`` takes as many as the number of choices needs (`runs_against_luck`). Where there
+    are fewer orders than runs, orders come again, drawn at temperature 1. `prompts` is a set of templates for
+    questions; with `forced` the question ends with the demand to choose.
     """
 
     models: tuple[str, ...]
     at_least: Count = 3
     permutations: CountOrNone = 0
+    runs: CountOrNone | Literal["auto"] = 0
     prompts: str = "plain"
     forced: bool = True
+
+    def runs_of(self, n_choices: int) -> int:
+        """How often every model is asked about a question with so many choices; an open one has none."""
+        if self.runs == "auto":
+            return runs_against_luck(n_choices)
+        return self.runs or 1 + self.permutations
 
     def __post_init__(self) -> None:
         if len(set(self.models)) < len(self.models):

@@ -22,9 +22,10 @@ from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.make.pipeline.session import Gate
 from vidence.make.pipeline.truth import truth_words
-from vidence.records import Record
+from vidence.records import Media, Record
 from vidence.text import normal_form
 
+BENCHMARK = "herbench"
 _DRAFT_FORM = 2  # of the drafts of every task; 2: in words what the answer rests on
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
@@ -125,7 +126,23 @@ def draft_all(
         dropped=dropped,
         n_cached=results.n_cached,
     )
-    return work.filter("quotas", _account_drafts(work, list(found.values())), _quotas(orders))
+    drafts = _with_media(_account_drafts(work, list(found.values())), videos)
+    return work.filter("quotas", drafts, _quotas(orders))
+
+
+def _with_media(drafts: Sequence[Draft], videos: Sequence[VideoState]) -> tuple[Draft, ...]:
+    """The drafts with the file that they are about; its path starts from the folder of the videos."""
+    sources = {one.video_id: one.material.source for one in videos}
+    media = {name: (Media(path=one.path, sha256=one.sha256 or None),) for name, one in sources.items()}
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            media=media[one.video_id],
+            source_id=sources[one.video_id].source_id,
+            benchmark=BENCHMARK,
+        )
+        for one in drafts
+    )
 
 
 def _lacking(one: VideoState, task: Task) -> str:
@@ -233,7 +250,7 @@ def _quotas(orders: Sequence[TaskOrder]) -> Gate:
             mine, pair = rules[draft.task], (draft.task, draft.video_id)
             if mine.structures and draft.structure not in mine.structures:
                 dropped.append(_over(draft, "structure-not-wanted"))
-            elif draft.k < mine.least_k:
+            elif draft.k is not None and draft.k < mine.least_k:
                 dropped.append(_over(draft, "below-least-k"))
             elif seen[pair] >= mine.per_video:
                 dropped.append(_over(draft, "over-per-video"))

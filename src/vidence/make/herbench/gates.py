@@ -1,222 +1,36 @@
-"""Gate step: quality gates behind the drafts, each with its account and its verdicts."""
+"""Gate step: the quality gates behind the drafts, on the videos of the session."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 
-import msgspec
-
-from vidence.make.gates.asking import (
-    ONE_FRAME,
-    TEXT_ONLY,
-    GateVerdict,
-    as_lines,
-    ask_blind,
-    ask_with_frames,
-    remarks,
-)
-from vidence.make.gates.blind import BLIND, hold_back
-from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource, cut_frames
-from vidence.make.gates.letters import LetterCounts, spread_letters
-from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.gates.rules import BlindRules, GateRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.frames import FrameSource
+from vidence.make.gates.passing import VERDICTS_FILE, Gated, GateRoom
+from vidence.make.gates.passing import pass_gates as pass_all
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.ledger import write_file
-from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.material import Draft
 
-VERDICTS_FILE = "verdicts.jsonl"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gated:
-    """What came out of the gates: drafts, verdicts, letters, and sentences about the gates."""
-
-    drafts: tuple[Draft, ...]
-    verdicts: tuple[GateVerdict, ...] = ()
-    letters: tuple[LetterCounts, ...] = ()
-    words: tuple[str, ...] = ()
+__all__ = ["VERDICTS_FILE", "Gated", "pass_gates"]
 
 
 def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequence[VideoState]) -> Gated:
-    """Put the drafts through the gates that the configuration has; each closes an account of its own.
-
-    The letters are spread before models are asked, so that questions are asked as they are released, and
-    again behind the last gate, where only what it has unbalanced is moved.
+    """Put the drafts through the gates that the configuration has; see `passing.pass_gates`.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.
     """
-    rules = work.config.gates
-    if rules is None:
-        words = ["the configuration has no [gates]; drafts were put through no quality gate"]
-        if work.config.release is not None:
-            words = ["the configuration has no [gates]; the only gate is that of blind readers"]
-            drafts, more = _held_back(work, drafts, rules=BlindRules(), videos=videos)
-            words += more
-        work.ledger.notes += words
-        return Gated(drafts=drafts, words=tuple(words))
-    gates = _Gates(work=work, rules=rules, videos=videos)
-    drafts = work.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
-    gates.words.append(
-        f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
+    frames = FrameSource(
+        files={one.video_id: one.source.file for one in videos if one.source.file is not None},
+        videos={one.video_id: one.source.video for one in videos},
+        pictures=work.pictures,
+        cache=work.cache,
+        context=work.context,
     )
-    drafts = gates.spread(drafts)
-    drafts = gates.text_only(drafts)
-    drafts = gates.one_frame(drafts)
-    drafts = gates.needs_all(drafts)
-    drafts, found = _held_back(work, drafts, rules=rules.blind, videos=videos)
-    gates.words += found
-    drafts = gates.spread(drafts)
-    work.ledger.notes.extend(gates.notes)
-    write_file(work.out / VERDICTS_FILE, as_lines(gates.verdicts))
-    return Gated(
-        drafts=drafts,
-        verdicts=tuple(gates.verdicts),
-        letters=gates.letters,
-        words=(*gates.words, *gates.notes),
+    room = GateRoom(
+        session=work,
+        models=work.models,
+        frames=lambda some: frames,
+        seed=work.config.seed,
+        sources={one.video_id: one.source.video.source_id for one in videos},
+        own_words=work.prompts,
+        is_released=work.config.release is not None,
     )
-
-
-def _told(verdict: GateVerdict) -> str:
-    """Why a gate drops a draft, in figures."""
-    if verdict.k_verified is not None:
-        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
-    return f"{verdict.n_right} of {len(verdict.votes)} right"
-
-
-def _held_back(
-    work: HerbenchSession,
-    drafts: tuple[Draft, ...],
-    *,
-    rules: BlindRules,
-    videos: Sequence[VideoState],
-) -> tuple[tuple[Draft, ...], list[str]]:
-    """The drafts of structures that texts do not give away, and what is said of all structures."""
-    sources = {one.video_id: one.source.video.source_id for one in videos}
-    words: list[str] = []
-
-    def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        found = hold_back(some, rules, sources=sources, seed=work.config.seed)
-        words.extend(found.words)
-        return found.drafts, found.dropped
-
-    if not drafts:
-        return drafts, words
-    return work.filter(BLIND, drafts, gate), words
-
-
-class _Gates:
-    """The gates of one session, with what they have to say."""
-
-    def __init__(self, *, work: HerbenchSession, rules: GateRules, videos: Sequence[VideoState]) -> None:
-        self._work, self._rules, self._videos = work, rules, videos
-        self.verdicts: list[GateVerdict] = []
-        self.letters: tuple[LetterCounts, ...] = ()
-        self.words: list[str] = []
-        self.notes: list[str] = []
-
-    def spread(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Spread the letters, if that is wanted."""
-        if not self._rules.letters:
-            return drafts
-        spread = spread_letters(drafts, seed=self._work.config.seed)
-        self.letters = spread.counts
-        return spread.drafts
-
-    def text_only(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what the panel answers without the video."""
-        rules, work = self._rules.text_only, self._work
-        if rules is None or not rules.models:
-            return self._left_out(TEXT_ONLY, drafts)
-        self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        seed, own_words = work.config.seed, work.prompts
-        ask = partial(ask_blind, rules=rules, models=work.models, seed=seed, own_words=own_words)
-        return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
-
-    def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what a model answers with one frame."""
-        rules, work = self._rules.one_frame, self._work
-        if rules is None:
-            return self._left_out(ONE_FRAME, drafts)
-        self.words.append(f"{ONE_FRAME}: {self._frames(rules)}")
-
-        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
-            tried, seed = cut_frames(some, rules, self._frame_source()), work.config.seed
-            return ask_with_frames(some, tried, rules, models=work.models, seed=seed, own_words=work.prompts)
-
-        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
-
-    def needs_all(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what needs fewer moments than it claims; the others say how many proved needed."""
-        rules, work = self._rules.needs_all, self._work
-        if rules is None:
-            return self._left_out(NEEDS_ALL, drafts)
-        self.words.append(
-            f"{NEEDS_ALL}: each span of evidence is withheld in turn from {self._spec(rules.model)}, which "
-            f"must not be right without it in {1 + rules.permutations} orders of the choices; "
-            + ("dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped")
-        )
-
-        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
-            shown, seed = cut_evidence(some, rules, self._frame_source()), work.config.seed
-            return ask_without(some, shown, rules, models=work.models, seed=seed, own_words=work.prompts)
-
-        kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")
-        proved = {one.draft_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
-        return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
-
-    def _frame_source(self) -> FrameSource:
-        work = self._work
-        return FrameSource(
-            files={one.video_id: one.source.file for one in self._videos if one.source.file is not None},
-            videos={one.video_id: one.source.video for one in self._videos},
-            pictures=work.pictures,
-            cache=work.cache,
-            context=work.context,
-        )
-
-    def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        table = gate.replace("-", "_")
-        self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
-        return drafts
-
-    def _filter(
-        self,
-        gate: str,
-        drafts: tuple[Draft, ...],
-        ask: Callable[[Sequence[Draft]], Sequence[GateVerdict]],
-        *,
-        reason: str,
-    ) -> tuple[Draft, ...]:
-        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            verdicts = ask(some)
-            self.verdicts += verdicts
-            self.notes += remarks(gate, verdicts)
-            gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
-            told = {name: _told(one) for name, one in gone.items()}
-            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in told.items()]
-            return [draft for draft in some if draft.draft_id not in gone], dropped
-
-        return self._work.filter(gate, drafts, gate_drafts)
-
-    def _spec(self, name: str) -> str:
-        return self._work.models.spec(name).partition("?")[0]
-
-    def _panel(self, rules: TextOnlyRules) -> str:
-        who = ", ".join(self._spec(name) for name in rules.models)
-        orders = f", in {1 + rules.permutations} orders of the choices" if rules.permutations else ""
-        return (
-            f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
-        )
-
-    def _frames(self, rules: OneFrameRules) -> str:
-        tried = [f"those that show the first {rules.evidence} spans best"] * (
-            rules.decisive and bool(rules.evidence)
-        )
-        tried += ["the central one"] * rules.central
-        tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
-        return (
-            f"dropped where {self._spec(rules.model)} is right with one frame, for {rules.suffice} of these "
-            f"frames: {', '.join(tried)}; in {1 + rules.permutations} orders of the choices"
-        )
+    return pass_all(drafts, work.config.gates, room)

@@ -99,7 +99,7 @@ def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
         task,
         len(mine),
         len({draft.video_id for draft in mine}),
-        min(draft.k for draft in mine),
+        min((draft.k for draft in mine if draft.k is not None), default=0),
         f"{sum(spans) / len(spans):.1f}",
         f"{sum(reach) / len(reach):.1f}" if reach else None,
         sum(draft.is_by_model for draft in mine),

@@ -81,13 +81,13 @@ def _fit(image: NDArray[np.uint8], shown: tuple[int, int]) -> NDArray[np.uint8]:
     return image if (width, height) == shown else resize(image, size=shown)
 
 
-def kept_video(path: Path, *, cache_root: Path, max_bytes: int) -> KeptVideo:
-    """A video file, and the cache for its frames.
+def kept_video(path: Path, *, cache_root: Path, max_bytes: int, kind: str = "video") -> KeptVideo:
+    """A video file, and the cache for its frames; `kind` as for `media.files.read_facts`.
 
     Raises:
         MediaError: it cannot be read.
     """
-    video, content_hash = known_video(path, kind="video", cache_root=cache_root)
+    video, content_hash = known_video(path, kind=kind, cache_root=cache_root)
     cache = FrameCache(cache_root, max_bytes=max_bytes)
     return KeptVideo(video.scan, cache=cache, content_hash=content_hash)
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vidence.contracts import Flow
-from vidence.records import Evidence, Record
+from vidence.records import Evidence, Media, Record
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import TrackedVideo
 
@@ -161,22 +161,36 @@ class Draft(Record, omit_defaults=True):
     0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model gave it; sets made before these
     words say ``program``. `review` says why a person must look at it whatever the sample is. `facts` are the
     figures that the answer was computed from, for reviewers.
+
+    `media` is what is shown: an image, several images, a clip, a clip with images. `video_id` is the id of
+    the video in `Material`; empty in drafts that are not made from one. `source_id` names the film, place or
+    recording that the media were cut from. `benchmark` is the set that it is made for. `k` is None where the
+    construction of the question says nothing of it.
     """
 
     draft_id: str
     task: str
     structure: str
-    video_id: str
+    video_id: str = ""
     question: str
     choices: tuple[str, ...]
     answer_index: int
     evidence: tuple[Evidence, ...]
-    k: int
+    k: int | None = None
     k_verified: int | None = None
     truth: str = ""
     review: Literal["", Doubt] = ""
     tags: dict[str, str] = msgspec.field(default_factory=dict)
     facts: dict[str, str] = msgspec.field(default_factory=dict)
+    media: tuple[Media, ...] = ()
+    source_id: str = ""
+    benchmark: str = ""
+
+    @property
+    def media_id(self) -> str:
+        """What drafts about the same media share; a draft without any shares it with no other."""
+        names = [one.path or one.url or "" for one in self.media]
+        return self.video_id or "|".join(filter(None, names)) or self.draft_id
 
     @property
     def is_by_model(self) -> bool:

@@ -17,6 +17,7 @@ ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
 TASKS_FOLDER = Path("data") / "tasks"
 VIDEOS_LINK = Path("data") / "videos"
 _LETTERS = "ABCDE"
+_HERBENCH = "herbench"
 _NO_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -32,7 +33,7 @@ class Question:
     @property
     def letter(self) -> str:
         """The letter of the right choice."""
-        return _LETTERS[self.draft.answer_index]
+        return letter_of(self.draft)
 
 
 def numbered(
@@ -54,36 +55,58 @@ def numbered(
     return tuple(questions)
 
 
+def letter_of(draft: Draft) -> str:
+    """The letter of the right choice."""
+    return chr(ord("A") + draft.answer_index)
+
+
 def item_of(question: Question, *, maker: str) -> Item:
     """A question in our item format; its media path starts from the folder of the file of items."""
     draft, video = question.draft, question.video
-    tags = {
-        "task": draft.task,
-        "family": question.task.family,
-        "structure": draft.structure,
-        "n_evidence": str(len(draft.evidence)),
-        "k": str(draft.k),
-        **({} if draft.k_verified is None else {"k_verified": str(draft.k_verified)}),
-        "draft": draft.draft_id,
-    }
-    if draft.truth:
-        tags["truth"] = draft.truth
-    if video.collection:
-        tags["source"] = video.collection
-    return Item(
+    item = item_of_draft(
+        draft,
         item_id=question.question_id,
-        benchmark="herbench",
-        media=(Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),),
-        source=video.source_id,
-        question=draft.question,
-        choices=draft.choices,
-        answer=question.letter,
-        tags=dict(draft.tags) | tags,
-        evidence=draft.evidence,
-        rationale="; ".join(f"{name}: {value}" for name, value in draft.facts.items()),
+        family=question.task.family,
         provenance=Provenance(
             source=video.collection or video.path, licence=video.licence, revision="", maker=maker
         ),
+    )
+    media = (Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),)
+    tags = item.tags | ({"source": video.collection} if video.collection else {})
+    return msgspec.structs.replace(
+        item, benchmark=draft.benchmark or _HERBENCH, media=media, source=video.source_id, tags=tags
+    )
+
+
+def item_of_draft(
+    draft: Draft, *, item_id: str, family: str = "", provenance: Provenance | None = None
+) -> Item:
+    """A draft of any maker in our item format, with its own media; its facts are the rationale.
+
+    `family` is that of its task, where tasks have families.
+    """
+    tags = {
+        "task": draft.task,
+        **({"family": family} if family else {}),
+        "structure": draft.structure,
+        "n_evidence": str(len(draft.evidence)),
+        **({} if draft.k is None else {"k": str(draft.k)}),
+        **({} if draft.k_verified is None else {"k_verified": str(draft.k_verified)}),
+        "draft": draft.draft_id,
+        **({"truth": draft.truth} if draft.truth else {}),
+    }
+    return Item(
+        item_id=item_id,
+        benchmark=draft.benchmark,
+        media=draft.media,
+        source=draft.source_id,
+        question=draft.question,
+        choices=draft.choices,
+        answer=letter_of(draft),
+        tags=dict(draft.tags) | tags,
+        evidence=draft.evidence,
+        rationale="; ".join(f"{name}: {value}" for name, value in draft.facts.items()),
+        provenance=provenance,
     )
 
 

@@ -124,13 +124,13 @@ class BuildContext:
         )
         return models
 
-    def video(self, path: Path) -> KeptVideo:
-        """A video file whose frames are cached.
+    def video(self, path: Path, *, kind: str = "video") -> KeptVideo:
+        """A video file whose frames are cached; with another `kind` an image, or a folder of images.
 
         Raises:
             MediaError: it cannot be read.
         """
-        return kept_video(path, cache_root=self.cache_root, max_bytes=self.cache_max_bytes)
+        return kept_video(path, kind=kind, cache_root=self.cache_root, max_bytes=self.cache_max_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,10 +154,11 @@ def _demand(questions: Sequence[Question]) -> list[tuple[str, int, str, int, str
         tasks.setdefault(one.draft.task, []).append(one)
     lines = []
     for task, mine in sorted(tasks.items()):
-        ks = [one.draft.k for one in mine]
+        ks = [one.draft.k for one in mine if one.draft.k is not None]
         proved = [one.draft.k_verified for one in mine if one.draft.k_verified is not None]
         least, mean = (f"{min(proved)}", f"{sum(proved) / len(proved):.1f}") if proved else ("-", "-")
-        lines.append((task, min(ks), f"{sum(ks) / len(ks):.1f}", len(proved), least, mean))
+        usual = f"{sum(ks) / len(ks):.1f}" if ks else "-"
+        lines.append((task, min(ks, default=0), usual, len(proved), least, mean))
     return lines
 
 

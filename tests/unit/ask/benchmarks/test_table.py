@@ -151,6 +151,9 @@ def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
         (line(evidence=[{"end_s": 0}]), ["evidence[0].end_s: 0.0 is not after start_s 0.0"]),
         (line(evidence=[{"end_s": -1}]), ["evidence[0].end_s: -1.0 found"]),
         (line(evidence=[{}, {"frames": [3, -1]}]), ["evidence[1].frames: -1 found"]),
+        (line(evidence=[{"step": 0}]), ["evidence[0].step: 0 found, and there are 0 steps"]),
+        (line(steps=["One.", "Two."], evidence=[{"step": 2}]), ["evidence[0].step: 2 found"]),
+        (line(steps=["One.", " "]), ["steps[1]: empty"]),
         (line(item_id="first"), ["item_id: 'first' was used on line 1 before"]),
     ],
 )

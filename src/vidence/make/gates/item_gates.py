@@ -1,0 +1,278 @@
+"""The gates on the questions of any file, one behind the other."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
+from vidence.make.gates.asking import (
+    ONE_FRAME,
+    TEXT_ONLY,
+    Decision,
+    GateVerdict,
+    ask_blind,
+    ask_with_frames,
+    remarks,
+)
+from vidence.make.gates.blind import BLIND
+from vidence.make.gates.checks import CHECKS, check
+from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
+from vidence.make.gates.rules import CheckRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.splits import shared_between
+from vidence.make.gates.verdicts import ItemVerdict
+from vidence.make.pipeline.ledger import Ledger
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.models import Models
+from vidence.records import Item, Record
+
+LEAKS: Final = "leaks"
+WHOLE_SET: Final = "all"
+
+
+class BalanceRules(Record, omit_defaults=True):
+    """Structures whose answers texts give away; the questions of those in `hold` are dropped (``all``: any).
+
+    `level` is that of the test of all structures together, `draws` how many keys are drawn at most.
+    """
+
+    hold: tuple[str, ...] = ()
+    level: float = 0.95
+    draws: int = 1999
+
+
+class ItemGateRules(Record, omit_defaults=True):
+    """Which gates questions are put through; those without rules are left out.
+
+    With `to_people` a question that a model solves is left open, not dropped. `split_tag` names the splits
+    of a set: what shares something with another split is left open, what does with another set is dropped.
+    """
+
+    checks: CheckRules | None = CheckRules()
+    split_tag: str = "split"
+    text_only: TextOnlyRules | None = None
+    one_frame: OneFrameRules | None = None
+    needs_all: NeedsAllRules | None = None
+    balance: BalanceRules | None = BalanceRules()
+    to_people: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateDesk:
+    """What gates on items work with; without models none is asked.
+
+    `frames` is where media are cut. `others` are sets, by their names, that share nothing with this one, and
+    `hashes` those of media files, see `splits.hashes_of`.
+    """
+
+    seed: int
+    models: Models | None = None
+    frames: FrameSource | None = None
+    others: Mapping[str, Sequence[Item]] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedItems:
+    """What came of the gates: what is left, every verdict, the account, the balance of answers, and words."""
+
+    items: tuple[Item, ...]
+    verdicts: tuple[ItemVerdict, ...]
+    ledger: Ledger
+    balance: tuple[StructureFinding, ...]
+    words: tuple[str, ...]
+
+
+def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> GatedItems:
+    """Put questions through the gates; what one drops, the next one does not see.
+
+    The gates in order: ``checks`` (doubled, ambiguous, giving themselves away), ``leaks`` (shared with
+    another split or set), ``text-only``, ``one-frame``, ``needs-all``, ``blind`` (answers that texts give
+    away, by structure). Letters stay as they are.
+
+    Raises:
+        UsageError: a gate asks a model, and there is none; or the media are needed, and nowhere.
+        VidenceError: a model answers nobody any more; every reply so far is remembered.
+    """
+    line = _Line(rules=rules, desk=desk)
+    left = tuple(items)
+    if rules.checks is not None:
+        wanted = rules.checks
+        left = line.dropping(CHECKS, left, lambda some: check(some, wanted)[1])
+    if desk.others or any(rules.split_tag in item.tags for item in left):
+        between = _between_splits(left, rules.split_tag, desk)
+        left = line.dropping(LEAKS, left, lambda some: _with_others(some, desk), is_open=between)
+    left = line.text_only(left)
+    left = line.one_frame(left)
+    left = line.needs_all(left)
+    findings: tuple[StructureFinding, ...] = ()
+    if rules.balance is not None:
+        findings = read_balance(left, rules.balance, seed=desk.seed)
+        balance = rules.balance
+        left = line.dropping(BLIND, left, lambda some: _held(some, findings, balance))
+    return GatedItems(
+        items=left,
+        verdicts=tuple(line.verdicts),
+        ledger=line.ledger,
+        balance=findings,
+        words=tuple(line.words),
+    )
+
+
+def read_balance(items: Sequence[Item], rules: BalanceRules, *, seed: int) -> tuple[StructureFinding, ...]:
+    """What each structure gives away to readers of texts, by the rules of `vidence audit`."""
+    rng = np.random.default_rng(list(hashlib.sha256(f"{BLIND}/{seed}".encode()).digest()))
+    groups = structures_of(items)
+    return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
+
+
+def _held(
+    items: Sequence[Item], findings: Sequence[StructureFinding], rules: BalanceRules
+) -> tuple[Dropped, ...]:
+    """The questions of structures that are given away and held back."""
+    above = {one.name: one for one in findings if one.verdict == "above"}
+    held = {name: one for name, one in above.items() if WHOLE_SET in rules.hold or name in rules.hold}
+    return tuple(
+        Dropped(what=item.item_id, stage=BLIND, reason="solved-by-texts", detail=held[name].says())
+        for name, some in structures_of(items).items()
+        if name in held
+        for item in some
+    )
+
+
+def _between_splits(items: Sequence[Item], split_tag: str, desk: GateDesk) -> dict[str, str]:
+    """What questions share with another split of their set; of two splits the first in the data is free."""
+    splits: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if split_tag in item.tags:
+            splits[item.tags[split_tag]].append(item)
+    found: dict[str, str] = {}
+    for one, other in combinations(splits, 2):
+        for shared in shared_between(splits[one], splits[other], hashes=desk.hashes):
+            says = f"shares {shared.kind} {shared.what!r} with {shared.first[0]!r} of the split {one!r}"
+            for name in shared.second:
+                found.setdefault(name, says)
+    return found
+
+
+def _with_others(items: Sequence[Item], desk: GateDesk) -> tuple[Dropped, ...]:
+    """The questions that share something with another set."""
+    found: dict[str, Dropped] = {}
+    for name, others in desk.others.items():
+        for shared in shared_between(items, others, hashes=desk.hashes):
+            detail = f"{shared.what} with {shared.second[0]} of {name}"
+            for item_id in shared.first:
+                one = Dropped(what=item_id, stage=LEAKS, reason=f"shares-{shared.kind}", detail=detail)
+                found.setdefault(item_id, one)
+    return tuple(found.values())
+
+
+class _Line:
+    """The gates of one call, with their verdicts and accounts."""
+
+    def __init__(self, *, rules: ItemGateRules, desk: GateDesk) -> None:
+        self._rules, self._desk = rules, desk
+        self.ledger = Ledger()
+        self.verdicts: list[ItemVerdict] = []
+        self.words: list[str] = []
+
+    def dropping(
+        self,
+        gate: str,
+        items: tuple[Item, ...],
+        find: Callable[[Sequence[Item]], Sequence[Dropped]],
+        *,
+        is_open: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[Item, ...]:
+        """A gate that needs no model: what it does not drop is kept, or open for the reason in `is_open`."""
+        gone = {one.what: one for one in find(items)}
+        for item in items:
+            one = gone.get(item.item_id)
+            why = is_open.get(item.item_id, "") if one is None else one.detail
+            decision: Decision = "dropped" if one is not None else "open" if why else "kept"
+            verdict = GateVerdict(draft_id=item.item_id, gate=gate, decision=decision, why=why)
+            self.verdicts.append(ItemVerdict.of(verdict, item, reason="" if one is None else one.reason))
+        n_open = sum(name not in gone for name in is_open)
+        if n_open:
+            self.words.append(
+                f"{gate}: {n_open:,} questions share something with another split and are left open; cut the "
+                "set with vidence split, or drop them with --drop dropped,open"
+            )
+        return self._close(gate, items, gone)
+
+    def text_only(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
+        """Readers of the words alone."""
+        rules = self._rules.text_only
+        if rules is None:
+            return items
+        verdicts = ask_blind(items, rules, models=self._models(TEXT_ONLY), seed=self._desk.seed)
+        return self._asked(TEXT_ONLY, items, verdicts, reason="solved-blind")
+
+    def one_frame(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
+        """A reader of one frame."""
+        rules = self._rules.one_frame
+        if rules is None:
+            return items
+        models, tried = self._models(ONE_FRAME), cut_frames(items, rules, self._frames(ONE_FRAME))
+        verdicts = ask_with_frames(items, tried, rules, models=models, seed=self._desk.seed)
+        return self._asked(ONE_FRAME, items, verdicts, reason="solved-one-frame")
+
+    def needs_all(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
+        """A reader from whom pieces of evidence are withheld."""
+        rules = self._rules.needs_all
+        if rules is None:
+            return items
+        models, shown = self._models(NEEDS_ALL), cut_evidence(items, rules, self._frames(NEEDS_ALL))
+        verdicts = ask_without(items, shown, rules, models=models, seed=self._desk.seed)
+        return self._asked(NEEDS_ALL, items, verdicts, reason="spans-not-needed")
+
+    def _asked(
+        self, gate: str, items: tuple[Item, ...], verdicts: Sequence[GateVerdict], *, reason: str
+    ) -> tuple[Item, ...]:
+        if self._rules.to_people:
+            verdicts = [
+                msgspec.structs.replace(one, decision="open", why=f"{reason}, for people to look at")
+                if one.decision == "dropped"
+                else one
+                for one in verdicts
+            ]
+        self.words += remarks(gate, verdicts)
+        found = [ItemVerdict.of(one, item, reason=reason) for one, item in zip(verdicts, items, strict=True)]
+        self.verdicts += found
+        gone = {
+            one.item_id: Dropped(
+                what=one.item_id, stage=gate, reason=reason, detail=f"{one.n_right} of {len(one.votes)} right"
+            )
+            for one in found
+            if one.decision == "dropped"
+        }
+        return self._close(gate, items, gone)
+
+    def _close(self, gate: str, items: tuple[Item, ...], gone: Mapping[str, Dropped]) -> tuple[Item, ...]:
+        kept = tuple(item for item in items if item.item_id not in gone)
+        self.ledger.close(
+            gate,
+            unit="questions",
+            taken=[item.item_id for item in items],
+            kept=[item.item_id for item in kept],
+            dropped=list(gone.values()),
+        )
+        return kept
+
+    def _models(self, gate: str) -> Models:
+        if self._desk.models is None:
+            raise UsageError(f"the gate {gate} asks a model; none is given")
+        return self._desk.models
+
+    def _frames(self, gate: str) -> FrameSource:
+        if self._desk.frames is None:
+            raise UsageError(f"the gate {gate} shows frames; it is not said where the media lie")
+        return self._desk.frames

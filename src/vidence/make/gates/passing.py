@@ -1,0 +1,242 @@
+"""The gates of a maker, one behind the other: each with its account and its verdicts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from vidence.make.gates.asking import (
+    ONE_FRAME,
+    TEXT_ONLY,
+    GateVerdict,
+    as_lines,
+    ask_blind,
+    ask_with_frames,
+    remarks,
+)
+from vidence.make.gates.blind import BLIND, hold_back
+from vidence.make.gates.checks import CHECKS, check
+from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.letters import LetterCounts, spread_letters
+from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
+from vidence.make.gates.rules import MOST_LUCK, BlindRules, GateRules, OneFrameRules, TextOnlyRules
+from vidence.make.pipeline.ledger import write_file
+from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.session import Session
+
+VERDICTS_FILE = "verdicts.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated:
+    """What came out of the gates: drafts, verdicts, letters, and sentences about the gates."""
+
+    drafts: tuple[Draft, ...]
+    verdicts: tuple[GateVerdict, ...] = ()
+    letters: tuple[LetterCounts, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRoom:
+    """What the gates of a maker work with.
+
+    `frames` says where the media of these drafts are cut. `sources` are the sources of their videos by id;
+    what is not there is its own source, or has one in the draft. `own_words` is the user's folder of
+    templates for questions. With `is_released` blind readers are a gate even where no gate is configured.
+    """
+
+    session: Session
+    models: Models
+    frames: Callable[[Sequence[Draft]], FrameSource]
+    seed: int
+    sources: Mapping[str, str]
+    own_words: Path | None = None
+    is_released: bool = False
+
+
+def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoom) -> Gated:
+    """Put drafts through the gates that there are rules for; each closes an account of its own.
+
+    The letters are spread before models are asked, so that questions are asked as they are released, and
+    again behind the last gate, where only what it has unbalanced is moved.
+
+    Raises:
+        VidenceError: a model answers nobody any more; every reply so far is remembered.
+    """
+    if rules is None:
+        words = ["the configuration has no [gates]; drafts were put through no quality gate"]
+        if room.is_released:
+            words = ["the configuration has no [gates]; the only gate is that of blind readers"]
+            drafts, more = _held_back(room, drafts, rules=BlindRules())
+            words += more
+        room.session.ledger.notes += words
+        return Gated(drafts=drafts, words=tuple(words))
+    gates = _Gates(room=room, rules=rules)
+    drafts = room.session.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
+    gates.words.append(
+        f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
+    )
+    drafts = gates.spread(drafts)
+    drafts = gates.text_only(drafts)
+    drafts = gates.one_frame(drafts)
+    drafts = gates.needs_all(drafts)
+    drafts, found = _held_back(room, drafts, rules=rules.blind)
+    gates.words += found
+    drafts = gates.spread(drafts)
+    room.session.ledger.notes.extend(gates.notes)
+    write_file(room.session.out / VERDICTS_FILE, as_lines(gates.verdicts))
+    return Gated(
+        drafts=drafts,
+        verdicts=tuple(gates.verdicts),
+        letters=gates.letters,
+        words=(*gates.words, *gates.notes),
+    )
+
+
+def _told(verdict: GateVerdict) -> str:
+    """Why a gate drops a draft, in figures."""
+    if verdict.k_verified is not None:
+        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
+    return f"{verdict.n_right} of {len(verdict.votes)} right"
+
+
+def _held_back(
+    room: GateRoom, drafts: tuple[Draft, ...], *, rules: BlindRules
+) -> tuple[tuple[Draft, ...], list[str]]:
+    """The drafts of structures that texts do not give away, and what is said of all structures."""
+    words: list[str] = []
+
+    def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+        found = hold_back(some, rules, sources=room.sources, seed=room.seed)
+        words.extend(found.words)
+        return found.drafts, found.dropped
+
+    if not drafts:
+        return drafts, words
+    return room.session.filter(BLIND, drafts, gate), words
+
+
+class _Gates:
+    """The gates of one session, with what they have to say."""
+
+    def __init__(self, *, room: GateRoom, rules: GateRules) -> None:
+        self._room, self._rules = room, rules
+        self.verdicts: list[GateVerdict] = []
+        self.letters: tuple[LetterCounts, ...] = ()
+        self.words: list[str] = []
+        self.notes: list[str] = []
+
+    def spread(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """Spread the letters, if that is wanted."""
+        if not self._rules.letters:
+            return drafts
+        spread = spread_letters(drafts, seed=self._room.seed)
+        self.letters = spread.counts
+        return spread.drafts
+
+    def text_only(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """Drop what the panel answers without the video."""
+        rules, room = self._rules.text_only, self._room
+        if rules is None or not rules.models:
+            return self._left_out(TEXT_ONLY, drafts)
+        self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
+        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, own_words=room.own_words)
+        return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
+
+    def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """Drop what a model answers with one frame."""
+        rules, room = self._rules.one_frame, self._room
+        if rules is None:
+            return self._left_out(ONE_FRAME, drafts)
+        self.words.append(f"{ONE_FRAME}: {self._frames(rules)}")
+
+        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
+            return ask_with_frames(
+                some,
+                cut_frames(some, rules, room.frames(some)),
+                rules,
+                models=room.models,
+                seed=room.seed,
+                own_words=room.own_words,
+            )
+
+        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
+
+    def needs_all(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """Drop what needs fewer moments than it claims; the others say how many proved needed."""
+        rules, room = self._rules.needs_all, self._room
+        if rules is None:
+            return self._left_out(NEEDS_ALL, drafts)
+        self.words.append(
+            f"{NEEDS_ALL}: each span of evidence is withheld in turn from {self._spec(rules.model)}, which "
+            f"must not be right without it in {1 + rules.permutations} orders of the choices; "
+            + ("dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped")
+        )
+
+        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
+            return ask_without(
+                some,
+                cut_evidence(some, rules, room.frames(some)),
+                rules,
+                models=room.models,
+                seed=room.seed,
+                own_words=room.own_words,
+            )
+
+        kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")
+        proved = {one.draft_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
+        return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
+
+    def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        table = gate.replace("-", "_")
+        self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
+        return drafts
+
+    def _filter(
+        self,
+        gate: str,
+        drafts: tuple[Draft, ...],
+        ask: Callable[[Sequence[Draft]], Sequence[GateVerdict]],
+        *,
+        reason: str,
+    ) -> tuple[Draft, ...]:
+        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+            verdicts = ask(some)
+            self.verdicts += verdicts
+            self.notes += remarks(gate, verdicts)
+            gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
+            told = {name: _told(one) for name, one in gone.items()}
+            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in told.items()]
+            return [draft for draft in some if draft.draft_id not in gone], dropped
+
+        return self._room.session.filter(gate, drafts, gate_drafts)
+
+    def _spec(self, name: str) -> str:
+        return self._room.models.spec(name).partition("?")[0]
+
+    def _panel(self, rules: TextOnlyRules) -> str:
+        who = ", ".join(self._spec(name) for name in rules.models)
+        orders = f", in {1 + rules.permutations} orders of the choices" if rules.permutations else ""
+        if rules.runs:
+            often = f"{rules.runs} times"
+            if rules.runs == "auto":
+                often = f"so often that guessing passes in {MOST_LUCK:.0%} at most"
+            orders = f", each asked {often}, in other orders of the choices"
+        return (
+            f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
+        )
+
+    def _frames(self, rules: OneFrameRules) -> str:
+        tried = [f"those that show the first {rules.evidence} spans best"] * (
+            rules.decisive and bool(rules.evidence)
+        )
+        tried += ["the central one"] * rules.central
+        tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
+        return (
+            f"dropped where {self._spec(rules.model)} is right with one frame, for {rules.suffice} of these "
+            f"frames: {', '.join(tried)}; in {1 + rules.permutations} orders of the choices"
+        )

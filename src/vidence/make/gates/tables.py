@@ -1,0 +1,149 @@
+"""What gates on a file of questions found, as tables and sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from vidence.explain.audit.blind import BlindScore
+from vidence.explain.audit.structures import CHOICES, StructureFinding, structures_of
+from vidence.make.gates.luck import Luck
+from vidence.records import Item
+from vidence.statistics.answer_keys import letter_balance
+from vidence.tables.table import Line, Table, count, lines, number, p_words, percent, share, tabulate
+
+_N_DRAWS: Final = 999
+_MANY: Final = 10
+_HALF: Final = 0.5
+
+
+def luck_sentences(luck: Luck) -> tuple[str, ...]:
+    """What the readers without a video found, beside what guessing finds."""
+    if not luck.n:
+        return ("The readers without a video decided about no question with choices.",)
+    said = (
+        f"Of {luck.n:,} questions with choices that the readers without a video decided about, "
+        f"{luck.n_found:,} were answered as often as the rule wants; guessing answers {luck.expected:.1f} so."
+    )
+    if luck.known is None:
+        return (said,)
+    one = luck.known
+    if np.isnan(one.low):
+        return (said, f"Known beyond luck: {percent(one.value)} % ({one.reason or 'no interval'}).")
+    return (
+        said,
+        f"Known beyond luck: {percent(one.value)} % ({percent(one.low)} to {percent(one.high)} at "
+        f"{one.level:.0%}, by {one.clustered_by}, {one.n_clusters:,} of them).",
+    )
+
+
+def reader_table(luck: Luck) -> Table:
+    """Who knew what without the video."""
+    return tabulate(
+        "readers",
+        "Right in every run without the video",
+        label="model",
+        rows=lines((one.model, one) for one in luck.readers),
+        measures=[
+            count("n", lambda one: one.n, "questions"),
+            count("right", lambda one: one.n_right, "right in all runs"),
+            number("expected", lambda one: one.expected, "by guessing"),
+        ],
+    )
+
+
+def balance_tables(
+    items: Sequence[Item], findings: Sequence[StructureFinding], *, seed: int
+) -> tuple[Table, ...]:
+    """The rule that does best on each structure, every rule on each, and how even the letters are."""
+    groups = structures_of(items)
+    return (
+        tabulate(
+            "balance",
+            "What texts give away, by structure",
+            label="structure",
+            rows=lines((one.name, one) for one in findings),
+            measures=[
+                count("n", lambda one: one.n, "questions"),
+                count("sources", lambda one: one.n_clusters),
+                number("rule", lambda one: one.worst.title if one.worst else None, "best rule", kind="text"),
+                share("score", lambda one: one.worst.score if one.worst else None),
+                share("chance", lambda one: one.worst.chance if one.worst else None),
+                share("margin", lambda one: one.worst.margin if one.worst else None, "above guessing"),
+                number("p", lambda one: one.p_value, "p, adjusted", kind="p"),
+                number("verdict", lambda one: one.verdict, kind="text"),
+            ],
+            notes=["The best rule of each structure; p is adjusted for all rules and structures."],
+        ),
+        tabulate(
+            "rules",
+            "Every rule on every structure",
+            label="structure and rule",
+            rows=_rule_lines(findings),
+            measures=[
+                count("n", lambda one: one.n, "questions that it says something of"),
+                share("score", lambda one: one.score),
+                share("chance", lambda one: one.chance),
+                share("margin", lambda one: one.margin, "above guessing"),
+                number("p", lambda one: one.p_value, "p, adjusted for rules", kind="p"),
+            ],
+        ),
+        tabulate(
+            "letters",
+            "How even the letters of right answers are, by structure",
+            label="structure",
+            rows=lines((name, _letters(some, seed=seed)) for name, some in groups.items()),
+            measures=[
+                count("n", lambda one: one.n, "questions"),
+                number("letters", lambda one: one.counts, kind="text"),
+                number("p", lambda one: one.p_value, "p of an even spread", kind="p"),
+            ],
+        ),
+    )
+
+
+def _rule_lines(findings: Sequence[StructureFinding]) -> list[Line[BlindScore]]:
+    return [
+        Line(f"{one.name} {kind} {score.key}", f"{one.name}: {score.title}{_of(kind)}", score)
+        for one in findings
+        for kind, test in one.tests.items()
+        for score in test.scores
+    ]
+
+
+def _of(kind: str) -> str:
+    return "" if kind == CHOICES else f" of {kind}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Letters:
+    """How often each letter is right."""
+
+    n: int
+    counts: str
+    p_value: float
+
+
+def _letters(items: Sequence[Item], *, seed: int) -> _Letters:
+    found = letter_balance(
+        [item.answer for item in items],
+        n_choices=[len(item.choices) for item in items],
+        rng=np.random.default_rng(seed),
+        n_draws=_N_DRAWS,
+    )
+    counts = ", ".join(f"{letter} {n:,}" for letter, n in zip(found.letters, found.right, strict=True))
+    return _Letters(n=len(items), counts=counts, p_value=found.p_value)
+
+
+def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
+    """Structures that a rule without a video solves, and those that one answer dominates."""
+    said = [f"{one.name}: {one.says()}" for one in findings if one.verdict == "above"]
+    for one in findings:
+        same = one.same
+        if same is not None and one.n >= _MANY and same.n > _HALF * one.n:
+            said.append(
+                f"{one.name}: {same.text!r} is right in {same.n} of {one.n} questions, {same.expected:.1f} "
+                f"would be expected ({p_words(same.p_value)})"
+            )
+    return tuple(said)

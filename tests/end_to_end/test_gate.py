@@ -1,0 +1,76 @@
+"""``vidence gate`` as a user runs it: planted leaks go, verdicts are followed, nonsense is refused."""
+
+import json
+
+import pytest
+
+from subjects.asked_items import question, write_reader
+from vidence.records import Item
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def write(folder, name, items: list[Item]):
+    import msgspec
+
+    (folder / name).write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in items))
+
+
+@pytest.fixture
+def folder(vidence):
+    items = [question(i, words="known" if i % 10 == 0 else "") for i in range(40)]
+    write(vidence.folder, "q.jsonl", items)
+    write_reader(vidence.folder)
+    return vidence.folder
+
+
+def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(vidence, folder):
+    arguments = ("gate", "q.jsonl", "--rule", "humanpcr", "--model", "readers.py:reader")
+    done = vidence(*arguments, "--out", "kept.jsonl", "--folder", "gate", "--json", "said.json")
+    assert done.code == 0, done.err
+    assert "of 40 questions are kept" in done.out
+    assert "guessing answers 0.3 so" in done.out
+    verdicts = lines(folder / "gate" / "verdicts.jsonl")
+    gone = {one["item_id"] for one in verdicts if one["decision"] == "dropped"}
+    assert {"q0", "q10", "q20", "q30"} <= gone
+    kept = lines(folder / "kept.jsonl")
+    assert {one["item_id"] for one in kept} == {f"q{i}" for i in range(40)} - gone
+    assert {one["what"] for one in lines(folder / "gate" / "dropped.jsonl")} == gone
+    stages = {
+        one["stage"]: one for one in json.loads((folder / "gate" / "account.json").read_text())["stages"]
+    }
+    assert stages["text-only"]["n_out"] == len(kept)
+    assert "readers" in {one["name"] for one in json.loads((folder / "said.json").read_text())["tables"]}
+    before = (folder / "gate" / "verdicts.jsonl").read_bytes()
+    assert vidence(*arguments, "--folder", "gate").code == 0
+    assert (folder / "gate" / "verdicts.jsonl").read_bytes() == before
+
+
+def test_verdicts_of_an_earlier_call_are_followed_and_refused_on_other_questions(vidence, folder):
+    assert vidence("gate", "q.jsonl", "--model", "readers.py:reader", "--folder", "gate").code == 0
+    done = vidence("gate", "q.jsonl", "--by", "gate/verdicts.jsonl", "--out", "kept.jsonl")
+    assert done.code == 0, done.err
+    assert "solved-blind" in done.out
+    left = lines(folder / "kept.jsonl")
+    left[0]["question"] = "Something else?"
+    (folder / "kept.jsonl").write_text("".join(json.dumps(one) + "\n" for one in left))
+    other = vidence("gate", "kept.jsonl", "--by", "gate/verdicts.jsonl")
+    assert other.code == 2
+    assert "does not have" in other.err
+
+
+def test_nothing_left_and_what_makes_no_sense(vidence, folder):
+    write(folder, "known.jsonl", [question(i, words="known") for i in range(3)])
+    assert vidence("gate", "known.jsonl", "--model", "readers.py:reader").code == 3
+    for arguments, said in {
+        ("--runs", "often"): "expected auto, or a number",
+        ("--runs", "3"): "add --model SPEC",
+        ("--rule", "herbench", "--model", "readers.py:reader"): "at_least is 3 of 1 models",
+        ("--drop", "all"): "expected some of dropped, open, untried",
+        ("--where", "task=none"): "none",
+    }.items():
+        done = vidence("gate", "q.jsonl", *arguments)
+        assert done.code == 2
+        assert said in done.err

@@ -1,0 +1,46 @@
+"""``vidence split`` as a user runs it: by source, and what two splits share."""
+
+import json
+
+import msgspec
+import pytest
+
+from subjects.asked_items import question
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def folder(vidence):
+    items = [msgspec.json.encode(question(i)) + b"\n" for i in range(40)]
+    (vidence.folder / "q.jsonl").write_bytes(b"".join(items))
+    return vidence.folder
+
+
+def test_a_set_is_cut_by_source_and_the_parts_share_nothing(vidence, folder):
+    done = vidence("split", "q.jsonl", "--shares", "validation=0.4,test=0.6", "--out", "parts", "--seed", "1")
+    assert done.code == 0, done.err
+    assert "40 questions of 10 sources" in done.out
+    one, other = (lines(folder / "parts" / f"{name}.jsonl") for name in ("validation", "test"))
+    assert (len(one), len(other)) == (16, 24)
+    assert {item["tags"]["split"] for item in one} == {"validation"}
+    assert all(item["media"][0]["path"].startswith("../clip-") for item in one)
+    checked = vidence("split", "--check", "parts/validation.jsonl", "parts/test.jsonl", "--near", "1")
+    assert (checked.code, "share nothing" in checked.out) == (0, True)
+    same = vidence("split", "--check", "q.jsonl", "parts/test.jsonl", "--json", "-")
+    assert same.code == 3
+    assert {"shared"} == {one["name"] for one in json.loads(same.out)["tables"]}
+
+
+def test_shares_that_make_no_sense_are_one_message(vidence, folder):
+    for arguments, said in {
+        ("q.jsonl",): "expected one file and --shares",
+        ("q.jsonl", "--shares", "a=half"): "expected names and shares",
+        ("q.jsonl", "--shares", "a=0.5,b=0.1"): "1 together",
+        ("q.jsonl", "--check"): "takes two files",
+    }.items():
+        done = vidence("split", *arguments)
+        assert done.code == 2
+        assert said in done.err

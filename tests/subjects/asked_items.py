@@ -1,0 +1,47 @@
+"""Questions of any file for gates: with two to five choices, and a reader who knows some of them."""
+
+from pathlib import Path
+
+from vidence.records import Item, Media
+
+READER = """
+import hashlib
+
+def reader(prompt, choices, sample):
+    if "known" in prompt:
+        right = next(i for i, text in enumerate(choices) if text.startswith("true"))
+    else:
+        right = int(hashlib.sha256(f"{prompt} {sample}".encode()).hexdigest(), 16) % len(choices)
+    return f"Answer: {'ABCDE'[right]}"
+
+def nonsense(prompt, choices):
+    return "I would rather talk about the weather."
+
+def half(prompt, choices):
+    if "odd" in prompt:
+        return "I would rather talk about the weather."
+    right = next(i for i, text in enumerate(choices) if text.startswith("true"))
+    return f"Answer: {'ABCDE'[right]}"
+"""
+
+
+def write_reader(folder: Path) -> Path:
+    """The file of the readers: ``reader`` knows what says that it is known, and guesses else."""
+    path = folder / "readers.py"
+    path.write_text(READER)
+    return path
+
+
+def question(number: int, *, n_choices: int = 5, words: str = "", **changes: object) -> Item:
+    """A question with its right choice at a place that depends on its number."""
+    right = number % n_choices
+    choices = [f"{'true' if i == right else 'false'} thing {number} {i}" for i in range(n_choices)]
+    settings: dict[str, object] = {
+        "item_id": f"q{number}",
+        "media": (Media(path=f"clip-{number // 4}.mp4"),),
+        "question": f"What is shown in scene {number}{words and ', ' + words}?",
+        "choices": tuple(choices),
+        "answer": "ABCDE"[right],
+        "tags": {"task": "t"},
+    }
+    return Item(**settings | changes)
