@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
     from vidence.ask.functions import Named
+    from vidence.engine.diagnose import Account
     from vidence.engine.environment import Environment
     from vidence.engine.evaluate import Summary
     from vidence.engine.given import AnyModel, AnyParser, AnyQuestions, AnyThing
     from vidence.engine.panel import PanelRun
+    from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan, PlanOverrides
     from vidence.errors import VidenceError
     from vidence.make.pipeline.session import Built
@@ -182,7 +184,7 @@ def panel(
     trust: bool = False,
     level: float = 0.95,
 ) -> "Panel":
-    """Run every model under every condition on every benchmark that a panel names.
+    """Run every model under every condition on every benchmark that a panel names, then its diagnostics.
 
     Each is a run of its own; the same call goes on with those that are not complete, and nothing is asked
     twice. A run that cannot go on does not stop the others: `Panel.missing` says why.
@@ -202,9 +204,12 @@ def panel(
     """
     import secrets
 
-    from vidence.engine.environment import environment
+    from vidence.cli.live import watching
+    from vidence.engine.diagnose import diagnose
+    from vidence.engine.environment import environment, now
     from vidence.engine.panel import PanelFile, check_panel, given_runs, panel_of, planned, slug
-    from vidence.engine.trust import begun
+    from vidence.engine.panel_diagnostics import examinations
+    from vidence.engine.trust import begun, remember
     from vidence.make.pipeline.config_file import read_config
     from vidence.report.panel_asked import ask_panel, read_panel
 
@@ -216,17 +221,34 @@ def panel(
         beside, stem = Path(), slug(config.title)
     root = _path(out) or Path("runs") / f"panel-{stem}"
     runs = planned(config, beside=beside, root=root, cache=place.cache_root)
+    looked_into = examinations(config, runs)
+    more = [need for one in looked_into for need in one.needs()]
     if isinstance(file, str | Path):
-        check_panel(runs, source=Path(file), environment=place, is_trusted=trust)
+        check_panel(runs, source=Path(file), environment=place, is_trusted=trust, more=more)
     else:
         for run in runs:
             begun(run.plan, folder=run.folder, environment=place)
+        remember(more, environment=place)
 
     def ask(number: int, run: "PanelRun", plan: "Plan") -> "Summary":
         doing = f"[{number}/{len(runs)}] {run.benchmark}, {run.label}"
         return _asked(plan, run.folder, place=place, progress=progress, doing=doing)
 
-    done = ask_panel(runs, max_cost=config.max_cost, ask=ask)
+    def look(number: int, one: "Examination", plan: "Plan") -> "Account":
+        with watching(progress, doing=f"[{number}/{len(looked_into)}] {one.label}") as listen:
+            return _wait(
+                lambda: diagnose(
+                    one.diagnostic,
+                    plan,
+                    one.run.folder,
+                    options=one.options,
+                    environment=place,
+                    now=now(),
+                    on_event=listen,
+                )
+            )
+
+    done = ask_panel(runs, max_cost=config.max_cost, ask=ask, examinations=looked_into, examine=look)
     done.runs += given_runs(config, beside=beside)
     return read_panel(config.title or stem, done, level=level)
 

@@ -16,9 +16,16 @@ from vidence.tables.latex import latex
 from vidence.tables.rendering import drawing_of
 
 NAMES = catalog.names("view")
-ARGUMENTS = {"items": "items:q0", "model-means": "model-means?rows=task&columns=set"}
+ARGUMENTS = {
+    "items": "items:q0",
+    "model-means": "model-means?rows=task&columns=set",
+    "correlation": "correlation?by=task&x=set=s0&y=set=s1",
+}
 WANTING = dict.fromkeys(("modality", "mrfs", "shares", "test-time", "selectors"), "vidence diagnose")
 WANTING["cot"] = "style = 'cot'"
+WANTING["correlation"] = "a correlation needs values that differ"
+WANTING["redundancy"] = "no two values of 'task'"
+WANTING["repeats"] = "repeats = 3"
 """What the views say that the grid of the tests cannot fill."""
 
 

@@ -35,6 +35,26 @@ def test_rows_of_a_published_table_are_correlated(vidence):
     assert "rho is 0.72 (95 % interval 0.24 to 0.92, by Fieller's error; p = 0.008" in text
 
 
+def test_a_point_for_each_value_over_runs_with_the_ceiling_and_the_sorted_figure(vidence, leveled_runs):
+    leveled_runs(falling=FALLING, even=EVEN, low=LOW, mixed=MIXED)
+    runs = ("falling", "even", "low", "mixed")
+    done = vidence(
+        *("correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level", "--over-runs"),
+        *("--html", "p.html", "--json", "p.json", "--latex", "p.tex"),
+    )
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    assert (
+        "kind=a, mean over models against kind=b, mean over models over 3 points: Spearman's rho is" in text
+    )
+    assert "How far the two could go together" in text
+    assert "level by its mean over 4 models" in text
+    page = (vidence.folder / "p.html").read_text()
+    assert page.count("<svg") >= 2
+    assert "by sorting alone" in page
+    assert "How far the two could go together" in (vidence.folder / "p.tex").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -49,6 +69,7 @@ def test_rows_of_a_published_table_are_correlated(vidence):
             "--by, --as and --parser are",
         ),
         (("even", "--x", "all", "--y", "all"), "1 point; a correlation needs three or more"),
+        (("even", "--x", "all", "--y", "all", "--over-runs"), "--over-runs takes run folders and --by TAG"),
         (("even", "--x", "all", "--y", "all", "--cluster", "Model"), "--cluster and --within are for tables"),
     ],
 )

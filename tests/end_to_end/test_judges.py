@@ -1,8 +1,11 @@
 """``vidence judges``: recorded runs, a table of people, judges that are asked once and remembered."""
 
 import json
+from collections import Counter
 
 import pytest
+
+from vidence.engine.plan import read_plan
 
 N = 16
 ROWS = [(f"q{i}", i % 2 == 1) for i in range(N)]
@@ -73,13 +76,98 @@ def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
 def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, runs):
     words = ("judges", "one", "--judge-model", JUDGE, "--judge", "mmvu-official", "--judge", "humanpcr")
     done = vidence(*words, "--lines", "l.jsonl")
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err
+    assert "8 of 32 verdicts could not be used" in done.err
+    assert "no verdict in the judge's reply" in done.err
     lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
     by = {name: [line for line in lines if line["judge"] == name] for name in ("mmvu-official", "humanpcr")}
     assert [len(some) for some in by.values()] == [16, 16]
     assert sum(line["is_asked"] for line in by["humanpcr"]) == 8
     assert {line["value"] for line in by["humanpcr"]} == {None}  # left to rules, or no verdict of this form
     assert "leaves 8 replies to rules" in done.out
+
+
+def test_one_protocol_in_other_words_is_another_judge(vidence, runs):
+    words = ("judges", *runs, "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
+    assert vidence(*words, "--lines", "ours.jsonl").code == 0
+    (vidence.folder / "own").mkdir()
+    for name in ("choice", "open"):
+        (vidence.folder / "own" / f"system-{name}.txt").write_text('Is it right? Say "id", and the rest.')
+    done = vidence(*words, "--judge-prompts", "own", "--lines", "theirs.jsonl")
+    assert done.code == 0, done.err
+    ours, lines = (
+        [json.loads(line) for line in (vidence.folder / name).read_text().splitlines()]
+        for name in ("ours.jsonl", "theirs.jsonl")
+    )
+    assert not all(line["is_remembered"] for line in lines)
+    assert {line["words"] for line in ours} == {""}
+    ((digest, n),) = Counter(line["words"] for line in lines).items()
+    assert (len(digest), n) == (8, 32)
+    both = ("--recorded", "ours.jsonl", "--recorded", "theirs.jsonl", "--json", "both.json")
+    done = vidence(*words[:5], *both)
+    assert done.code == 0, done.err
+    found = json.loads((vidence.folder / "both.json").read_text())["judges"]
+    first, second = "mmvu-official", f"mmvu-official, words {digest}"
+    assert [name.partition(" as ")[2] for name in found["judges"]] == [first, second]
+    (arm,) = found["arms"]
+    assert (arm["first"], arm["second"], arm["difference"]["value"]) == (first, second, 0)
+
+
+def test_a_run_judged_in_other_words_is_said(vidence, runs):
+    (vidence.folder / "own").mkdir()
+    (vidence.folder / "own" / "system-open.txt").write_text('Is it right? Say "id", and the rest.')
+    asked = ("--judge-model", JUDGE, "--judge", "mmvu-official")
+    assert vidence("judge", "one", *asked, "--judge-prompts", "own", "--no-page").code == 0
+    done = vidence("judges", *runs, *asked)
+    assert done.code == 0, done.err
+    said = " ".join(done.err.split())
+    assert said.count("note: one was judged in the words of") == 1
+    assert "note: two" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("--judge-panel", "mean"),
+            "--judge-panel says what counts where several judges differ; name several",
+        ),
+        (("--max-cost", "1"), "--max-cost needs prices: give --judge-price-in and --judge-price-out"),
+    ],
+)
+def test_what_would_change_nothing_is_refused_by_judge(vidence, runs, words, says):
+    done = vidence("judge", "one", "--judge-model", JUDGE, *words)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_prices_are_those_of_the_judge_that_is_named(vidence, runs):
+    asked = ("judge", "one", "--judge", "mmvu-official", "--no-page")
+    priced = ("--judge-price-in", "1", "--judge-price-out", "2")
+    assert vidence(*asked, "--judge-model", JUDGE, *priced).code == 0
+    assert (read_plan(vidence.folder / "one")[0].judge_price_in) == 1
+    assert vidence(*asked, "--judge-model", JUDGE).code == 0
+    assert (read_plan(vidence.folder / "one")[0].judge_price_out) == 2
+    other = vidence(*asked, "--judge-model", "scripted:no verdict")
+    assert other.code == 3
+    plan, _ = read_plan(vidence.folder / "one")
+    assert (plan.judge_price_in, plan.judge_price_out) == (0, 0)
+    assert "vidence resume" not in other.err
+
+
+def test_only_replies_of_one_kind_are_judged(vidence, runs):
+    words = ("judges", *runs, "--judge-model", JUDGE, "--judge", "mmvu-official")
+    for only in ("choices", "free"):
+        done = vidence(*words, "--only", only, "--lines", f"{only}.jsonl")
+        assert done.code == 0, done.err
+        assert "16 replies: 16 verdicts at most" in done.err
+        lines = [json.loads(line) for line in (vidence.folder / f"{only}.jsonl").read_text().splitlines()]
+        assert {dict(ROWS)[line["item_id"]] for line in lines} == {only == "free"}
+        assert ("Judges against the rule" in done.out) == (only == "choices")
+    assert vidence(*words, "--lines", "all.jsonl").code == 0
+    done = vidence(*words[:3], "--recorded", "all.jsonl", "--only", "free", "--json", "free.json")
+    assert done.code == 0, done.err
+    assert json.loads((vidence.folder / "free.json").read_text())["judges"]["n_replies"] == 16
 
 
 @pytest.mark.parametrize(
@@ -100,6 +188,22 @@ def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, run
         (("--judge-model", JUDGE, "--family", "x=y"), "neither a run nor a judge model is called 'x'"),
         (("--judge-model", JUDGE, "--judge", "nobody"), "nobody"),
         (("--recorded", "empty.jsonl"), "expected verdicts"),
+        (
+            ("--recorded", "l.jsonl", "--repeats", "1", "--judge", "humanpcr"),
+            "--judge, --repeats: --recorded asks nobody, so this changes nothing",
+        ),
+        (("--judge-model", JUDGE, "--partial"), "--partial is about the labels of --human, and there are"),
+        (
+            (
+                "--judge-model",
+                JUDGE,
+                *("--judge", "humanpcr", "--judge", "mmvu-official"),
+                "--judge-prompts",
+                ".",
+            ),
+            "words for one protocol, and here are humanpcr, mmvu-official; name one",
+        ),
+        (("--judge-model", JUDGE, "--judge", "humanpcr", "--judge-prompts", "none"), "none"),
         (("--recorded", "labels.csv"), "line 1"),
     ],
 )

@@ -183,3 +183,58 @@ def test_views_and_the_figures_of_papers_are_listed(vidence):
     assert "frontier" in vidence("list", "views").out
     assert "humanpcr-fig7" in vidence("list", "figures").out
     assert "against" in vidence("list", "views", "gain").out
+
+
+DIAGNOSTICS = """
+[[diagnostics]]
+diagnostic = "mrfs"
+options = { max = 4, mode = "exhaustive" }
+models = ["Always A"]
+"""
+
+
+def of_clips(n_frames=8):
+    """The benchmarks of a panel, asked with frames; of the second only diagnostics ask."""
+    asked = BENCHMARKS.replace('selector = "none"', f'selector = "midpoints"\nn_frames = {n_frames}')
+    return asked + asked[asked.index("[[") :] + 'name = "Other"\ntrials = false\n'
+
+
+def test_a_panel_makes_its_diagnostics_and_shows_them_side_by_side(vidence, written):
+    written(of_clips() + MODELS + DIAGNOSTICS)
+    plan = vidence("panel", "p.toml", "--check")
+    assert plan.code == 0, plan.err
+    assert "runs/panel-p/table/Always-A: 6 questions, 6 of 6 trials left" in plan.err
+    assert "runs/panel-p/Other/Always-A: no trials; diagnostics alone" in plan.err
+    assert "mrfs (max 4, mode exhaustive) on Other, Always A: 6 of 6 questions left" in plan.err
+    assert not (vidence.folder / "runs").exists()
+    done = vidence("panel", "p.toml", "--as", "mrfs")
+    assert done.code == 0, done.err
+    assert "[2/2] mrfs (max 4, mode exhaustive) on Other, Always A" in done.err
+    assert "[2/2] table, baseline:longest" in done.err
+    assert "no score" not in done.err
+    shown = done.out[done.out.index("Minimum required frames by benchmark") :]
+    assert "Other" in shown
+    assert (vidence.folder / "runs/panel-p/mrfs.html").exists()
+    again = vidence("panel", "p.toml", "--no-page")
+    assert "0 questions examined, 6 were before" in again.err
+    left = vidence("panel", "p.toml", "--check").err
+    assert "0 of 6 trials left" in left
+    assert "0 of 6 questions left" in left
+
+
+def test_a_diagnostic_that_cannot_go_on_stops_no_other(vidence, written):
+    failing = MODELS.replace("scripted:A", "scripted:A?fail=401")
+    written(of_clips() + failing + DIAGNOSTICS.replace('models = ["Always A"]', ""))
+    done = vidence("panel", "p.toml", "--no-page")
+    assert done.code == 3
+    assert "no findings: mrfs (max 4, mode exhaustive) on table, Always A: " in done.err
+    assert "[4/4] mrfs (max 4, mode exhaustive) on Other, baseline:longest" in done.err
+    assert "6 questions examined, 0 were before" in done.err
+
+
+def test_a_diagnostic_of_nobody_is_refused_before_anything_is_asked(vidence, written):
+    written(of_clips() + MODELS + DIAGNOSTICS.replace("Always A", "Never A"))
+    done = vidence("panel", "p.toml")
+    assert done.code == 2
+    assert "Never A" in done.err
+    assert not (vidence.folder / "runs").exists()

@@ -118,6 +118,7 @@ class Answerer:
         ends = self.model.generation_config.eos_token_id
         self.ends = set(ends if isinstance(ends, list) else [ends])
         self._one_at_a_time = threading.Lock()
+        self._n_generated = 0
 
     def answer(self, body: dict) -> dict:
         """The completion for a body."""
@@ -153,8 +154,8 @@ class Answerer:
         how = {"temperature": settings.temperature, "top_p": settings.top_p, "top_k": 0} if drawn else {}
         n_rows = settings.n if drawn else 1
         with torch.random.fork_rng(), torch.inference_mode():
-            if settings.seed is not None:
-                torch.manual_seed(settings.seed)
+            self._n_generated += 1  # who sends no seed wants another draw each time
+            torch.manual_seed(self._n_generated if settings.seed is None else settings.seed)
             made = self.model.generate(
                 **inputs,
                 do_sample=drawn,

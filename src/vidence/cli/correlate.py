@@ -1,10 +1,10 @@
 """``vidence correlate``."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import click
-import numpy as np
 
 from vidence.cli.outputs import (
     csv_option,
@@ -25,8 +25,17 @@ from vidence.errors import UsageError
 @click.option("--x", required=True, help="Questions of the runs: all, or TAG=VALUE. Without runs a column.")
 @click.option("--y", required=True, help="The same; with runs and --with a column of the table.")
 @click.option("--by", help="A point for each run and value of this tag, not for each run alone.")
+@click.option(
+    "--over-runs",
+    is_flag=True,
+    help="With --by: a point for each value, its mean over the runs; with the ceiling.",
+)
 @click.option("--with", "with_table", metavar="TABLE", help="A CSV, or the name of a published table.")
-@click.option("--cluster", metavar="COLUMN", help="Without runs: the column of what rows have in common.")
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Without runs: the column of what rows have in common. With --over-runs: a tag.",
+)
 @click.option("--within", metavar="COLUMN", help="Without runs: the column of what kind of row it is.")
 @click.option("--as", "names", multiple=True, help="What each run is called in the table, in order.")
 @parser_option
@@ -42,6 +51,7 @@ def correlate(
     x: str,
     y: str,
     by: str | None,
+    over_runs: bool,
     with_table: str | None,
     cluster: str | None,
     within: str | None,
@@ -56,25 +66,28 @@ def correlate(
 ) -> None:
     """Whether two scores go together over run FOLDERS, or over the rows of a table."""
     from vidence.report import correlated
+    from vidence.report.correlated_values import shown_of
     from vidence.report.export import write_file
-    from vidence.report.results import SEED, load_run
+    from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
+    from vidence.tables.charts import table_of
     from vidence.tables.latex import latex as latex_of
 
     console = screen(html, csv_path, json_path, latex)
     if parser and not folders:
         raise UsageError(correlated.FOR_RUNS)
     axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
-    points = correlated.points_of(
-        [load_run(folder, parser=parser, are_brief=True) for folder in folders], axes
-    )
-    found = correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
+    runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
+    found, statements = shown_of(runs, axes, over_runs=over_runs, level=level)
+    tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
     named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
     settings = {**{key: value for key, value in named.items() if value}, "level": level}
     write_asked(
         (csv_path, lambda file: correlated.write_points_csv(found, file)),
         (json_path, lambda file: correlated.write_correlation_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(correlated.tables(found), intervals=interval))),
-        (html, lambda file: correlated.write_correlation_page(found, file, settings=settings)),
+        (latex, lambda file: write_file(file, latex_of(tables, intervals=interval))),
+        (html, lambda file: correlated.write_correlation_page(found, statements, file, settings=settings)),
     )
-    draw_section(correlated.section(found), console)  # last: whoever reads may close the pipe
+    draw_section(
+        replace(correlated.section(found), tables=tables), console
+    )  # last: whoever reads may close the pipe

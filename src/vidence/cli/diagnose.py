@@ -1,5 +1,6 @@
 """``vidence diagnose``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from vidence.text import sentence
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
+    from vidence.engine.diagnose import Account
 
 
 class _WithOptions(click.Command):
@@ -130,6 +132,18 @@ def examine_plan(
     progress: str = "auto",
 ) -> int:
     """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
+    return examined(diagnostic, plan, folder, options=options, progress=progress).n_failed
+
+
+def examined(
+    diagnostic: "Diagnostic",
+    plan: Plan,
+    folder: Path,
+    *,
+    options: Mapping[str, str],
+    progress: str = "auto",
+) -> "Account":
+    """Examine what is left, and say what was done. `progress` is one of `cli.progress.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
     console, place = Screen(stderr=True), environment()
@@ -155,7 +169,7 @@ def examine_plan(
     if account.n_failed:
         failed = f"{several(account.n_failed, 'question')} failed"
         say(console, (failed, "red"), f": {sentence(str(account.failures))} The same command asks again")
-    return account.n_failed
+    return account
 
 
 def _say(

@@ -122,6 +122,8 @@ def label(
     from vidence.records import Failed
     from vidence.report.error_kinds import flows, write_labels
 
+    if max_cost is not None and not (price_in or price_out):
+        raise UsageError("--max-cost needs prices: give --price-in and --price-out")
     packet = read_packet(folder)
     kinds = _kinds(packet, taxonomy)
     rows = [row.row for row in packet.rows][:limit]

@@ -1,5 +1,6 @@
 """``vidence judge``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,9 +11,10 @@ from vidence.cli.outputs import json_option
 from vidence.cli.progress import progress_option
 from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
-from vidence.engine.plan import PLAN_FILE, read_plan
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError
+from vidence.text import sentence
 
 
 @click.command()
@@ -40,6 +42,7 @@ def judge(
     page: bool,
     json_path: Path | None,
     progress: str,
+    judge_models: tuple[str, ...],
     **overrides: object,
 ) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
@@ -58,11 +61,7 @@ def judge(
     # named here.
     kept = (*needs_of_memory(plan, folder=folder, environment=place), *needs_of_parsers(plan))
     check(kept, source=folder / PLAN_FILE, environment=place, is_trusted=trust)
-    given = {name: value for name, value in overrides.items() if value is not None}
-    if given.get("judge_prompts_dir"):
-        given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
-    # A judge with prompts of its own keeps none of the judge before.
-    changed = msgspec.to_builtins(plan) | {"judge_prompts_dir": None, "max_cost": None} | given
+    changed = _changed(plan, judge_models, overrides)
     check_fields(changed)
     try:
         plan = with_whole_paths(msgspec.convert(changed, type(plan)))
@@ -84,6 +83,36 @@ def judge(
 
     keep_line(folder)
     show_run(folder, page=folder / "report.html" if page else None, json_path=json_path)
-    summary.n_cut = 0  # of the replies, which are not asked for anew
+    n_failed, why = summary.n_failed, sentence(str(summary.failures))
+    # Of the replies, which are not asked for anew; what failed are verdicts, for which `resume` asks nobody.
+    summary.n_cut = summary.n_failed = 0
     say_summary(summary, folder, console)
-    return NOT_ALL if summary.n_failed or summary.n_scores_kept else 0
+    if n_failed:
+        say(console, why)
+    return NOT_ALL if n_failed or summary.n_scores_kept else 0
+
+
+def _changed(plan: Plan, judge_models: tuple[str, ...], overrides: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a plan with another judge.
+
+    Raises:
+        UsageError: a flag that changes nothing, or a limit of money without prices.
+    """
+    import msgspec
+
+    given = {"judge_models": judge_models} | {k: v for k, v in overrides.items() if v is not None}
+    if "judge_panel" in given and len(judge_models) < 2:
+        raise UsageError(
+            "--judge-panel says what counts where several judges differ; name several with --judge-model, or "
+            "leave it out"
+        )
+    if given.get("judge_prompts_dir"):
+        given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
+    # A judge with prompts or prices of its own keeps none of the judge before.
+    reset: dict[str, object] = {"judge_prompts_dir": None, "max_cost": None}
+    if plan.judge_models != judge_models:
+        reset |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
+    changed: dict[str, object] = msgspec.to_builtins(plan) | reset | given
+    if changed["max_cost"] is not None and not (changed["judge_price_in"] or changed["judge_price_out"]):
+        raise UsageError("--max-cost needs prices: give --judge-price-in and --judge-price-out")
+    return changed

@@ -1,15 +1,17 @@
 """``vidence judges``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
 
-from vidence.cli.console import Screen, several, trust_option, watched
+from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import (
     file_option,
+    flags_given,
     html_option,
     interval_option,
     json_option,
@@ -18,11 +20,24 @@ from vidence.cli.outputs import (
     write_asked,
 )
 from vidence.cli.progress import progress_option
+from vidence.cli.run import NOT_ALL
 from vidence.errors import DataError, UsageError
+from vidence.text import sentence
 
 if TYPE_CHECKING:
-    from vidence.engine.judges import JudgedReply, JudgesWanted, Price
+    from vidence.engine.judges import JudgedReply, JudgesWanted, Only, Price
+    from vidence.report.judge_reliability import Judges
     from vidence.report.results import Run
+
+# What says who is asked, how and for how much, by the names of its flags.
+_ASKING = {
+    "judges": "--judge",
+    "prompts_dir": "--judge-prompts",
+    "prices": "--judge-price",
+    "repeats": "--repeats",
+    "max_cost": "--max-cost",
+    "concurrency": "--concurrency",
+}
 
 
 @click.command()
@@ -41,6 +56,17 @@ if TYPE_CHECKING:
     help="A protocol, for each model (default: the runs' own). [repeatable]",
 )
 @click.option(
+    "--judge-prompts",
+    "prompts_dir",
+    type=click.Path(path_type=Path),
+    help="Folder with templates of your own, or imported ones, for the one protocol.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["choices", "free"]),
+    help="Only replies to choices, which a rule checks, or only free answers.",
+)
+@click.option(
     "--judge-price",
     "prices",
     multiple=True,
@@ -54,7 +80,11 @@ if TYPE_CHECKING:
 @click.option("--max-cost", type=float, help="Stop when this many US dollars are spent; needs prices.")
 @click.option("--concurrency", type=int, default=16, show_default=True, help="Requests in flight at most.")
 @click.option(
-    "--recorded", type=click.Path(path_type=Path), help="Verdicts of --lines; nobody is asked about any."
+    "--recorded",
+    "recorded",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Verdicts of --lines; nobody is asked about any. [repeatable]",
 )
 @trust_option
 @html_option
@@ -63,19 +93,23 @@ if TYPE_CHECKING:
 @latex_option
 @interval_option("brackets")
 @progress_option
+@click.pass_context
 def judges(
+    context: click.Context,
     *,
     folders: tuple[Path, ...],
     human: Path | None,
     partial: bool,
     models: tuple[str, ...],
     judges: tuple[str, ...],
+    prompts_dir: Path | None,
+    only: "Only | None",
     prices: tuple[str, ...],
     repeats: int,
     families: tuple[str, ...],
     max_cost: float | None,
     concurrency: int,
-    recorded: Path | None,
+    recorded: tuple[Path, ...],
     trust: bool,
     html: Path | None,
     json_path: Path | None,
@@ -83,7 +117,7 @@ def judges(
     latex: Path | None,
     interval: Literal["pm", "brackets", "none"],
     progress: str,
-) -> None:
+) -> int:
     """Whether the scores of run FOLDERS depend on who judges: judges against people and rules.
 
     The run folders stay as they are. A verdict is remembered, so the same command asks nothing twice.
@@ -92,39 +126,90 @@ def judges(
     from vidence.engine.limits import AskLimits
     from vidence.engine.specs import whole_spec
     from vidence.report import judge_reliability, judge_tables
-    from vidence.report.export import write_file
     from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
-    from vidence.tables.latex import latex as latex_of
 
-    console = screen(html, json_path, lines_path, latex)
-    if bool(recorded) == bool(models):
-        raise UsageError("say who judges with --judge-model, or give verdicts from before with --recorded")
-    runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
-    # Read first: a table that cannot be used must not cost a verdict.
-    labels = None if human is None else judge_reliability.labels_of(runs, human, is_partial=partial)
-    if recorded is not None:
-        lines = _recorded(recorded)
-        specs = tuple(line.judge_model for line in lines)
-        of = judge_reliability.families_of(runs, specs, given=_families(families))
-    else:
-        models = tuple(whole_spec("model", one) for one in models)
-        of = judge_reliability.families_of(runs, models, given=_families(families))
-        limits = AskLimits(concurrency=concurrency, max_cost=max_cost)
+    _check(context, models=models, recorded=recorded)
+    whole = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    runs = [_about(run, only) for run in whole]
+    labels = judge_reliability.labels_of(runs, human, is_partial=partial) if human else None
+    models = tuple(whole_spec("model", one) for one in models)
+    lines = _kept(recorded, whole, only)
+    specs = models or tuple(line.judge_model for line in lines)
+    of = judge_reliability.families_of(runs, specs, given=_families(families))
+    if not recorded:
         wanted = JudgesWanted(
-            models=models, judges=judges, repeats=repeats, prices=_prices(prices), limits=limits
-        )
+            models=models, judges=judges, repeats=repeats, prices=_prices(prices), only=only,
+            limits=AskLimits(concurrency=concurrency, max_cost=max_cost),
+            prompts_dir=str(prompts_dir.resolve()) if prompts_dir else None,
+        )  # fmt: skip
         lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
     given = judge_reliability.material(runs, lines, labels)
     found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
-    shown = judge_tables.section(found)
+    _write(context.params, found, lines=lines, of=of)
+    code = 0 if recorded else _say_lost(lines)
+    draw_section(
+        judge_tables.section(found), screen(html, json_path, lines_path, latex)
+    )  # last: whoever reads may close the pipe
+    return code
+
+
+def _write(
+    given: Mapping[str, Any], found: "Judges", *, lines: "Sequence[JudgedReply]", of: Mapping[str, str]
+) -> None:
+    """The files that are asked for."""
+    from vidence.report import judge_tables
+    from vidence.report.export import write_file
+    from vidence.tables.latex import latex as latex_of
+
     write_asked(
-        (lines_path, lambda file: judge_tables.write_lines(lines, file)),
-        (json_path, lambda file: judge_tables.write_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
-        (html, lambda file: judge_tables.write_page(found, file, settings=_settings(folders, human, of))),
+        (given["lines_path"], lambda file: judge_tables.write_lines(lines, file)),
+        (given["json_path"], lambda file: judge_tables.write_json(found, file)),
+        (
+            given["latex"],
+            lambda file: write_file(
+                file, latex_of(tuple(judge_tables.tables(found)), intervals=given["interval"])
+            ),
+        ),
+        (
+            given["html"],
+            lambda file: judge_tables.write_page(
+                found, file, settings=_settings(given["folders"], given["human"], of)
+            ),
+        ),
     )
-    draw_section(shown, console)  # last: whoever reads may close the pipe
+
+
+def _check(context: click.Context, *, models: Sequence[str], recorded: Sequence[Path]) -> None:
+    """Raises: UsageError where flags exclude each other, or would change nothing."""
+    if bool(recorded) == bool(models):
+        raise UsageError("say who judges with --judge-model, or give verdicts from before with --recorded")
+    if recorded and (unused := flags_given(context, _ASKING)):
+        raise UsageError(
+            f"{', '.join(unused)}: --recorded asks nobody, so this changes nothing; leave it out"
+        )
+    if context.params["partial"] and context.params["human"] is None:
+        raise UsageError("--partial is about the labels of --human, and there are none; leave it out")
+
+
+def _say_lost(lines: "Sequence[JudgedReply]") -> int:
+    """Say of how many verdicts nothing could be used, and why of the first; the exit code."""
+    lost = [line for line in lines if line.is_asked and line.value is None]
+    if lost:
+        why = next((line.verdict.error for line in lost if line.verdict), "")
+        say(
+            Screen(stderr=True),
+            (f"{len(lost):,} of {several(len(lines), 'verdict')} could not be used", "red"),
+            f" and count as not the same, and as wrong: {sentence(why)}",
+        )
+    return NOT_ALL if lost else 0
+
+
+def _about(run: "Run", only: "Only | None") -> "Run":
+    """The run with its replies of one kind."""
+    from vidence.engine.judges import is_about
+
+    return replace(run, rows=tuple(row for row in run.rows if is_about(row.item, only)))
 
 
 def _settings(folders: Sequence[Path], human: Path | None, families: Mapping[str, str]) -> dict[str, object]:
@@ -168,6 +253,14 @@ def _prices(texts: Sequence[str]) -> "tuple[Price, ...]":
             )
         found.append(price)
     return tuple(found)
+
+
+def _kept(paths: Sequence[Path], runs: "Sequence[Run]", only: "Only | None") -> "tuple[JudgedReply, ...]":
+    """The verdicts of files, without those on replies of these runs that are of the other kind."""
+    from vidence.report.judge_reliability import replies_of
+
+    others = replies_of(runs) - replies_of([_about(run, only) for run in runs])
+    return tuple(one for path in paths for one in _recorded(path) if one.reply not in others)
 
 
 def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
@@ -217,6 +310,15 @@ def _asked(
     )
     console = Screen(stderr=True)
     console.print(f"{several(n, 'reply', many='replies')}: {several(n_asks, 'verdict')} at most")
+    if wanted.prompts_dir is None:
+        for name, run in zip(names, runs, strict=True):
+            if (words := run.plan.judge_prompts_dir) is not None:
+                say(
+                    console,
+                    ("note: ", "yellow"),
+                    f"{name} was judged in the words of {words}, and is judged in ours here; "
+                    "--judge-prompts takes them",
+                )
     return watched(
         lambda listen: ask_judges(
             {name: run.folder for name, run in zip(names, runs, strict=True)},

@@ -47,6 +47,7 @@ COMMANDS = {
     "make": ("make", "Make questions from videos, motion capture or event logs."),
     "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
     "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
+    "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),

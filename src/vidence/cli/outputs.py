@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from vidence.cli.console import Screen
 from vidence.engine.environment import cache_root
@@ -155,6 +156,15 @@ items_option = click.option(
 def csv_option(what: str) -> Option:
     """``--csv``, which writes one row per `what`."""
     return file_option("--csv", "csv_path", f"Write one row per {what}.")
+
+
+def flags_given(context: click.Context, flags: Mapping[str, str]) -> list[str]:
+    """Those of some flags, by the names of their parameters, that the user gave."""
+    return [
+        flag
+        for name, flag in flags.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
 
 
 def level_option(says: str) -> Option:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from vidence.cli.console import Screen, say, trust_option
+from vidence.cli.diagnose import examined
 from vidence.cli.outputs import (
     interval_option,
     items_option,
@@ -22,10 +23,12 @@ from vidence.cli.run import NOT_ALL, asked, say_summary
 from vidence.engine.environment import cache_root, environment
 
 if TYPE_CHECKING:
+    from vidence.engine.diagnose import Account
     from vidence.engine.evaluate import Summary
     from vidence.engine.panel import PanelRun
+    from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan
-    from vidence.report.panel_asked import Panel
+    from vidence.report.panel_asked import AskedPanel, Panel
 
 
 @click.command()
@@ -49,7 +52,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write the tables of the views as CSV into this folder.",
 )
-@click.option("--check", is_flag=True, help="Say what would be asked, and ask nothing.")
+@click.option(
+    "--check", is_flag=True, help="Say what would be asked and at most what replies cost, and ask nothing."
+)
 @trust_option
 @level_option("Level of the intervals.")
 @items_option
@@ -75,14 +80,16 @@ def panel(
     page: bool,
     progress: str,
 ) -> int:
-    """Run every model under every condition on every benchmark that FILE names.
+    """Run every model under every condition on every benchmark that FILE names, then its diagnostics.
 
     Each is a run of its own in the folder of the panel; the same command goes on with those that are not
     complete, and nothing is asked twice. A run that cannot go on does not stop the others.
     """
     from vidence.engine.panel import PanelFile, check_panel, given_runs, planned
+    from vidence.engine.panel_diagnostics import examinations
     from vidence.make.pipeline.config_file import read_config
-    from vidence.report.panel_asked import ask_panel, read_panel, taken
+    from vidence.report.panel_ahead import ahead
+    from vidence.report.panel_asked import read_panel, taken
     from vidence.report.panel_named import check_view
 
     for view in views:
@@ -91,21 +98,21 @@ def panel(
     root = out if out is not None else Path("runs") / f"panel-{file.stem}"
     runs = planned(config, beside=file.parent, root=root)
     given = given_runs(config, beside=file.parent)
+    examined_on = examinations(config, runs)
     console = Screen(stderr=True)
     if check:
-        for run in (*runs, *given):
+        for heading, line in ahead(runs, examined_on):
+            say(console, (heading, "bold"), line)
+        for run in given:
             say(console, (run.benchmark, "bold"), f" · {run.label} · {run.plan.model} · {run.folder}")
         return 0
-    check_panel(runs, source=file, environment=environment(), is_trusted=trust)
+    more = [need for one in examined_on for need in one.needs()]
+    check_panel(runs, source=file, environment=environment(), is_trusted=trust, more=more)
     again = f"vidence panel {file}" + (f" --out {out}" if out is not None else "")
-
-    def put(place: int, run: "PanelRun", plan: "Plan") -> "Summary":
-        say(console, (f"[{place}/{len(runs)}] ", "bold"), f"{run.benchmark}, {run.label}")
-        summary = asked(plan, run.folder, console, again=again, progress=progress)
-        say_summary(summary, run.folder, console)
-        return summary
-
-    done = ask_panel(runs, max_cost=config.max_cost, ask=put) if ask else taken(runs)
+    steps = _Steps(
+        console=console, again=again, progress=progress, n_runs=sum(run.has_trials for run in runs)
+    )
+    done = steps.taken(runs, examined_on, max_cost=config.max_cost) if ask else taken(runs)
     done.runs += given
     if done.runs:
         found = read_panel(config.title or file.stem, done, level=level)
@@ -113,7 +120,39 @@ def panel(
         shown.write(found, views, page=root / "panel.html" if page else None, n_items=items)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
-    return NOT_ALL if done.missing or done.n_failed else 0
+    for line in done.not_found:
+        say(console, ("no findings: ", "red"), line)
+    return NOT_ALL if done.missing or done.not_found or done.n_failed else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Steps:
+    """How the runs and the diagnostics of a panel are asked for on the terminal."""
+
+    console: Screen
+    again: str
+    progress: str
+    n_runs: int
+
+    def taken(
+        self, runs: "Sequence[PanelRun]", examinations: "Sequence[Examination]", *, max_cost: float | None
+    ) -> "AskedPanel":
+        """Ask the runs, then the diagnostics."""
+        from vidence.report.panel_asked import ask_panel
+
+        def examine(place: int, one: "Examination", plan: "Plan") -> "Account":
+            say(self.console, (f"[{place}/{len(examinations)}] ", "bold"), one.label)
+            folder = one.run.folder
+            return examined(one.diagnostic, plan, folder, options=one.options, progress=self.progress)
+
+        return ask_panel(runs, max_cost=max_cost, ask=self.ask, examinations=examinations, examine=examine)
+
+    def ask(self, place: int, run: "PanelRun", plan: "Plan") -> "Summary":
+        """Ask what is left of one run."""
+        say(self.console, (f"[{place}/{self.n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
+        summary = asked(plan, run.folder, self.console, again=self.again, progress=self.progress)
+        say_summary(summary, run.folder, self.console)
+        return summary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
-from click.core import ParameterSource
 
 from vidence.catalog import check_name
 from vidence.cli.console import Screen, several
+from vidence.cli.outputs import flags_given
 from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
 from vidence.errors import UsageError
 
@@ -146,7 +146,7 @@ def track(
     from vidence.seeing.track_run import TrackJob, track_video
 
     if given is not None:
-        if unused := _said(context, _FINDING):
+        if unused := flags_given(context, _FINDING):
             raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
         if video is None:
             _measure_given(given, _truth(gt))
@@ -155,7 +155,7 @@ def track(
         raise UsageError("which video? say vidence track VIDEO")
     job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
     if config is not None:
-        job = _configured(config, video, said=_said(context, _FOLLOWING))
+        job = _configured(config, video, said=flags_given(context, _FOLLOWING))
     _check_names(job)
     medium, content_hash = _open(video)
     truth = _truth(gt)
@@ -286,15 +286,6 @@ def _check_names(job: "TrackJob") -> None:
         check_name(kind, spec)
     if job.cuts != "none":
         check_name("shot-detector", job.cuts)
-
-
-def _said(context: click.Context, flags: Mapping[str, str]) -> list[str]:
-    """Those of some flags that the user gave."""
-    return [
-        flag
-        for name, flag in flags.items()
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    ]
 
 
 def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":

@@ -155,7 +155,11 @@ class FrameDesk:
         if self._place.audio == "keep":
             return Silent(path=path, digest=facts.content_hash, is_copy=False)
         write = partial(
-            without_sound, path, content_hash=facts.content_hash, cache_root=self._place.cache_root
+            without_sound,
+            path,
+            content_hash=facts.content_hash,
+            cache_root=self._place.cache_root,
+            max_bytes=self._place.cache_max_bytes,
         )
         try:
             return await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)

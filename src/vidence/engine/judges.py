@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from vidence.ask.judging.asking import TemplateJudge
 from vidence.catalog import create
 from vidence.contracts import Judge, Scorer
 from vidence.engine.engine import AskCount, Context, Engine
@@ -19,6 +21,8 @@ from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item, Record, Reply, Score, Trial, Unreadable, Verdict
 
+Only: TypeAlias = Literal["choices", "free"]
+"""Replies to questions with choices, or free answers."""
 _WITHHELD = Unreadable(reason="withheld from the judge")
 
 
@@ -40,6 +44,9 @@ class JudgedReply(Record):
     judge: str
     """The protocol, such as ``humanpcr``."""
     judge_version: int = 1
+    words: str = ""
+    """Whose words the judge is asked in: empty for ours, ``authors`` or ``unchecked`` where they are
+    imported, else how the digest of the templates begins."""
     judge_model: str
     """The spec of the model that judges."""
     sample: int = 0
@@ -56,6 +63,11 @@ class JudgedReply(Record):
     """What the verdict costs in US dollars, remembered or not; None where price or tokens are not known."""
     is_remembered: bool = False
 
+    @property
+    def reply(self) -> tuple[str, str, int]:
+        """Which reply it is about: run, question, repeat."""
+        return self.run, self.item_id, self.repeat
+
 
 class JudgesWanted(Record):
     """Which judges are asked, how often, and for how much: every model as every protocol."""
@@ -65,6 +77,10 @@ class JudgesWanted(Record):
     repeats: int = 1
     prices: tuple[Price, ...] = ()
     """One for each model, or none."""
+    only: Only | None = None
+    """Which replies are judged, None for all."""
+    prompts_dir: str | None = None
+    """A folder whose files replace the words of the one protocol; None for ours."""
     limits: AskLimits = AskLimits()
 
     def __post_init__(self) -> None:
@@ -132,16 +148,23 @@ async def ask_judges(
         on_event: told of every verdict.
 
     Raises:
+        UsageError: words are given, which are for one protocol, and there are several.
         StoreError: not a run folder.
         VidenceError: a judge cannot be opened or asked; every reply so far is in the memory.
     """
+    protocols = sorted({judge for some in judges_of.values() for judge in some})
+    if wanted.prompts_dir is not None and len(protocols) > 1:
+        raise UsageError(
+            f"--judge-prompts are words for one protocol, and here are {', '.join(protocols)}; name one with "
+            "--judge, or ask for each in a command of its own with --lines, and give --recorded every file"
+        )
     async with Engine(memory=environment.memory, limits=wanted.limits, on_event=on_event) as engine:
         budgets = _budgets(wanted)
         tasks: list[_Task] = []
         for name, folder in folders.items():
             plan, _ = read_plan(folder)
             pools = _pools(engine, wanted, plan, judges=judges_of[name], budgets=budgets)
-            for case in _cases(name, folder, plan):
+            for case in _cases(name, folder, plan, only=wanted.only):
                 tasks += [
                     _Task(case=case, pool=pool, model=model, sample=sample)
                     for model, pool in pools
@@ -181,7 +204,7 @@ def _pools(
 ) -> list[tuple[int, JudgePool]]:
     """Every model as every protocol, with the seed of the run; each model is opened once."""
     found = []
-    plan = msgspec.structs.replace(plan, judge_prompts_dir=None)
+    plan = msgspec.structs.replace(plan, judge_prompts_dir=wanted.prompts_dir)
     for name in judges:
         judge: Judge = judge_of(name, plan)
         for position, text in enumerate(wanted.models):
@@ -192,13 +215,26 @@ def _pools(
     return found
 
 
-def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
-    """The stored replies of a run."""
+def is_about(item: Item, only: Only | None) -> bool:
+    """Whether replies to a question are among those that are wanted."""
+    return only is None or (item.answer_kind == "choice") is (only == "choices")
+
+
+def _words(judge: Judge, prompts_dir: str | None) -> str:
+    """What `JudgedReply.words` says."""
+    if prompts_dir is None:
+        return ""
+    wording = judge.wording if isinstance(judge, TemplateJudge) else "own"
+    return judge.prompts_digest[:8] if wording == "own" else wording
+
+
+def _cases(name: str, folder: Path, plan: Plan, *, only: Only | None) -> Iterable[_Case]:
+    """The stored replies of a run, or those of one kind."""
     parser: Scorer = create("parser", plan.text_parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         for trial in list(store.trials(are_brief=True)):
-            if trial.reply is None:
+            if trial.reply is None or not is_about(items[trial.item_id], only):
                 continue
             shown = items[trial.item_id].with_order(trial.choice_order)
             if shown.answer_kind == "choice":
@@ -227,6 +263,7 @@ async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[Ju
         repeat=case.trial.repeat,
         judge=task.pool.judge.name,
         judge_version=task.pool.judge.version,
+        words=_words(task.pool.judge, wanted.prompts_dir),
         judge_model=wanted.models[task.model],
         sample=task.sample,
         is_asked=verdict is not None,

@@ -14,13 +14,14 @@ import msgspec
 from vidence.ask.files import explained
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
+from vidence.engine.diagnose import option_texts
 from vidence.engine.environment import Environment
 from vidence.engine.given import spec_of
 from vidence.engine.plan import Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of
-from vidence.engine.specs import short_name
-from vidence.engine.trust import check, needs_of_plan
+from vidence.engine.specs import model_spec, short_name
+from vidence.engine.trust import Need, check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
@@ -32,13 +33,15 @@ class PanelBenchmark(Record):
     """One benchmark of a panel, and settings that hold for it.
 
     `data` are its questions and `media` the folder of its videos, relative to the file of the panel; without
-    `data` they are what ``vidence get`` fetched.
+    `data` they are what ``vidence get`` fetched. With `trials` false no run is asked on it: it is there for
+    diagnostics.
     """
 
     benchmark: str
     data: str | None = None
     media: str | None = None
     name: str = ""
+    trials: bool = True
     settings: dict[str, object] = msgspec.field(default_factory=dict)
 
 
@@ -79,10 +82,29 @@ class PanelFolder(ModelFacts):
 
 
 class Condition(Record):
-    """One way to ask in which the runs of a panel differ."""
+    """One way to ask in which the runs of a panel differ.
+
+    `options` are those of every model under it, such as its budget of thinking; they replace what the spec
+    of the model says.
+    """
 
     name: str
+    options: dict[str, object] = msgspec.field(default_factory=dict)
     settings: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class PanelDiagnostic(Record):
+    """A diagnostic that is made on runs of a panel; its findings lie in their folders.
+
+    `diagnostic` is its name, with options behind ``?`` or in `options`. It is made on the runs of these
+    benchmarks, models and conditions, by their names in the panel; on all of them where none is named.
+    """
+
+    diagnostic: str
+    options: dict[str, object] = msgspec.field(default_factory=dict)
+    benchmarks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
 
 class PanelFile(Record):
@@ -90,7 +112,7 @@ class PanelFile(Record):
 
     Settings have the names of the fields of a plan. Those of a benchmark replace those of the panel, those of
     the rows of papers these, then those of the model, then those of the condition. `max_cost` is for all runs
-    of one session together.
+    and diagnostics of one session together.
     """
 
     title: str = ""
@@ -100,6 +122,7 @@ class PanelFile(Record):
     models: tuple[PanelModel, ...] = ()
     conditions: tuple[Condition, ...] = (Condition(name=""),)
     runs: tuple[PanelFolder, ...] = ()
+    diagnostics: tuple[PanelDiagnostic, ...] = ()
 
     def __post_init__(self) -> None:
         is_asked = bool(self.benchmarks or self.models or not self.runs)
@@ -157,6 +180,8 @@ class PanelRun:
     plan: Plan
     folder: Path
     about: ModelFacts = UNKNOWN
+    has_trials: bool = True
+    """Whether its questions are asked; False where only diagnostics ask on its benchmark."""
 
     @property
     def label(self) -> str:
@@ -210,7 +235,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
             plan = make_plan(
                 entry.benchmark,
                 data=_place(entry.data, beside),
-                model=model.model,
+                model=_with_options(model.model, condition.options),
                 overrides=settings | {"name": label, "media": _text(_place(entry.media, beside))},
                 cache=cache,
             )
@@ -219,7 +244,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
         folder = root / slug(title) / slug(label)
         about = ModelFacts(family=model.family, base=model.base, size_b=model.size_b)
         place = {"benchmark": title, "model": name, "condition": condition.name}
-        runs.append(PanelRun(**place, plan=plan, folder=folder, about=about))
+        runs.append(PanelRun(**place, plan=plan, folder=folder, about=about, has_trials=entry.trials))
     _check_apart(runs)
     if panel.max_cost is not None:
         _check_prices(runs)
@@ -283,6 +308,19 @@ def _rows(
             yield paper_rows()[name].settings
 
 
+def _with_options(model: str, options: Mapping[str, object]) -> str:
+    """The spec of a model with other options."""
+    if not options:
+        return model
+    texts = option_texts(options)
+    if wrong := next((key for key, text in texts.items() if {"&", "?", "%"} & set(text)), None):
+        raise UsageError(
+            f"the option {wrong} of a condition is {texts[wrong]!r}; expected no '&', '?' or '%': name "
+            "another model in its place"
+        )
+    return model_spec(model, "+" + "&".join(f"{key}={text}" for key, text in texts.items()))
+
+
 def _place(data: str | None, beside: Path) -> Path | None:
     if data is None or data.startswith(ADDRESS):
         return None if data is None else Path(data)
@@ -327,9 +365,14 @@ def _check_prices(runs: Sequence[PanelRun]) -> None:
 
 
 def check_panel(
-    runs: Sequence[PanelRun], *, source: Path, environment: Environment, is_trusted: bool
+    runs: Sequence[PanelRun],
+    *,
+    source: Path,
+    environment: Environment,
+    is_trusted: bool,
+    more: Iterable[Need] = (),
 ) -> None:
-    """See that the user has allowed what the file of a panel wants.
+    """See that the user has allowed what the file of a panel wants; `more` is what its diagnostics want.
 
     Raises:
         TrustError: it wants what needs the user's word; nothing was asked.
@@ -337,4 +380,5 @@ def check_panel(
     needs = (
         need for run in runs for need in needs_of_plan(run.plan, folder=run.folder, environment=environment)
     )
-    check(dict.fromkeys(needs), source=source, environment=environment, is_trusted=is_trusted)
+    wanted = dict.fromkeys((*needs, *more))
+    check(wanted, source=source, environment=environment, is_trusted=is_trusted)

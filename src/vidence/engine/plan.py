@@ -61,6 +61,12 @@ _IN = "US dollars per million tokens read."
 _OUT = "US dollars per million tokens written."
 
 
+STRATA_MISSING = ("leave-out", "keep", "refuse")
+"""What becomes of questions without the tag of a stratified sample."""
+UNTAGGED = "(none)"
+"""The stratum of questions without the tag, where they are kept."""
+
+
 class SamplingFlags(Record):
     """The flags that change the `sampling` of a plan; None leaves it as it is."""
 
@@ -158,6 +164,14 @@ class Plan(Record):
     strata: Annotated[
         str | None, _flag("With --sample: of each value of this tag its share of the N.", metavar="TAG")
     ] = None
+    strata_missing: Annotated[
+        str,
+        _flag(
+            "Questions without the tag of a sample: leave-out (default, and said), keep (as values of their "
+            "own), or refuse.",
+            type=STRATA_MISSING,
+        ),
+    ] = "leave-out"
     sample_videos: Annotated[int | None, _flag("All questions of N videos, sampled with --seed.")] = None
     seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
@@ -213,12 +227,7 @@ class Plan(Record):
         }
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
-        if self.strata is not None and self.sample is None:
-            raise UsageError(
-                f"strata is {self.strata!r} without sample, which says how many questions there are in all: "
-                f"give both, or sample_by={self.strata}=N for as many with each value"
-            )
-        _ = self.stratum
+        self._check_strata()
         if self.audio not in AUDIO:
             raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
@@ -230,6 +239,19 @@ class Plan(Record):
             raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
+
+    def _check_strata(self) -> None:
+        """Refuse a stratified sample that says half of what it needs."""
+        if self.strata is not None and self.sample is None:
+            raise UsageError(
+                f"strata is {self.strata!r} without sample, which says how many questions there are in all: "
+                f"give both, or sample_by={self.strata}=N for as many with each value"
+            )
+        _ = self.stratum
+        if self.strata_missing not in STRATA_MISSING:
+            raise UsageError(
+                f"strata_missing is {self.strata_missing!r}; expected {', '.join(STRATA_MISSING)}"
+            )
 
     @property
     def stratum(self) -> tuple[str, int] | None:
@@ -307,6 +329,7 @@ class PlanOverrides(TypedDict, total=False):
     sample: int | None
     sample_by: str | None
     strata: str | None
+    strata_missing: str | None
     sample_videos: int | None
     seed: int | None
     repeats: int | None

@@ -39,13 +39,16 @@ class BoundedFolder:
         folder: where the files lie.
         pattern: where below it, as `Path.glob` takes it.
         max_bytes: the bound.
+        spared_s: files used less than this before the newest one stay, also beyond the bound: others may be
+            about to read them.
     """
 
-    def __init__(self, folder: Path, *, pattern: str, max_bytes: int) -> None:
+    def __init__(self, folder: Path, *, pattern: str, max_bytes: int, spared_s: float = 0.0) -> None:
         self.folder = folder
         self.can_write = max_bytes > 0
         self.max_bytes = max_bytes
         self._pattern = pattern
+        self._spared_ns = spared_s * 1e9
         self._written = folder / "written"
 
     def note(self, n_bytes: int) -> None:
@@ -81,8 +84,9 @@ class BoundedFolder:
                 facts = path.stat()
                 found.append((facts.st_mtime_ns, facts.st_size, path))
         total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if total <= self.max_bytes * _TRIM_TO:
+        newest_ns = max((used_ns for used_ns, _, _ in found), default=0)
+        for used_ns, size, path in sorted(found):
+            if total <= self.max_bytes * _TRIM_TO or newest_ns - used_ns < self._spared_ns:
                 break
             path.unlink(missing_ok=True)
             for folder in (path.parent, path.parent.parent):

@@ -9,8 +9,11 @@ from pathlib import Path
 import av
 
 from vidence.errors import MediaError
+from vidence.media.cache import BoundedFolder, mark_used
 
 _FOLDER = "silent"
+_PATTERN = "[0-9a-f]*"  # the names of copies, without the account and what is being written
+_SPARED_S = 3600.0  # a copy is read when it is sent, which may be long after it was asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +28,7 @@ class Silent:
     is_copy: bool
 
 
-def without_sound(path: Path, *, content_hash: str, cache_root: Path) -> Silent:
+def without_sound(path: Path, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
     """The file, or a copy of it without its sound, which is kept in the cache folder.
 
     The stored pictures are copied as they are: nothing is encoded anew, and times stay. Subtitles and data
@@ -35,17 +38,21 @@ def without_sound(path: Path, *, content_hash: str, cache_root: Path) -> Silent:
         path: the file.
         content_hash: the SHA-256 of its bytes, which names the copy.
         cache_root: our cache folder.
+        max_bytes: how much all copies together may have; the least recently used go first, but none that was
+            used in the hour before the newest.
 
     Raises:
         MediaError: the file cannot be read, or its container cannot be written.
     """
     place = cache_root / _FOLDER / f"{content_hash}{path.suffix.lower()}"
     try:
+        mark_used(place)
         if not place.exists():
             with av.open(str(path)) as source:
                 if not source.streams.audio:
                     return Silent(path=path, digest=content_hash, is_copy=False)
                 _write(source, place)
+            _make_room(place, max_bytes=max_bytes)
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (av.FFmpegError, ValueError, OSError) as error:
@@ -53,6 +60,15 @@ def without_sound(path: Path, *, content_hash: str, cache_root: Path) -> Silent:
             f"the sound of {path} cannot be left out: {error}; --audio keep sends the file as it is"
         ) from error
     return Silent(path=place, digest=digest, is_copy=True)
+
+
+def _make_room(place: Path, *, max_bytes: int) -> None:
+    """Count a copy that was written; older ones go where the bound is passed."""
+    copies = BoundedFolder(place.parent, pattern=_PATTERN, max_bytes=max_bytes, spared_s=_SPARED_S)
+    try:
+        copies.note(place.stat().st_size)
+    except OSError as error:
+        copies.give_up(error)
 
 
 def _write(source: av.container.InputContainer, place: Path) -> None:

@@ -26,6 +26,7 @@ from vidence.statistics.correlation import (
     spearman,
 )
 from vidence.statistics.resampling import Resampling
+from vidence.tables.charts import Statement
 from vidence.tables.export import csv_text, table_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Row, Table, has_interval, number_text, p_words, several
@@ -498,8 +499,16 @@ def write_correlation_json(found: Correlated, path: Path) -> None:
     write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
-def write_correlation_page(found: Correlated, path: Path, *, settings: dict[str, object]) -> None:
-    """Write one page that loads nothing from elsewhere; `settings` say how it was found.
+def write_correlation_page(
+    found: Correlated, statements: Sequence[Statement], path: Path, *, settings: dict[str, object]
+) -> None:
+    """Write one page that loads nothing from elsewhere.
+
+    Args:
+        found: what its sentences are about.
+        statements: its figures and tables.
+        path: the file.
+        settings: how it was found.
 
     Raises:
         StoreError: the file cannot be written.
@@ -509,7 +518,7 @@ def write_correlation_page(found: Correlated, path: Path, *, settings: dict[str,
         eyebrow="vidence correlate",
         title=f"{found.points.x} against {found.points.y}",
         sentences=sentences(found),
-        statements=tables(found),
+        statements=statements,
         facts=(("Correlation", settings),),
     )
     write_file(path, page)

@@ -11,6 +11,7 @@ from vidence.ask.mapping.columns import Row
 from vidence.ask.mapping.rows import read_rows
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
+from vidence.tables.table import several
 
 MOST_POINTS = 4.0
 """The scale of people and of the judges that give points, from 0."""
@@ -117,7 +118,8 @@ def read_labels(
     if unknown and not is_partial:
         more = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
         raise DataError(
-            f"{len(unknown):,} labels of replies that are not there: {'; '.join(unknown[:_SHOWN])}{more}. "
+            f"{several(len(unknown), 'label')} of replies that are not there: "
+            f"{'; '.join(unknown[:_SHOWN])}{more}. "
             "Mend the file, name the runs that they are about, or leave these lines out with --partial"
         )
     if not found:

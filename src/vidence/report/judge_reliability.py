@@ -181,7 +181,13 @@ def _ruled(runs: Sequence[Run]) -> Iterator[float | None]:
 
 def judge_name(line: JudgedReply) -> str:
     """What a judge is called: its model and its protocol."""
-    return f"{short_name(line.judge_model)} as {line.judge}"
+    return f"{short_name(line.judge_model)} as {protocol_name(line)}"
+
+
+def protocol_name(line: JudgedReply) -> str:
+    """A protocol, and whose words it is asked in where they are not ours."""
+    said = {"": "", "authors": ", authors' words", "unchecked": ", imported words"}
+    return line.judge + said.get(line.words, f", words {line.words}")
 
 
 def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.JudgeVerdicts, ...]:
@@ -193,7 +199,7 @@ def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.
                 f"a verdict of {judge_name(line)!r} is about a reply of {line.run!r} to {line.item_id!r}, "
                 f"repeat {line.repeat}, which is in none of these runs; give those that were judged"
             )
-        by_judge.setdefault((line.judge_model, line.judge), []).append(line)
+        by_judge.setdefault((line.judge_model, protocol_name(line)), []).append(line)
     short = Counter(judge_name(some[0]) for some in by_judge.values())
     found = []
     for (model, protocol), some in by_judge.items():
@@ -226,7 +232,7 @@ def _verdicts(name: str, lines: Sequence[JudgedReply], position: Mapping[Key, in
     return figures.JudgeVerdicts(
         name=name,
         model=lines[0].judge_model,
-        protocol=lines[0].judge,
+        protocol=protocol_name(lines[0]),
         values=values,
         points=points,
         is_left=is_left,

@@ -49,17 +49,25 @@ class PanelCell:
         return self.score.cell("headline", key)
 
 
-def panel_section(title: str, cells: Sequence[PanelCell], *, missing: Sequence[str], draws: Draws) -> Section:
+def panel_section(
+    title: str,
+    cells: Sequence[PanelCell],
+    *,
+    missing: Sequence[str],
+    not_found: Sequence[str] = (),
+    draws: Draws,
+) -> Section:
     """What the page of a panel begins with: the table of all scores, and their figure.
 
     Args:
         title: what the panel is called.
         cells: the runs that have trials.
         missing: which runs have none, and why.
+        not_found: which diagnostics came to no end, and why.
         draws: where the draws of intervals and tests come from.
     """
     spending = [cost for cell in cells if (cost := spent(cell.run)) is not None]
-    said = [f"No score: {one}" for one in missing]
+    said = [f"No score: {one}" for one in missing] + [f"No findings: {one}" for one in not_found]
     if spending:
         said.append(f"The replies that count cost {sum(spending):,.4f} US dollars.")
     return Section(title=title, paragraphs=tuple(said), tables=(score_table(cells, draws=draws), bars(cells)))

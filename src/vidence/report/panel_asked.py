@@ -8,9 +8,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from vidence.engine.diagnose import Account
 from vidence.engine.evaluate import Summary
 from vidence.engine.panel import PanelRun
-from vidence.engine.plan import Plan
+from vidence.engine.panel_diagnostics import Examination
+from vidence.engine.plan import PLAN_FILE, Plan
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
 from vidence.report.listed import listed
 from vidence.report.opened import Run, open_run
@@ -34,7 +36,11 @@ class AskedPanel:
     runs: list[PanelRun] = field(default_factory=list)
     """Those that were asked to the end, and those that were there already."""
     missing: list[str] = field(default_factory=list)
+    not_found: list[str] = field(default_factory=list)
+    """Diagnostics that came to no end, and why."""
     n_failed: int = 0
+    spent: float = 0.0
+    """What this session spent, in US dollars."""
 
 
 @dataclass(kw_only=True)
@@ -53,49 +59,103 @@ class _Purse:
 
 
 def ask_panel(
-    runs: Sequence[PanelRun], *, max_cost: float | None, ask: Callable[[int, PanelRun, Plan], Summary]
+    runs: Sequence[PanelRun],
+    *,
+    max_cost: float | None,
+    ask: Callable[[int, PanelRun, Plan], Summary],
+    examinations: Sequence[Examination] = (),
+    examine: Callable[[int, Examination, Plan], Account] | None = None,
 ) -> AskedPanel:
-    """Ask what is left of every run, one run after the other.
+    """Ask what is left of every run, one run after the other, then what is left of the diagnostics.
 
     One that cannot go on is left as it is, and does not stop the others. When the limit of spending is
-    reached, no further run is begun.
+    reached, no further one is begun.
 
     Args:
         runs: the runs of the panel.
         max_cost: what they may spend together in this session, in US dollars.
         ask: asks what is left of a run; it is given its place from 1 on, the run, and the plan with what may
             be spent.
+        examinations: the diagnostics, each on one run.
+        examine: examines what is left, given the same of a diagnostic; needed where there are some.
     """
     done, purse = AskedPanel(), _Purse(most=max_cost)
-    for place, run in enumerate(runs, start=1):
-        name = f"{run.benchmark}, {run.label}"
-        limit = purse.limit(run)
-        if limit is not None and limit <= 0:
-            done.missing.append(f"{name}: not asked, since the max_cost of the panel is spent")
-            continue
-        before = _cost(run.folder)
-        try:
-            summary = ask(place, run, msgspec.structs.replace(run.plan, max_cost=limit))
-        except VidenceError as error:
-            done.missing.append(f"{name}: {error}")
-            is_spent = isinstance(error, BudgetSpentError) and limit is not None
-            purse.spent += limit if is_spent and limit is not None else _cost(run.folder) - before
-        else:
-            purse.spent += summary.cost
-            done.n_failed += summary.n_failed + summary.n_left_out
-            done.runs.append(run)
+    for place, run in enumerate((run for run in runs if run.has_trials), start=1):
+        _ask(place, run, done=done, purse=purse, ask=ask)
+    for place, one in enumerate(examinations, start=1):
+        if examine is not None:
+            _examine(place, one, done=done, purse=purse, examine=examine)
+    # A run of diagnostics alone has a folder only when one of them has begun.
+    done.runs += [run for run in runs if not run.has_trials and _is_there(run)]
+    done.spent = purse.spent
     return done
+
+
+def _ask(
+    place: int,
+    run: PanelRun,
+    *,
+    done: AskedPanel,
+    purse: _Purse,
+    ask: Callable[[int, PanelRun, Plan], Summary],
+) -> None:
+    name = f"{run.benchmark}, {run.label}"
+    limit = purse.limit(run)
+    if limit is not None and limit <= 0:
+        done.missing.append(f"{name}: not asked, since the max_cost of the panel is spent")
+        return
+    before = _cost(run.folder)
+    try:
+        summary = ask(place, run, msgspec.structs.replace(run.plan, max_cost=limit))
+    except VidenceError as error:
+        done.missing.append(f"{name}: {error}")
+        is_spent = isinstance(error, BudgetSpentError) and limit is not None
+        purse.spent += limit if is_spent and limit is not None else _cost(run.folder) - before
+    else:
+        purse.spent += summary.cost
+        done.n_failed += summary.n_failed + summary.n_left_out
+        done.runs.append(run)
+
+
+def _examine(
+    place: int,
+    one: Examination,
+    *,
+    done: AskedPanel,
+    purse: _Purse,
+    examine: Callable[[int, Examination, Plan], Account],
+) -> None:
+    limit = purse.limit(one.run)
+    if limit is not None and limit <= 0:
+        done.not_found.append(f"{one.label}: not examined, since the max_cost of the panel is spent")
+        return
+    try:
+        account = examine(place, one, msgspec.structs.replace(one.run.plan, max_cost=limit))
+    except VidenceError as error:
+        # What it spent before it stopped is not known, so all that it might have spent counts.
+        counted = limit or 0.0
+        purse.spent += counted
+        is_counted = counted and not isinstance(error, BudgetSpentError)
+        said = f"; {counted:.4f} US dollars count as spent, since how much it was is not known"
+        done.not_found.append(f"{one.label}: {error}" + (said if is_counted else ""))
+    else:
+        purse.spent += account.cost
+        done.n_failed += account.n_failed
 
 
 def taken(runs: Sequence[PanelRun]) -> AskedPanel:
     """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
     done = AskedPanel()
     for run in runs:
-        if (run.folder / "plan.toml").exists():
+        if _is_there(run):
             done.runs.append(run)
         else:
             done.missing.append(f"{run.benchmark}, {run.label}: not asked yet")
     return done
+
+
+def _is_there(run: PanelRun) -> bool:
+    return (run.folder / PLAN_FILE).exists()
 
 
 def _cost(folder: Path) -> float:
@@ -112,6 +172,8 @@ class Panel:
     """The runs that have trials, with their score tables."""
     missing: tuple[str, ...]
     """Which runs have none, and why."""
+    not_found: tuple[str, ...]
+    """Which diagnostics came to no end, and why."""
     section: Section
     run_tables: tuple[tuple[Table, ...], ...]
     """All tables of each run, in the order of `cells`."""
@@ -200,9 +262,10 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
         run = replace(open_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
         loaded[one.folder] = run
         if not run.rows:
-            missing.append(
-                f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
-            )
+            if one.has_trials:
+                missing.append(
+                    f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
+                )
             continue
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
         cells.append(PanelCell(benchmark=one.benchmark, label=one.label, run=run, score=tables[-1][0]))
@@ -211,7 +274,8 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
         title=title,
         cells=tuple(cells),
         missing=tuple(missing),
-        section=panel_section(title, cells, missing=missing, draws=draws),
+        not_found=tuple(asked.not_found),
+        section=panel_section(title, cells, missing=missing, not_found=asked.not_found, draws=draws),
         run_tables=tuple(tables),
         level=level,
         grid=grid_of(asked.runs, missing=asked.missing, loaded=loaded),

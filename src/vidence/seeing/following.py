@@ -68,7 +68,9 @@ def track_shots(
     for first, end in pairwise((0, *video.cuts, len(video.times_s))):
         here = (detections.frame_indices >= first) & (detections.frame_indices < end)
         if finds_parts:
-            is_out = out_of_scale(detections.part(here), height_px=video.height_px)
+            is_out = out_of_scale(
+                detections.part(here), height_px=video.height_px, looks_per_s=_rate(video.times_s[looked])
+            )
             n_out += int(np.count_nonzero(is_out))
             here[here] = ~is_out
         found = tracker.track(
@@ -84,6 +86,12 @@ def track_shots(
             limbs += parts
         tracks += mine
     return ShotTracks(raw_ids=tuple(raw_ids), tracks=tuple(tracks), parts=tuple(limbs), n_out_of_scale=n_out)
+
+
+def _rate(times_s: NDArray[np.float64]) -> float:
+    """How many of these times there are in a second."""
+    last_s = float(times_s[-1] - times_s[0]) if len(times_s) else 0.0
+    return (len(times_s) - 1) / last_s if last_s > 0 else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

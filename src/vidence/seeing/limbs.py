@@ -76,7 +76,8 @@ def _boxes_at(track: Track, frames: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 _SURE: Final = 0.9
-_FEWEST: Final = 100  # sure boxes; a line through fewer says little
+_LEAST_S: Final = 10 / 3  # that sure boxes last together; a line through fewer says little
+_FEWEST: Final = 20  # of them, however seldom somebody looks
 _NEAR: Final = 0.35  # of the logarithm: boxes farther from the line do not shape it
 _N_FITS: Final = 10
 _MOST_SPREAD: Final = 0.1  # of the logarithm, in the median
@@ -84,15 +85,16 @@ _FACTOR: Final = 2.0
 _EDGE_PX: Final = 2.0
 
 
-def out_of_scale(detections: Detections, *, height_px: int) -> NDArray[np.bool_]:
+def out_of_scale(detections: Detections, *, height_px: int, looks_per_s: float) -> NDArray[np.bool_]:
     """Which boxes are twice as high as people are where they stand, or half as high; shape (n,).
 
     How high people are is a straight line over the lower edge of the box, fitted to those boxes that are
-    sure (0.9) and wholly in the frame. Where fewer than 100 are, or where half of them are more than a tenth
-    off the line (the camera moves, or the ground is not flat), nothing is said of any box; nor is it of boxes
-    that are sure themselves, of boxes that the upper or the lower edge of the frame cuts, and of boxes whose
-    lower edge is farther from those of the fitted ones than these are from each other: somebody who stands
-    still does not tell how high people are far behind.
+    sure (0.9) and wholly in the frame. Where these are fewer than are found of one person in 3.3 seconds (100
+    at 30 looks a second, 20 at least), or where half of them are more than a tenth off the line (the camera
+    moves, or the ground is not flat), nothing is said of any box. Nor is it of boxes that are sure
+    themselves, of boxes that the upper or the lower edge of the frame cuts, and of boxes whose lower edge is
+    farther from those of the fitted ones than these are from each other: somebody who stands still does not
+    tell how high people are far behind.
 
     Source: the geometry is that of Hoiem et al. 2006 (Putting Objects in Perspective).
     Departs: they estimate the horizon and the height of the camera from a prior, too.
@@ -103,7 +105,8 @@ def out_of_scale(detections: Detections, *, height_px: int) -> NDArray[np.bool_]
     is_whole = (boxes[:, 1] > _EDGE_PX) & (feet < height_px - _EDGE_PX) & (heights > 0)
     is_sure = detections.confidences >= _SURE
     shaping = is_whole & is_sure
-    if np.count_nonzero(shaping) < _FEWEST:
+    fewest = max(_FEWEST, round(_LEAST_S * looks_per_s))
+    if np.count_nonzero(shaping) < fewest:
         return nothing
     near = shaping
     for _ in range(_N_FITS):
@@ -113,7 +116,7 @@ def out_of_scale(detections: Detections, *, height_px: int) -> NDArray[np.bool_]
         known = (expected >= 1) & (heights > 0)
         off[known] = np.abs(np.log(heights[known] / expected[known]))
         near = shaping & (off < _NEAR)
-        if np.count_nonzero(near) < _FEWEST:
+        if np.count_nonzero(near) < fewest:
             return nothing
     if np.median(off[shaping]) > _MOST_SPREAD:
         return nothing

@@ -175,3 +175,16 @@ def test_rows_say_in_the_layout_what_frames_do_not():
 def test_the_file_of_a_panel_has_no_other_fields():
     with pytest.raises(msgspec.ValidationError, match="unknown field `frames`"):
         msgspec.convert({"benchmarks": [], "models": [], "frames": 3}, PanelFile)
+
+
+def test_a_condition_changes_options_of_every_model():
+    made = panel(
+        models=(PanelModel(model="gemini:g?thinking_budget=1&structured=off", name="g"),),
+        conditions=tuple(Condition(name=str(n), options={"thinking_budget": n}) for n in (1024, 2048)),
+    )
+    assert [run.plan.model for run in runs_of(made)] == [
+        "gemini:g?thinking_budget=1024&structured=off",
+        "gemini:g?thinking_budget=2048&structured=off",
+    ]
+    with pytest.raises(UsageError, match="the option base_url of a condition"):
+        runs_of(panel(conditions=(Condition(name="x", options={"base_url": "http://h?a"}),)))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -127,3 +128,41 @@ def test_strata_without_a_number_of_questions_are_refused() -> None:
         plan(sample_by="level=3", sample_videos=2)
     with pytest.raises(UsageError, match="no question has the tag 'tusk'; tags are: level"):
         drawn(items(), plan(sample=5, strata="tusk"))
+
+
+# --------------------------------------------------------------------------- questions without the tag
+
+
+def some_untagged() -> list[Item]:
+    return [
+        msgspec.structs.replace(item, tags={} if i % 5 == 0 else item.tags) for i, item in enumerate(items())
+    ]
+
+
+def test_questions_without_the_tag_are_left_out_and_counted_where_nothing_is_said() -> None:
+    kept, (note,) = drawn(some_untagged(), plan(sample=40, strata="level"))
+    assert all("level" in item.tags for item in kept)
+    assert "none of 20 without the tag" in note
+
+
+@pytest.mark.parametrize(
+    "sample", [{"sample": 40, "strata": "level"}, {"sample_by": "level=5"}], ids=["shares", "each"]
+)
+def test_questions_without_the_tag_can_be_a_stratum_of_their_own_or_be_refused(sample) -> None:
+    asked = plan(**sample, strata_missing="keep")
+    kept, (note,) = drawn(some_untagged(), asked)
+    untagged = [item for item in kept if not item.tags]
+    assert len(untagged) == (8 if "strata" in sample else 5)  # 20 of 100 are untagged, 40 are asked
+    assert "(none): " in note
+    assert "without the tag" not in note
+    met = {one.value: (one.n, one.n_sampled) for one in strata_met(some_untagged(), kept, asked)}
+    assert met["(none)"] == (20, len(untagged))
+    with pytest.raises(UsageError, match="20 of 100 questions lack the tag 'level'"):
+        drawn(some_untagged(), plan(**sample, strata_missing="refuse"))
+    whole = drawn(items(), plan(**sample))
+    assert drawn(items(), plan(**sample, strata_missing="refuse")) == whole
+
+
+def test_another_word_is_refused() -> None:
+    with pytest.raises(UsageError, match="strata_missing is 'drop'"):
+        plan(strata_missing="drop")

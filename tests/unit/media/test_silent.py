@@ -1,6 +1,7 @@
 """Files without their sound."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import av
@@ -28,7 +29,7 @@ def pictures(path: Path) -> list[tuple[float, bytes]]:
 def test_the_pictures_stay_and_the_sound_goes(tmp_path: Path, name: str, codec: str, sound: str) -> None:
     path = write(tmp_path / name, codec=codec, sound=sound)
     before = path.read_bytes()
-    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
+    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
     assert made.is_copy
     assert made.path.parent == tmp_path / "cache" / "silent"
     assert made.path.suffix == path.suffix
@@ -38,16 +39,35 @@ def test_the_pictures_stay_and_the_sound_goes(tmp_path: Path, name: str, codec: 
     assert pictures(made.path) == pictures(path)
     assert made.digest == digest(made.path) != digest(path)
     assert path.read_bytes() == before
-    again = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
-    elsewhere = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "other")
+    again = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
+    elsewhere = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "other", max_bytes=2**30)
     assert again == made
     assert elsewhere.digest == made.digest
-    assert [one.name for one in made.path.parent.iterdir()] == [made.path.name]
+    assert {one.name for one in made.path.parent.iterdir()} == {made.path.name, "written"}
+
+
+def test_copies_are_bounded_and_none_goes_that_may_still_be_sent(tmp_path: Path) -> None:
+    cache, hour_ns = tmp_path / "cache", 3_600_000_000_000
+
+    def made(number: int) -> Path:
+        path = tmp_path / f"{number}.mkv"
+        if not path.exists():
+            write(path, codec="mpeg4", sound="aac", n_frames=number)
+        return without_sound(path, content_hash=digest(path), cache_root=cache, max_bytes=0).path
+
+    copies = [made(number) for number in (6, 7, 8)]
+    assert all(path.exists() for path in copies)  # all are of the last hour
+    newest_ns = copies[2].stat().st_mtime_ns
+    for path in copies[:2]:
+        os.utime(path, ns=(newest_ns, newest_ns - 2 * hour_ns))
+    assert made(7).stat().st_mtime_ns >= newest_ns  # used, so that it stays
+    made(9)
+    assert [path.exists() for path in copies] == [False, True, True]
 
 
 def test_a_file_without_sound_is_sent_itself(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mp4", codec="mpeg4", sound=None)
-    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache")
+    made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
     assert (made.path, made.digest, made.is_copy) == (path, digest(path), False)
     assert not (tmp_path / "cache").exists()
 
@@ -56,4 +76,4 @@ def test_what_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     path.write_bytes(b"no video")
     with pytest.raises(MediaError, match=r"the sound of .*a\.mp4 cannot be left out: .*--audio keep"):
-        without_sound(path, content_hash="0" * 64, cache_root=tmp_path)
+        without_sound(path, content_hash="0" * 64, cache_root=tmp_path, max_bytes=2**30)

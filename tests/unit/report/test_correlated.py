@@ -194,7 +194,7 @@ def test_every_form_has_the_same_figures(four, tmp_path):
     rho = whole["correlated"]["coefficients"][0]
     assert rho["found"]["value"] == found.coefficients[0].found.value
     assert whole["sentences"] == list(sentences(found))
-    write_correlation_page(found, tmp_path / "p.html", settings={"x": "kind=easy"})
+    write_correlation_page(found, tables(found), tmp_path / "p.html", settings={"x": "kind=easy"})
     text = (tmp_path / "p.html").read_text()
     assert "Parts of the points" in text
     assert "kind=easy" in text

@@ -1,6 +1,7 @@
 """Limbs that were taken for people, and boxes whose size does not fit their place."""
 
 import numpy as np
+import pytest
 
 from subjects.tracks import track, walk
 from vidence.seeing.limbs import out_of_scale, without_parts
@@ -90,11 +91,11 @@ def street(n=200, *, slope=0.25, start=20.0, noise=0.05):
     return feet, (start + slope * feet) * np.exp(rng.normal(0, noise, n))
 
 
-def judged(more, *, sure=0.5, height_px=HEIGHT, **how):
+def judged(more, *, sure=0.5, height_px=HEIGHT, looks_per_s=30.0, **how):
     feet, heights = street(**how)
     extra_feet, extra_heights = zip(*more, strict=True)
     found = seen([*feet, *extra_feet], [*heights, *extra_heights], [0.95] * len(feet) + [sure] * len(more))
-    is_out = out_of_scale(found, height_px=height_px)
+    is_out = out_of_scale(found, height_px=height_px, looks_per_s=looks_per_s)
     assert not is_out[: len(feet)].any()
     return is_out[len(feet) :].tolist()
 
@@ -125,10 +126,16 @@ def test_nothing_is_said_of_few_boxes_or_where_sizes_do_not_follow_the_place():
     assert judged([(400, 500)], noise=0.4) == [False]
 
 
+@pytest.mark.parametrize(("looks_per_s", "n"), [(60.0, 200), (30.0, 100), (10.0, 33), (3.0, 20), (0.0, 20)])
+def test_so_many_seconds_of_sure_boxes_are_enough_however_often_somebody_looks(looks_per_s, n):
+    assert judged([(400, 260)], n=n, looks_per_s=looks_per_s) == [True]
+    assert judged([(400, 260)], n=n - 1, looks_per_s=looks_per_s) == [False]
+
+
 def test_all_at_one_place_have_one_height():
     feet = np.full(150, 400.0)
     found = seen([*feet, 400], [*(100 + np.arange(150) % 5), 300], [0.95] * 150 + [0.5])
-    assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [True]
+    assert out_of_scale(found, height_px=HEIGHT, looks_per_s=30.0).tolist() == [False] * 150 + [True]
 
 
 def test_who_stands_still_does_not_tell_how_high_people_are_far_behind():
@@ -136,8 +143,8 @@ def test_who_stands_still_does_not_tell_how_high_people_are_far_behind():
     feet, heights = 300 + rng.normal(0, 5, 150), 200 + rng.normal(0, 4, 150)
     # Somebody 70 px high: far behind the one who stands, and beside.
     found = seen([*feet, 220, 300], [*heights, 70, 70], [0.95] * 150 + [0.5, 0.5])
-    assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [False, True]
+    assert out_of_scale(found, height_px=HEIGHT, looks_per_s=30.0).tolist() == [False] * 150 + [False, True]
 
 
 def test_no_boxes():
-    assert out_of_scale(seen([], [], []), height_px=HEIGHT).tolist() == []
+    assert out_of_scale(seen([], [], []), height_px=HEIGHT, looks_per_s=30.0).tolist() == []

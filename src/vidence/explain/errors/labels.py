@@ -12,6 +12,7 @@ from vidence.explain.errors.packet import Drawn, Packet, Shown, read_jsonl, rows
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Record
 from vidence.tables.export import csv_text
+from vidence.tables.table import several
 
 By: TypeAlias = Literal["person", "model", "diagnostic"]
 Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
@@ -205,7 +206,8 @@ def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy)
         more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
         listed = "\n".join(faults[:_MOST_FAULTS])
         raise DataError(
-            f"{path}: {len(faults)} lines cannot be used, and nothing was taken over\n{listed}{more}"
+            f"{path}: {several(len(faults), 'line')} cannot be used, and nothing was taken over\n"
+            f"{listed}{more}"
         )
     return tuple(label for _, label in found.values())
 

@@ -158,10 +158,8 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
     for run, own in runs.items():
         wrong = [item_id for item_id, one in own.items() if one.standing == "wrong"]
         if len(wrong) < n:
-            raise UsageError(
-                f"{run} has {len(wrong)} wrong replies, {n} are to be drawn of each run; "
-                f"say --wrong {len(wrong)} at most"
-            )
+            most = f"say --wrong {len(wrong)} at most" if wrong else "leave this run out"
+            raise UsageError(f"{run} has {len(wrong)} wrong replies, {n} are to be drawn of each run; {most}")
         drawn[run] = tuple(_ranked(wrong, f"wrong/{seed}/{run}")[:n])
     return drawn
 

@@ -15,6 +15,11 @@ Tables: TypeAlias = tuple[str, ...]
 ASKED: Final = "tasks"
 """The name of the model that tasks ask."""
 NO_FILE: Final = "the file of the video"
+CARD_WRITER: Final = "model or file in [cards]"
+SCENE_WRITER: Final = "model in [scenes]"
+TASK_WRITER: Final = f"{ASKED} in [models]"
+COUNTED: Final = "people counted in frames"
+"""What tells how many people a detector misses."""
 _MOST_NAMED: Final = 6
 
 # The setting that decides about a reason for which something was dropped.
@@ -46,6 +51,7 @@ DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
         "not-told-apart": "[tasks.NAME.options] alike",
         "over-per-video": "[tasks.NAME] per_video",
         "over-total": "[tasks.NAME] total",
+        "recall-not-known": "[tracking] counted or labelled, or [[sources]] tracks,",
         "shot-too-short": "[tasks.NAME.options] shortest_s",
         "solved-blind": "[gates.text_only] at_least",
         "solved-one-frame": "[gates.one_frame] suffice",
@@ -105,11 +111,11 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
         found.append("[cards]")
     step = config.cards
     if part in ("a_cards", "b_cards") and step and not (step.model or step.file or rule.cards):
-        found.append("model or file in [cards]")
+        found.append(CARD_WRITER)
     if part in ("shots", "scene_cards") and config.shots is None:
         found.append("[shots]")
     if part == "scene_cards" and not rule.scene_cards and (config.scenes is None or not config.scenes.model):
-        found.append("[scenes]" if config.scenes is None else "model in [scenes]")
+        found.append("[scenes]" if config.scenes is None else SCENE_WRITER)
     return tuple(found)
 
 
@@ -117,8 +123,20 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     """What must be added so that a task can ask about a source; nothing where it can."""
     found = [one for part in task.needs for one in tables_for(part, source, config)]
     if getattr(task, "asks", False) and ASKED not in config.models:
-        found.append(f"{ASKED} in [models]")
+        found.append(TASK_WRITER)
+    if source.file is not None and wants_recall(task, source) and not _can_know_recall(config):
+        found.append(COUNTED)
     return tuple(dict.fromkeys(found))
+
+
+def wants_recall(task: Task, source: Source) -> bool:
+    """Whether a task counts people of a source whom a detector is to find."""
+    return bool(getattr(task, "wants_recall", False)) and not source.rule.tracks
+
+
+def _can_know_recall(config: HerbenchConfig) -> bool:
+    rules = config.tracking
+    return rules is not None and bool(rules.counted or rules.labelled or rules.reviewed)
 
 
 def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:

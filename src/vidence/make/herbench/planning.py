@@ -1,18 +1,29 @@
 """What a configuration can give before anything is made: how many questions at most, and what it lacks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, UnknownNameError
 from vidence.make.cards.card_files import read_cards
+from vidence.make.cards.correction_files import read_verdicts
 from vidence.make.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import HerbenchConfig
+from vidence.make.herbench.counting import read_counts
 from vidence.make.herbench.drafting import TaskOrder
-from vidence.make.herbench.hints import Tables, additions, lacked_by_all, lacks, listed, named
+from vidence.make.herbench.hints import (
+    Tables,
+    additions,
+    lacked_by_all,
+    lacks,
+    listed,
+    named,
+    wants_recall,
+)
+from vidence.make.herbench.lines import lines_that_add
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources
@@ -20,6 +31,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
 from vidence.make.tasks.candidates import LEAST_EVIDENCE
+from vidence.seeing.recall import LEAST_POOLED
 from vidence.tables.table import Table, several
 
 _PEOPLE = ("a_cards", "b_cards")
@@ -55,7 +67,8 @@ def foresee(
         DataError: a file of cards that is not there or cannot be used.
     """
     _check_names(config)
-    tasks = [_outlook(order, found.sources, config, root=root) for order in orders]
+    counted = _counted_videos(config, found, root=root)
+    tasks = [_outlook(order, found.sources, config, counted=counted, root=root) for order in orders]
     able = [one for one in tasks if one.most]
     most = sum(one.most for one in able)
     said = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
@@ -69,6 +82,7 @@ def foresee(
     said += (f"Note: {note}." for note in found.remarks)
     if config.review is not None and able:
         said.append(review_words(config.review))
+    said += lines_that_add((one.lacks for one in tasks if not one.most), config, path=path)
     return Outlook(sentences=tuple(said), tables=(_table(tasks),), can_make=bool(able))
 
 
@@ -84,7 +98,12 @@ def _check_names(config: HerbenchConfig) -> None:
 
 
 def _outlook(
-    order: TaskOrder, sources: Sequence[Source], config: HerbenchConfig, *, root: Path
+    order: TaskOrder,
+    sources: Sequence[Source],
+    config: HerbenchConfig,
+    *,
+    counted: Collection[str],
+    root: Path,
 ) -> TaskOutlook:
     task, rules = order.task, order.rules
     able = [
@@ -93,11 +112,12 @@ def _outlook(
         if not lacks(task, one, config)
         and _has_enough_events(order, one)
         and _has_cards(order, one, config, root=root)
+        and _knows_recall(order, one, config, counted=counted, root=root)
     ]
     most = len(able) * rules.per_video
     missing = lacked_by_all(task, sources, config)
     if not able and not missing and sources:
-        missing = _too_little(order)
+        missing = _too_little(order, config)
     return TaskOutlook(
         code=task.code,
         n_videos=len(able),
@@ -130,11 +150,44 @@ def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root
         raise DataError(f"the cards of the video {video_id}: {error}") from error
 
 
-def _too_little(order: TaskOrder) -> Tables:
+def _counted_videos(config: HerbenchConfig, found: Sources, *, root: Path) -> Collection[str]:
+    """The videos in which somebody has counted people; nothing where the file is still to be written."""
+    pattern = "" if config.tracking is None else config.tracking.counted
+    if not pattern or not (root / pattern).exists():
+        return ()
+    known = {*found.taken, *(one.video.video_id for one in found.sources)}
+    return {row.video_id for row in read_counts(root / pattern, videos=known) if row.n_people}
+
+
+def _knows_recall(
+    order: TaskOrder, source: Source, config: HerbenchConfig, *, counted: Collection[str], root: Path
+) -> bool:
+    """Whether it is known how many people are missed, or nobody is, or the task does not ask."""
+    rules, video_id = config.tracking, source.video.video_id
+    if rules is None or not wants_recall(order.task, source):
+        return True
+    if video_id in counted or len(counted) >= LEAST_POOLED:
+        return True
+    labelled = source.beside(rules.labelled.removeprefix("mot:"), root)
+    if labelled is not None and labelled.is_file():
+        return True
+    reviewed = source.beside(rules.reviewed, root)
+    if reviewed is None or not reviewed.is_file():
+        return False
+    others = () if VIDEO_ID in rules.reviewed else None
+    return bool(read_verdicts(reviewed, video_id, others=others).all_at)
+
+
+def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
     if "events" in order.task.needs:
         return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
     kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
-    return (f"{kinds} in the files of cards",)
+    if kinds:
+        return (f"{kinds} in the files of cards",)
+    rules = config.tracking
+    if rules is None or not rules.counted:
+        return ("people marked in frames (labelled), or a verdict on everybody (reviewed)",)
+    return (f"numbers of people in {rules.counted}",)
 
 
 def _sources_words(found: Sources) -> str:

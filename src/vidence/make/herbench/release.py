@@ -268,8 +268,8 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
     extra |= {VERDICTS_FILE: as_lines(gated.verdicts), **dict(reviewing.extra)}
     files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
     folder = work.out / RELEASE / f"{config.name}-{rules.version}"
-    is_new = write_release(files, folder)
-    said = f"Release {folder}: {len(questions):,} questions" + ("." if is_new else ", as it was.")
+    write_release(files, folder)
+    said = f"Release {folder}: {len(questions):,} questions."
     return replace(
         reviewing,
         questions=questions,

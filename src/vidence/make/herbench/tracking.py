@@ -212,8 +212,9 @@ class _Watcher:
         if one.source.rule.tracks and (found.verdicts or found.all_at):
             raise DataError(
                 f"{path} has verdicts on the tracks of {one.video_id}, which people gave "
-                f"({one.source.rule.tracks}) and which are taken as they are; correct them there, and leave "
-                "these verdicts out"
+                f"({one.source.rule.tracks}) and which are taken as they are; leave these verdicts out, "
+                "and correct the lines there: delete those of a phantom, write 0 in column seven to drop "
+                "somebody, another id from the frame of a switch on, and one id for tracks to be merged"
             )
         return found
 
@@ -261,7 +262,7 @@ class _Watcher:
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
         given = self._given(one)
         maker = tracker.identity if given is None else given.identity
-        stage = Stage(name=STAGE, kind=Tracks, version=11, settings=[maker, rules.of_tracks, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=12, settings=[maker, rules.of_tracks, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         verdicts = self._verdicts(one)
         if verdicts.verdicts:

@@ -26,7 +26,7 @@ from vidence.make.pipeline.session import (
     Session,
     check_until,
 )
-from vidence.media.whole import write_whole
+from vidence.media.whole import remove_leftovers, write_whole
 from vidence.records import Record
 
 NAME, VERSION = "actpld", 2
@@ -86,6 +86,7 @@ class ActpldMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         return _Build(
             config=read,
             root=config.parent,

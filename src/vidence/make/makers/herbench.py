@@ -104,7 +104,8 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     hints: tuple[str, ...] = ()
     if work.reaches("questions"):
         hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
-    sentences = (*_sentences(work, len(questions)), *hints, *seen.sentences)
+    said = f"{len(questions):,} questions about the sources that could be used."
+    sentences = (said, *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
@@ -112,7 +113,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         folder=work.out,
         account=account,
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
-        sentences=sentences,
+        sentences=(said, *_spent(work), *hints, *seen.sentences),
         tables=seen.tables,
         is_empty=work.reaches("questions") and not questions,
     )
@@ -140,13 +141,13 @@ def _hints(
     return (*additions(lacking), *others)
 
 
-def _sentences(work: HerbenchSession, n_questions: int) -> list[str]:
+def _spent(work: HerbenchSession) -> tuple[str, ...]:
+    """What this session asked of models; not in the report, which is the same however often it is made."""
     spent = work.models.spent
-    said = [f"{n_questions:,} questions about the sources that could be used."]
-    if spent.n_asked or spent.n_remembered:
-        money = f", {spent.cost:.4f} US dollars" if spent.cost else ""
-        said.append(f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.")
-    return said
+    if not (spent.n_asked or spent.n_remembered):
+        return ()
+    money = f", {spent.cost:.4f} US dollars" if spent.cost else ""
+    return (f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.",)
 
 
 def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ...]:

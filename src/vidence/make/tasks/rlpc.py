@@ -148,6 +148,11 @@ class Rlpc(ComputedTask):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
+    @property
+    def wants_recall(self) -> bool:
+        """Whether people whom a detector found are counted only where its recall is known."""
+        return self._settings.count != PAPER
+
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:

@@ -1,4 +1,4 @@
-"""Scores over budgets of frames: each model's curve, its neighbours in pairs, its trend."""
+"""Scores over budgets of frames or of thinking: each model's curve, its neighbours in pairs, its trend."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.explain.diagnostics import budgets as swept
 from vidence.records import Estimate, Record
@@ -17,6 +18,9 @@ from vidence.statistics.paired import holm
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.table import Line, Measure, Table, count, number, tabulate
 
+FRAMES, TOKENS = "frames", "max_tokens"
+_WORDS = {FRAMES: ("numbers of frames", "n_frames"), TOKENS: ("limits of replies", "max_tokens")}
+
 
 class Settings(Record):
     """Options of the view."""
@@ -24,11 +28,17 @@ class Settings(Record):
     by: Annotated[
         Literal["", "evidence"], Meta(description="evidence: by the number of pieces, too (2-3, 4-5, 6+)")
     ] = ""
+    over: Annotated[
+        str,
+        Meta(
+            description="what is budgeted: frames, max_tokens, or an option of the model, as thinking_budget"
+        ),
+    ] = FRAMES
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Curve:
-    """One model on one benchmark over budgets of frames; `amounts` are by the names of the conditions."""
+    """One model on one benchmark over budgets; `amounts` are by their texts."""
 
     benchmark: str
     model: str
@@ -42,10 +52,10 @@ class _Curve:
 
 
 class Budgets:
-    """Runs of one model that differ in the number of frames, on the same questions.
+    """Runs of one model that differ in a budget, of frames where nothing else is said, on the same questions.
 
-    Neighbours are compared in pairs, and the trend is the slope over the logarithm of the number of
-    frames; both are adjusted over all models.
+    Neighbours are compared in pairs, and the trend is the slope over the logarithm of the budget; both are
+    adjusted over all models.
 
     Source: HumanPCR, figure 6; PerceptionComp, table 3.
     Departs: tests and intervals are ours.
@@ -62,14 +72,17 @@ class Budgets:
         Raises:
             UsageError: no model was asked with several budgets on the same questions.
         """
-        curves = [curve for curve in _curves(grid.scored) for curve in self._parts(curve)]
+        over = self.settings.over
+        curves = [curve for curve in _curves(grid.scored, over) for curve in self._parts(curve)]
         if not curves:
+            what, how = _WORDS.get(over, (f"values of {over}", f"options = {{ {over} = N }}"))
             raise UsageError(
-                "no model of the panel was asked with several numbers of frames on the same questions; make "
-                "conditions that differ in n_frames"
+                f"no model of the panel was asked with several {what} on the same questions; make "
+                f"conditions that differ in {how}"
             )
-        figures = [_figure(some, draws=draws) for some in _together(curves)]
-        return (*figures, _neighbours(curves, draws=draws), _trends(curves, draws=draws))
+        figures = [_figure(some, over=over, draws=draws) for some in _together(curves)]
+        neighbours = _neighbours(curves, over=over, draws=draws)
+        return (*figures, neighbours, _trends(curves, over=over, draws=draws))
 
     def _parts(self, curve: _Curve) -> list[_Curve]:
         """The curve, and those of its questions by pieces of evidence."""
@@ -98,13 +111,29 @@ def create(settings: Settings) -> PanelView:
     return Budgets(settings)
 
 
-def _curves(cells: tuple[GridCell, ...]) -> list[_Curve]:
+def _amount(cell: GridCell, over: str) -> float | None:
+    """The budget of a run; None where it has none, or it is no number."""
+    plan = cell.run.plan
+    if over == FRAMES:
+        return plan.n_frames
+    if over == TOKENS:
+        return plan.sampling.max_tokens
+    text = parse_spec(plan.model).options.get(over, "")
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _curves(cells: tuple[GridCell, ...], over: str) -> list[_Curve]:
     found = []
-    for some in by_benchmark(cells, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{c.model}").values():
-        at = {cell.run.plan.n_frames: cell for cell in some}
+    budgeted = [cell for cell in cells if _amount(cell, over) is not None]
+    for some in by_benchmark(budgeted, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{c.model}").values():
+        at = {amount: cell for cell in some if (amount := _amount(cell, over)) is not None}
         if len(at) < 2 or len(at) < len(some):
             continue  # conditions that differ in something else would be taken for budgets
-        named = {str(n): at[n] for n in sorted(at)}
+        named = {f"{n:.15g}": at[n] for n in sorted(at)}
         if (lineup := Lineup.of(named)) is not None:
             first = some[0]
             amounts = {name: float(name) for name in named}
@@ -122,7 +151,7 @@ def _together(curves: list[_Curve]) -> list[list[_Curve]]:
     return list(found.values())
 
 
-def _figure(curves: list[_Curve], *, draws: Draws) -> Chart:
+def _figure(curves: list[_Curve], *, over: str, draws: Draws) -> Chart:
     """The curves of all models on the questions of one group."""
     title = ", ".join(filter(None, (curves[0].benchmark, curves[0].group)))
     series = tuple(
@@ -137,18 +166,18 @@ def _figure(curves: list[_Curve], *, draws: Draws) -> Chart:
     )
     return Chart(
         name=f"budgets:{title}",
-        title=f"{title}: score and number of frames",
-        x_title="frames",
+        title=f"{title}: score and {'number of frames' if over == FRAMES else over}",
+        x_title=over,
         y_title="accuracy",
         series=series,
-        is_log=True,
+        is_log=all(point.x > 0 for one in series for point in one.points),
     )
 
 
-def _neighbours(curves: list[_Curve], *, draws: Draws) -> Table:
+def _neighbours(curves: list[_Curve], *, over: str, draws: Draws) -> Table:
     some = [
         Versus(
-            label=f"{curve.label}: {more} less {less} frames",
+            label=f"{curve.label}: {more} less {less} {over}",
             detail=curve.benchmark,
             found=curve.lineup.versus(more, less, level=draws.level),
         )
@@ -158,7 +187,7 @@ def _neighbours(curves: list[_Curve], *, draws: Draws) -> Table:
     return differences("budgets-neighbours", "Each budget less the one below", some, draws=draws)
 
 
-def _trends(curves: list[_Curve], *, draws: Draws) -> Table:
+def _trends(curves: list[_Curve], *, over: str, draws: Draws) -> Table:
     slopes = []
     for curve in curves:
         logs = {name: math.log2(max(n, 1.0)) for name, n in curve.amounts.items()}
@@ -167,11 +196,13 @@ def _trends(curves: list[_Curve], *, draws: Draws) -> Table:
     measures: tuple[Measure[tuple[Estimate, float]], ...] = (
         count("questions", lambda one: one[0].n),
         number("slope", lambda one: one[0], "points per doubling", kind="difference"),
-        number("p_holm", lambda one: one[1], "p (Holm)", kind="p", note="of no linear trend over log frames"),
+        number(
+            "p_holm", lambda one: one[1], "p (Holm)", kind="p", note=f"of no linear trend over log {over}"
+        ),
     )
     return tabulate(
         "budgets-trend",
-        "Trend over the logarithm of the number of frames",
+        f"Trend over the logarithm of {'the number of frames' if over == FRAMES else over}",
         label="model",
         rows=(
             Line(f"curve:{i}", curve.label, (slope, p), detail=curve.benchmark)

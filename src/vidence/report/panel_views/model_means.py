@@ -1,6 +1,5 @@
 """Means over the models: how hard the parts of a benchmark are for all of them together."""
 
-import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -8,15 +7,13 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Record
+from vidence.records import Record
+from vidence.report.over_models import over_models
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import ANSWERED, Aggregate, Draws, natural_order
-from vidence.statistics.intervals import quantile
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table
-
-LEAST_MODELS = 3  # of which an interval is told
 
 
 class Settings(Record):
@@ -121,26 +118,3 @@ def _means(cells: Sequence[GridCell], tags: tuple[str, str]) -> dict[tuple[str, 
 
 def _plain(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
-
-
-def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
-    """The mean of one value for each model, with Student's interval; None without values."""
-    n = len(values)
-    if not n:
-        return None
-    mean = float(np.mean(values))
-    low = high = math.nan
-    reason = f"too few models ({n})" if n < LEAST_MODELS else ""
-    if not reason:
-        half = quantile(n - 1, level) * float(np.std(values, ddof=1)) / math.sqrt(n)
-        low, high = max(0.0, mean - half), min(1.0, mean + half)
-    return Estimate(
-        value=mean,
-        low=low,
-        high=high,
-        level=level,
-        n=n,
-        n_clusters=n,
-        method="mean over models, Student's t" if not reason else f"mean over models; no interval: {reason}",
-        reason=reason,
-    )

@@ -36,7 +36,9 @@ Place = tuple[str, str]  # model and condition
 class Settings(Record):
     """Options of the view."""
 
-    by: Annotated[str, Meta(description="a tag: a matrix of its values by models, such as by=task")] = ""
+    by: Annotated[
+        tuple[str, ...], Meta(description="tags: for each a matrix of its values by models, such as by=task")
+    ] = ()
     where: Annotated[str, Meta(description="TAG=VALUE of the questions of the matrix")] = ""
 
     def __post_init__(self) -> None:
@@ -193,26 +195,26 @@ class _Best:
 
 
 def matrices(grid: Grid, settings: Settings, *, draws: Draws) -> tuple[Table, ...]:
-    """For each benchmark a row for each value of a tag, a column for each model and condition.
+    """For each tag and benchmark a row for each of its values, a column for each model and condition.
 
     Raises:
-        UsageError: no question has the tag.
+        UsageError: no question has one of the tags.
     """
     made, (tag, _, value) = list[Table](), settings.where.partition("=")
-    for cells in together(grid.scored):
-        rows: dict[Place, list[Sequence[ResultRow]]] = {}
-        for cell in cells:
-            kept = chosen(cell.run.rows, {tag: (value,)} if tag else {})
-            if any(settings.by in row.item.tags for row in kept):
-                rows.setdefault(cell.row, []).append(kept)
-        if rows:
-            labels = {cell.row: cell.label for cell in cells}
-            made.append(_matrix(_title(cells), rows, labels, by=settings.by, draws=draws))
-    if not made:
-        of = f" where {settings.where}" if tag else ""
-        raise UsageError(
-            f"no question of the panel{of} has the tag {settings.by!r}; `vidence report` lists tags"
-        )
+    for by in settings.by:
+        n_before = len(made)
+        for cells in together(grid.scored):
+            rows: dict[Place, list[Sequence[ResultRow]]] = {}
+            for cell in cells:
+                kept = chosen(cell.run.rows, {tag: (value,)} if tag else {})
+                if any(by in row.item.tags for row in kept):
+                    rows.setdefault(cell.row, []).append(kept)
+            if rows:
+                labels = {cell.row: cell.label for cell in cells}
+                made.append(_matrix(_title(cells), rows, labels, by=by, draws=draws))
+        if len(made) == n_before:
+            of = f" where {settings.where}" if tag else ""
+            raise UsageError(f"no question of the panel{of} has the tag {by!r}; `vidence report` lists tags")
     return tuple(made)
 
 

@@ -5,13 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from subjects.simulated import Simulated, drive
+from subjects.simulated import Simulated, drive, examined, told, value
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.own_reasoning import OwnReasoningFinding, log_of, matched
-from vidence.records import Estimate, Item, Media, Reply
-from vidence.tables.table import Table
+from vidence.records import Item, Media, Reply
 
 N = 600
 LETTERS = "ABCDE"
@@ -44,21 +43,6 @@ def answers(stated: str, reasoned: str) -> Callable[[Ask], Reply]:
     return reply
 
 
-def examined(asked: Item, how: Callable[[Ask], Reply], **options: str) -> Examined:
-    subject = Simulated(asked, {"plan": (0.0, 1.0)})
-    return Examined(item=asked, finding=drive(diagnostic(**options).examine(subject), how).made)
-
-
-def told(found: list[Examined], **options: str) -> dict[str, Table]:
-    made = diagnostic(**options).summarise(found, rng=np.random.default_rng(0), level=0.95)
-    return {one.name: one for one in made if isinstance(one, Table)}
-
-
-def value(table: Table, row: str, column: str) -> float:
-    found = table.value(row, column)
-    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
-
-
 def test_whoever_matches_sees_words_and_choices_and_neither_the_answer_nor_the_key() -> None:
     driven = drive(
         diagnostic(matcher="openai:m").examine(Simulated(item(), {"plan": (0.0,)})), answers("B", "C")
@@ -79,8 +63,8 @@ def test_a_planted_rate_of_stating_another_answer_is_recovered() -> None:
         reasoned = asked.answer if rng.random() < 0.6 else others[int(rng.integers(4))]
         slips = [one for one in LETTERS if one != reasoned]
         stated = slips[int(rng.integers(4))] if rng.random() < 0.3 else reasoned
-        found.append(examined(asked, answers(stated, reasoned)))
-    tables = told(found)
+        found.append(examined(diagnostic(), asked, answers(stated, reasoned)))
+    tables = told(diagnostic(), found)
     stated_share = tables["own-reasoning"].estimate("all", "another")
     assert stated_share is not None
     assert stated_share.low <= 0.3 <= stated_share.high
@@ -109,7 +93,10 @@ def test_a_planted_rate_of_stating_another_answer_is_recovered() -> None:
 
 
 def test_who_states_what_it_reasons_has_no_other_and_a_constant_axis_has_no_phi() -> None:
-    tables = told([examined(one, answers(one.answer, one.answer)) for one in map(item, range(6))])
+    tables = told(
+        diagnostic(),
+        [examined(diagnostic(), one, answers(one.answer, one.answer)) for one in map(item, range(6))],
+    )
     assert value(tables["own-reasoning"], "all", "own") == 1.0
     assert value(tables["own-reasoning"], "wrong", "questions") == 0
     assert tables["agreement"].value("phi", "value") is None
@@ -125,11 +112,13 @@ def test_who_states_what_it_reasons_has_no_other_and_a_constant_axis_has_no_phi(
     ],
 )
 def test_what_cannot_be_matched_is_left_out_and_counted(says: Reply, fate: str) -> None:
-    one = examined(item(), lambda ask: says if ask.prompt.choices else Reply(text="I would rather not"))
+    one = examined(
+        diagnostic(), item(), lambda ask: says if ask.prompt.choices else Reply(text="I would rather not")
+    )
     assert isinstance(one.finding, OwnReasoningFinding)
     assert one.finding.fate == fate
     words = {"unanswered": "no answer", "wordless": "no words", "unmatched": "no match that could be read"}
-    headline = told([one])["own-reasoning"]
+    headline = told(diagnostic(), [one])["own-reasoning"]
     assert f"1 are not matched (1 have {words[fate]}" in headline.note
 
 
@@ -177,5 +166,5 @@ def test_the_rule_asks_nobody_and_has_its_ceiling_beside_it() -> None:
     )
     assert len(driven.asks) == 1
     assert driven.made.supports == "A"
-    tables = told([Examined(item=item(), finding=driven.made)], by="rule", ceiling="0.8")
+    tables = told(diagnostic(by="rule", ceiling="0.8"), [Examined(item=item(), finding=driven.made)])
     assert "in 80.0 % of cases under the same rule" in tables["own-reasoning"].note

@@ -5,13 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from subjects.simulated import Simulated, drive
+from subjects.simulated import Simulated, drive, examined, told, value
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.explain.diagnostics.paraphrase import ParaphraseFinding, checked, written
 from vidence.explain.planted.readers import Swayed
-from vidence.records import Estimate, Item, Media, Reply
-from vidence.tables.table import Table
+from vidence.records import Item, Media, Reply
 
 N = 300
 Answers = Callable[[Ask], str]
@@ -45,21 +44,6 @@ def says(
         return Reply(text=wordings if text.startswith("words: paraphrase") else answers(ask))
 
     return reply
-
-
-def examined(asked: Item, how: Callable[[Ask], Reply], **options: str) -> Examined:
-    subject = Simulated(asked, {"plan": (0.0, 1.0)})
-    return Examined(item=asked, finding=drive(diagnostic(**options).examine(subject), how).made)
-
-
-def told(found: list[Examined], **options: str) -> dict[str, Table]:
-    made = diagnostic(**options).summarise(found, rng=np.random.default_rng(0), level=0.95)
-    return {one.name: one for one in made if isinstance(one, Table)}
-
-
-def value(table: Table, row: str, column: str) -> float:
-    found = table.value(row, column)
-    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
 
 
 def test_a_writer_a_checker_and_as_many_answers_to_both() -> None:
@@ -97,11 +81,11 @@ def test_wordings_that_fail_the_check_are_dropped_and_counted() -> None:
             return Reply(text=next(verdicts))
         return says(lambda _: "A")(ask)
 
-    one = examined(item(), reply)
+    one = examined(diagnostic(), item(), reply)
     assert isinstance(one.finding, ParaphraseFinding)
     assert [w.fate for w in one.finding.wordings] == ["asked", "different", "unchecked"]
     assert len(one.finding.repeats) == 2
-    table = told([one])["wordings"]
+    table = told(diagnostic(), [one])["wordings"]
     assert [value(table, fate, "n") for fate in ("asked", "different", "unchecked")] == [1, 1, 1]
 
 
@@ -109,7 +93,7 @@ def test_a_question_without_a_wording_is_left_out_and_not_asked() -> None:
     subject = Simulated(item(), {"plan": (0.0, 1.0)})
     driven = drive(diagnostic().examine(subject), says(lambda _: "A", check="different"))
     assert len(driven.rounds) == 2
-    headline = told([Examined(item=item(), finding=driven.made)])["paraphrase"]
+    headline = told(diagnostic(), [Examined(item=item(), finding=driven.made)])["paraphrase"]
     assert "1 have no wording that passed the check" in headline.note
 
 
@@ -145,7 +129,9 @@ def test_a_check_says_one_of_two_words(text: str, fate: str) -> None:
 def test_who_varies_by_itself_shows_no_more_across_wordings() -> None:
     rng = np.random.default_rng(6)
     guess = says(lambda _: "ABCD"[int(rng.integers(4))])
-    table = told([examined(one, guess) for one in map(item, range(N))])["paraphrase"]
+    table = told(diagnostic(), [examined(diagnostic(), one, guess) for one in map(item, range(N))])[
+        "paraphrase"
+    ]
     for row in ("paraphrases", "repeats"):
         stated = table.estimate(row, "disagreement")
         assert stated is not None
@@ -158,7 +144,8 @@ def test_who_varies_by_itself_shows_no_more_across_wordings() -> None:
 def test_who_depends_on_the_words_is_found_out_with_its_planted_rate() -> None:
     """Steady in the question's own words; another wording moves it to the next choice with 0.3."""
     reader = Swayed(rng=np.random.default_rng(7))
-    table = told([examined(one, reader(one)) for one in map(item, range(N))])["paraphrase"]
+    found = [examined(diagnostic(), one, reader(one)) for one in map(item, range(N))]
+    table = told(diagnostic(), found)["paraphrase"]
     assert value(table, "repeats", "disagreement") == 0.0
     # Of the six pairs three hold the own words: 0.3 each; the others differ with 2 * 0.3 * 0.7.
     assert reader.disagreement == pytest.approx((3 * 0.3 + 3 * 0.42) / 6)
@@ -168,7 +155,10 @@ def test_who_depends_on_the_words_is_found_out_with_its_planted_rate() -> None:
 
 
 def test_who_judged_its_own_wordings_is_said() -> None:
-    one = examined(item(), says(lambda _: "A"))
-    assert "The model under test wrote and checked the wordings itself." in told([one])["paraphrase"].note
-    of_others = told([one], writer="openai:w", checker="openai:c")["paraphrase"].note
+    one = examined(diagnostic(), item(), says(lambda _: "A"))
+    assert (
+        "The model under test wrote and checked the wordings itself."
+        in told(diagnostic(), [one])["paraphrase"].note
+    )
+    of_others = told(diagnostic(writer="openai:w", checker="openai:c"), [one])["paraphrase"].note
     assert "itself" not in of_others

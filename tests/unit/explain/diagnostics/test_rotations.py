@@ -6,13 +6,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from subjects.simulated import Simulated, drive
+from subjects.simulated import Simulated, drive, examined, told, value
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.rotations import RotationsFinding
-from vidence.records import Estimate, Item, Media, Reply
-from vidence.tables.table import Table
+from vidence.records import Item, Media, Reply
 
 Answers = Callable[[Ask], Reply]
 N = 400
@@ -34,24 +33,9 @@ def item(number: int = 1, n_choices: int = 5) -> Item:
     )
 
 
-def examined(asked: Item, answers: Answers, **options: str) -> Examined:
-    subject = Simulated(asked, {"plan": (0.0, 1.0)})
-    return Examined(item=asked, finding=drive(diagnostic(**options).examine(subject), answers).made)
-
-
 def says(text_of: Callable[[Item], str], asked: Item) -> Answers:
     """Always the choice with this text, wherever it is shown."""
     return lambda ask: Reply(text="ABCDE"[ask.prompt.choices.index(text_of(asked))])
-
-
-def told(found: list[Examined], **options: str) -> dict[str, Table]:
-    made = diagnostic(**options).summarise(found, rng=np.random.default_rng(0), level=0.95)
-    return {one.name: one for one in made if isinstance(one, Table)}
-
-
-def value(table: Table, row: str, column: str) -> float:
-    found = table.value(row, column)
-    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
 
 
 def right(asked: Item) -> str:
@@ -71,7 +55,7 @@ def test_each_choice_is_shown_once_at_each_place_and_the_own_order_first() -> No
 
 
 def test_fewer_orders_where_that_is_asked_for() -> None:
-    one = examined(item(), lambda _: Reply(text="A"), orders="3")
+    one = examined(diagnostic(orders="3"), item(), lambda _: Reply(text="A"))
     assert isinstance(one.finding, RotationsFinding)
     assert len(one.finding.turns) == 3
 
@@ -85,14 +69,18 @@ def test_orders_that_rotate_nothing_are_refused(orders: str) -> None:
 
 
 def test_who_knows_is_right_in_all_orders_and_follows_the_text() -> None:
-    found = told([examined(one, says(right, one)) for one in map(item, range(10))])
+    found = told(
+        diagnostic(), [examined(diagnostic(), one, says(right, one)) for one in map(item, range(10))]
+    )
     assert value(found["rotations"], "all", "share") == 1.0
     assert value(found["follows"], "all", "text") == 1.0
     assert value(found["places"], "C", "right") == 1.0
 
 
 def test_a_letter_throughout_is_never_right_in_all_orders_and_is_named() -> None:
-    found = told([examined(one, lambda _: Reply(text="B")) for one in map(item, range(10))])
+    found = told(
+        diagnostic(), [examined(diagnostic(), one, lambda _: Reply(text="B")) for one in map(item, range(10))]
+    )
     assert value(found["rotations"], "all", "share") == 0.0
     assert value(found["rotations"], "mean", "share") == pytest.approx(0.2)
     assert value(found["follows"], "all", "letter") == 1.0
@@ -105,7 +93,10 @@ def test_a_letter_throughout_is_never_right_in_all_orders_and_is_named() -> None
 def test_a_guess_that_keeps_its_text_is_right_in_all_orders_as_often_as_one_guess() -> None:
     rng = np.random.default_rng(3)
     liked = {one.item_id: one.choices[int(rng.integers(5))] for one in map(item, range(N))}
-    found = told([examined(one, says(lambda i: liked[i.item_id], one)) for one in map(item, range(N))])
+    found = told(
+        diagnostic(),
+        [examined(diagnostic(), one, says(lambda i: liked[i.item_id], one)) for one in map(item, range(N))],
+    )
     stated = found["rotations"].estimate("all", "share")
     assert stated is not None
     assert stated.low <= 0.2 <= stated.high
@@ -115,12 +106,13 @@ def test_a_guess_that_keeps_its_text_is_right_in_all_orders_as_often_as_one_gues
 
 def test_independent_guesses_get_the_power_of_the_chance() -> None:
     rng = np.random.default_rng(4)
+    three = diagnostic(orders="3")
     found = told(
+        three,
         [
-            examined(one, lambda _: Reply(text="ABCDE"[int(rng.integers(5))]), orders="3")
+            examined(three, one, lambda _: Reply(text="ABCDE"[int(rng.integers(5))]))
             for one in map(item, range(4 * N))
         ],
-        orders="3",
     )
     assert value(found["rotations"], "all", "anew") == pytest.approx(0.008)
     stated = found["rotations"].estimate("all", "share")
@@ -132,13 +124,13 @@ def test_independent_guesses_get_the_power_of_the_chance() -> None:
 
 def test_an_answer_that_was_not_read_follows_nothing() -> None:
     replies = iter("C???C")
-    one = examined(item(2), lambda _: Reply(text=next(replies)))
+    one = examined(diagnostic(), item(2), lambda _: Reply(text=next(replies)))
     assert isinstance(one.finding, RotationsFinding)
     assert one.finding.followed() == ["unread", "unread", "unread", "letter"]
-    none = examined(item(2), lambda _: Reply(text="?"))
+    none = examined(diagnostic(), item(2), lambda _: Reply(text="?"))
     assert isinstance(none.finding, RotationsFinding)
     assert none.finding.followed() == []
-    assert "1 questions have no first answer" in told([none])["follows"].note
+    assert "1 questions have no first answer" in told(diagnostic(), [none])["follows"].note
 
 
 @pytest.mark.parametrize(
@@ -152,5 +144,5 @@ def test_questions_without_two_choices_are_counted_and_not_asked(asked: Item) ->
     subject = Simulated(asked, {"plan": ()})
     driven = drive(diagnostic().examine(subject), lambda _: Reply(text="A"))
     assert driven.asks == []
-    headline = told([Examined(item=asked, finding=driven.made)])["rotations"]
+    headline = told(diagnostic(), [Examined(item=asked, finding=driven.made)])["rotations"]
     assert "1 have fewer than two choices and were not asked" in headline.note

@@ -59,6 +59,14 @@ def test_too_few_to_draw_from_is_refused(rule, n, says):
     assert says in str(refused.value)
 
 
+def test_a_run_without_a_wrong_reply_is_to_be_left_out():
+    runs = {"a": replies("+-+-?+-+--"), "b": replies("++++")}
+    with pytest.raises(
+        UsageError, match="b has 0 wrong replies, 2 are to be drawn of each run; leave this run"
+    ):
+        draw_questions(runs, Draw(taxonomy="mmvu", rule="wrong", n=2, seed=0))
+
+
 def test_a_packet_hides_the_runs_and_shows_one_in_ten_twice(plant):
     planted = plant({"alpha-run": ODD, "beta-run": ODD})
     packet = planted.packet

@@ -8,8 +8,8 @@ import pytest
 import vidence.make
 import vidence.seeing
 from vidence.catalog import create, names
-from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
-from vidence.make.herbench.hints import DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
+from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule, TrackingRules
+from vidence.make.herbench.hints import COUNTED, DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, VideoSource
 
@@ -36,6 +36,16 @@ def test_a_file_of_cards_stands_for_the_table():
     assert lacks(task, source(), of_another) == ("[tracking]", "model or file in [cards]")
     scenes = create("task", "tso")
     assert lacks(scenes, source(scene_cards="c.csv"), config()) == ("[shots]",)
+
+
+def test_counts_of_people_whom_a_detector_finds_need_its_recall():
+    task, tracked = create("task", "rlpc"), config(tracking=TrackingRules())
+    assert lacks(task, source(), config()) == ("[tracking]", COUNTED)
+    assert lacks(task, source(), tracked) == (COUNTED,)
+    assert lacks(create("task", "rlpc?count=paper"), source(), tracked) == ()
+    assert lacks(task, source(tracks="mot:{video_id}.txt"), config()) == ()
+    for name, file in {"counted": "n.csv", "labelled": "mot:n.txt", "reviewed": "v.csv"}.items():
+        assert lacks(task, source(), config(tracking=TrackingRules(**{name: file}))) == ()
 
 
 def test_a_video_that_is_not_here_can_only_be_asked_about_by_its_log():

@@ -84,11 +84,11 @@ def test_without_release_in_the_configuration_nothing_happens(tmp_path):
 
 def test_a_release_is_written_once_and_stays(tmp_path):
     folder = tmp_path / "out" / "release" / "set-1.0.0"
-    for ending in ("1 questions.", "1 questions, as it was."):
+    for _ in range(2):
         found = release(
             session(tmp_path, release=OUT), Reviewing(questions=ASKED[:1]), gated=GATED, maker="herbench/1"
         )
-        assert found.sentences[-1] == f"Release {folder}: {ending}"
+        assert found.sentences[-1] == f"Release {folder}: 1 questions."
     assert found.files[-1].parent == folder
     assert found.files[-1].is_file()
 

@@ -13,6 +13,7 @@ from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
 from vidence.make.pipeline.ledger import StageEnded, UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.media import whole
 from vidence.media.video import open_video
 
 WALK, RUN, JUMP = (f"walker:{action}?duration_s=2" for action in ("walk", "run", "jump"))
@@ -129,6 +130,14 @@ def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
     (made / "clips" / "walk-walker-walk-duration_s-2.mp4").unlink()
     create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
     assert open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4").n_frames == 60
+
+
+def test_what_a_killed_session_left_is_removed(studio: Path, made: Path):
+    nobody = 2**22 + 1
+    left = made / "clips" / f".x.{whole._here()}-{nobody}-{'0' * 16}.mp4"
+    left.write_bytes(b"half")
+    create().make(studio / "one.toml", out=None, overrides=MakeOverrides(), context=context(studio, []))
+    assert not left.exists()
 
 
 def test_overrides_narrow_a_session(studio: Path):

@@ -44,6 +44,7 @@ def cell(runs):
         facts=None,
         about=None,
         questions=None,
+        model_spec=None,
         **plan,
     ):
         nonlocal n_made
@@ -73,7 +74,7 @@ def cell(runs):
             facts={"n_planned": len(items), **(facts or {})},
             benchmark=benchmark,
             split=split,
-            **plan,
+            **plan | ({"model": model_spec} if model_spec else {}),
         )
         return GridCell(
             benchmark=title or benchmark,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
+from vidence.records import Sampling
 from vidence.report.panel_grid import open_view
 from vidence.tables.plots import draw_plot
 from vidence.tables.table import shown
@@ -48,3 +49,30 @@ def test_curves_by_pieces_of_evidence(cell, grid, draws):
 def test_one_budget_is_none(cell, grid, draws):
     with pytest.raises(UsageError, match="differ in n_frames"):
         open_view("budgets").show(grid(cell("m", "a"), cell("m", "b")), draws)
+
+
+def test_budgets_of_thinking_are_options_of_the_model(cell, grid, draws):
+    order = np.random.default_rng(0).permutation(120)
+    spec = "gemini:g?thinking_budget={}".format
+    runs = [
+        cell("g", str(n), right=order < 30 * k, model_spec=spec(n))
+        for k, n in enumerate((1024, 2048, 4096), 1)
+    ]
+    other = cell("h", "", model_spec="gemini:h")  # says nothing of thinking, and has no place on the axis
+    curve, neighbours, trend = open_view("budgets?over=thinking_budget").show(grid(*runs, other), draws)
+    assert [(point.x, point.y.value) for point in curve.series[0].points] == [
+        (1024, 0.25),
+        (2048, 0.5),
+        (4096, 0.75),
+    ]
+    assert curve.x_title == "thinking_budget"
+    assert neighbours.rows[0].label == "g: 2048 less 1024 thinking_budget"
+    assert shown(trend, "curve:0", "slope").text == "+25.0"
+    with pytest.raises(UsageError, match=r"options = \{ effort = N \}"):
+        open_view("budgets?over=effort").show(grid(*runs), draws)
+
+
+def test_limits_of_replies_are_budgets_too(cell, grid, draws):
+    runs = [cell("m", str(n), seed=n, sampling=Sampling(max_tokens=n)) for n in (64, 128)]
+    curve, *_ = open_view("budgets?over=max_tokens").show(grid(*runs), draws)
+    assert [point.x for point in curve.series[0].points] == [64, 128]

@@ -6,7 +6,7 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.report.panel_grid import open_view
 from vidence.tables.plots import draw_plot
-from vidence.tables.table import shown
+from vidence.tables.table import DASH, shown
 
 
 def needs(n):
@@ -53,3 +53,23 @@ def test_what_was_found_in_another_way_is_refused(found, grid, draws, other, say
 def test_nobody_looked(cell, grid, draws):
     with pytest.raises(UsageError, match="diagnose RUN mrfs"):
         open_view("mrfs").show(grid(cell()), draws)
+
+
+def test_a_row_for_each_value_of_a_tag_and_two_means_over_all(runs, bare, grid, draws):
+    tags = ["order"] * 20 + ["count"] * 10
+    items = [runs.question(f"q{i}", f"v{i}", "A", tags={"task": tag}) for i, tag in enumerate(tags)]
+    findings = [needs(4 if tag == "order" else 1) for tag in tags]
+    some = bare(
+        findings, diagnostic="mrfs", version=2, options={"max": "4", "mode": "exhaustive"}, items=items
+    )
+    table, scatter = open_view("mrfs?by=task").show(grid(some), draws)
+    assert [(row.label, shown(table, row.key, "n").text) for row in table.rows] == [
+        ("count", "10"),
+        ("order", "20"),
+        ("all", "30"),
+        ("weighted", DASH),
+    ]
+    assert [shown(table, row.key, "mean").text for row in table.rows] == ["1.00", "4.00", "3.00", "3.00"]
+    assert [dot.label for dot in scatter.dots] == ["count", "order", "all"]
+    with pytest.raises(UsageError, match="parted by 'family'"):
+        open_view("mrfs?by=family").show(grid(some), draws)

@@ -1,0 +1,103 @@
+"""The diagnostics of a panel: on which of its runs each is made, with which options, and what it wants."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vidence.catalog import parse_spec
+from vidence.contracts import Diagnostic
+from vidence.engine.diagnose import open_diagnostic, option_texts
+from vidence.engine.panel import PanelDiagnostic, PanelFile, PanelRun
+from vidence.engine.session import check_draws
+from vidence.engine.specs import model_spec
+from vidence.engine.store import diagnosis_name
+from vidence.engine.trust import Need, needs_of_spec
+from vidence.errors import UnknownNameError, UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examination:
+    """A diagnostic on one run of a panel; its findings lie in the folder of the run, question by question."""
+
+    run: PanelRun
+    diagnostic: Diagnostic
+    options: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """The diagnostic with its options, the benchmark, and the run."""
+        said = ", ".join(f"{key} {value}" for key, value in self.options.items())
+        what = f"{self.diagnostic.name} ({said})" if said else self.diagnostic.name
+        return f"{what} on {self.run.benchmark}, {self.run.label}"
+
+    @property
+    def name(self) -> str:
+        """The name under which its findings are kept."""
+        return diagnosis_name(self.diagnostic.name, self.options)
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The specs of the models that it asks beside that of the run, by its names of them."""
+        return {
+            name: model_spec(self.run.plan.model, spec) for name, spec in self.diagnostic.models().items()
+        }
+
+    def needs(self) -> Iterator[Need]:
+        """What its further models and selectors want that needs the user's word."""
+        plan = self.run.plan
+        for spec in self.others.values():
+            yield from needs_of_spec("model", spec, base=plan.model)
+        for view in self.diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values():
+            yield from needs_of_spec("selector", view.selector, base=plan.model)
+
+
+def examinations(panel: PanelFile, runs: Sequence[PanelRun]) -> tuple[Examination, ...]:
+    """What the diagnostics of a panel examine: one diagnostic after the other, each run by run.
+
+    Args:
+        panel: the panel.
+        runs: its runs, as `planned` gives them.
+
+    Raises:
+        UsageError: a name that the panel does not have, no such diagnostic or option, a diagnostic that is
+            twice on one run, or a plan of which it can show no part or draw no second reply. Nothing was
+            asked.
+    """
+    found: dict[tuple[object, str], Examination] = {}
+    for entry in panel.diagnostics:
+        spec = parse_spec(entry.diagnostic)
+        options = {**spec.options, **option_texts(entry.options)}
+        diagnostic = open_diagnostic(spec.name, options)
+        for run in _chosen(entry, runs):
+            one = Examination(run=run, diagnostic=diagnostic, options=options)
+            _check(one)
+            if found.setdefault((run.folder, one.name), one) is not one:
+                raise UsageError(f"{one.label} is twice in the panel; leave one of them out")
+    return tuple(found.values())
+
+
+def _chosen(entry: PanelDiagnostic, runs: Sequence[PanelRun]) -> list[PanelRun]:
+    """The runs that a diagnostic of the panel is made on."""
+    kept = list(runs)
+    for field, names in (
+        ("benchmark", entry.benchmarks),
+        ("model", entry.models),
+        ("condition", entry.conditions),
+    ):
+        known = dict.fromkeys(str(getattr(run, field)) for run in runs)
+        if unknown := next((name for name in names if name not in known), None):
+            raise UnknownNameError(f"{field} of the panel", unknown, known)
+        kept = [run for run in kept if not names or getattr(run, field) in names]
+    return kept
+
+
+def _check(one: Examination) -> None:
+    """Refuse before anything is asked what `diagnose` would refuse later."""
+    if one.run.plan.layout == "video":
+        raise UsageError(
+            f"{one.label}: diagnostics show parts of a video, and the layout 'video' sends it whole; name "
+            "the conditions or models of the diagnostic, or give its runs layout = 'images'"
+        )
+    try:
+        check_draws(one.diagnostic, one.run.plan)
+    except UsageError as error:
+        raise UsageError(f"{one.label}: {error}") from error

@@ -1,0 +1,661 @@
+"""All that the steps of a composition allow when some conditions are left out: `result(D)`.
+
+Everything is enumerated over facts. Bindings that cannot be told apart by what later steps use are counted
+together, with the first of them as their example, so that chains over large sets stay small.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from vidence.errors import UsageError
+from vidence.make.proving.types import Type, Typed
+from vidence.make.proving.world import Doubt, Truth, World, negated
+from vidence.make.scene_graph.composition import (
+    DIRECTIONS,
+    Aggregate,
+    Arithmetic,
+    Atom,
+    AttributeOf,
+    Compare,
+    DirectionOf,
+    Expected,
+    Expression,
+    InDirection,
+    Known,
+    Literally,
+    Members,
+    Related,
+    RelatedTo,
+    Select,
+    The,
+    Timed,
+    Values,
+    Variable,
+    View,
+    conditions_in,
+    variables_in,
+)
+from vidence.make.scene_graph.proof import Binding
+from vidence.make.scene_graph.scene import ValueOrNumber
+from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
+
+MOST_BRANCHES = 200_000
+"""Of one result. More are met by programs only whose steps tell next to nothing."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A set: who certainly is in it, who may be, and why that is not known."""
+
+    must: frozenset[str]
+    may: frozenset[str]
+    doubts: Mapping[str, Doubt] = field(compare=False)
+    unlisted: Doubt | None = None
+    """That there may be members whom nobody listed."""
+
+    def doubt(self) -> Doubt | None:
+        """Why the set is not determined; None where it is."""
+        return self.unlisted or next((self.doubts[name] for name in sorted(self.may - self.must)), None)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A view: from where, and a heading in degrees; or (`free`) any of eight."""
+
+    place: str
+    heading: float
+    free: int | None = None
+
+
+Held: TypeAlias = ValueOrNumber | Found | Seen
+"""What a variable holds; an entity or event is its id."""
+Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
+_Outcome: TypeAlias = tuple[Held, Picks]
+_Env: TypeAlias = Mapping[str, Held]
+_State: TypeAlias = tuple[dict[str, Held], Binding, int]
+"""Variables, the first binding with them, and how many there are."""
+
+
+@dataclass
+class Notes:
+    """What was met beside values: doubts, steps without a member, steps with several."""
+
+    doubts: dict[tuple[str, Doubt], None] = field(default_factory=dict)
+    dead: dict[tuple[str, str], None] = field(default_factory=dict)
+    several: dict[tuple[str, str, tuple[str, ...]], None] = field(default_factory=dict)
+    """Step, pick, and the members."""
+
+    def add(self, other: "Notes") -> None:
+        """Take over what another has; what is there twice is kept once."""
+        self.doubts.update(other.doubts)
+        self.dead.update(other.dead)
+        self.several.update(other.several)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Bindings that end with the same value: how many, and the first of them."""
+
+    value: ValueOrNumber
+    binding: Binding
+    count: int
+    variables: Mapping[str, Held]
+
+
+class Evaluation:
+    """The results of one composition in one scene."""
+
+    def __init__(self, typed: Typed, world: World) -> None:
+        self.typed, self.world, self.steps = typed, world, typed.composition.steps
+        self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
+        self._uses = [variables_in(step.value) for step in self.steps]
+        self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes]] = {}
+        self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], Notes]] = {}
+        self._live = [
+            tuple(
+                step.variable
+                for step in self.steps[: position + 1]
+                if any(step.variable in uses for uses in self._uses[position + 1 :])
+            )
+            for position in range(len(self.steps))
+        ]
+
+    def branches(
+        self, dropped: frozenset[str] = frozenset(), *, notes: Notes, free: str = ""
+    ) -> Iterator[Branch]:
+        """Every (binding, value) that is allowed without some conditions, lazily in the last step.
+
+        Args:
+            dropped: the conditions that are left out.
+            notes: takes what was met beside values.
+            free: a variable whose whole step is left out: it is any member, or value, of its type.
+
+        Raises:
+            UsageError: there are too many.
+        """
+        states, met = self._states(len(self.steps) - 1, dropped, free)
+        notes.add(met)
+        for env, binding, count in states:
+            outcomes, met = self._step(len(self.steps) - 1, env, dropped)
+            notes.add(met)
+            for value, picks in outcomes:
+                if not isinstance(value, Found | Seen):
+                    yield Branch(value, {**binding, **dict(picks)}, count, env)
+
+    def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
+        """Every value that is allowed without some conditions, lazily; the same may come again.
+
+        Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
+        """
+        tried: list[set[tuple[Held, ...]]] = [set() for _ in self.steps]
+
+        def walk(position: int, env: _Env) -> Iterator[ValueOrNumber]:
+            outcomes, met = self._step(position, env, dropped)
+            notes.add(met)
+            for value, _ in outcomes:
+                if position == len(self.steps) - 1:
+                    if not isinstance(value, Found | Seen):
+                        yield value
+                    continue
+                made = {**env, self.steps[position].variable: value}
+                key = tuple([made[name] for name in self._live[position]])
+                if key not in tried[position]:
+                    tried[position].add(key)
+                    yield from walk(position + 1, made)
+
+        yield from walk(0, {})
+
+    def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        """What the first steps allow; kept, since it depends on the conditions in these steps only."""
+        if n_steps == 0:
+            return [({}, {}, 1)], Notes()
+        inside = frozenset[str]().union(*self._inside[:n_steps])
+        key = (n_steps, dropped & inside, free)
+        if key not in self._kept:
+            self._kept[key] = self._next(n_steps - 1, dropped, free)
+        return self._kept[key]
+
+    def _next(self, position: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        before, met = self._states(position, dropped, free)
+        step, live, notes = self.steps[position], self._live[position], Notes()
+        notes.add(met)
+        found: dict[tuple[Held, ...], _State] = {}
+        for env, binding, count in before:
+            if step.variable == free:
+                outcomes, met = self._anything(self.typed.types[free]), Notes()
+            else:
+                outcomes, met = self._step(position, env, dropped)
+            notes.add(met)
+            for value, picks in outcomes:
+                made = {**env, step.variable: value}
+                key = tuple([made[name] for name in live])
+                if (known := found.get(key)) is not None:
+                    found[key] = (known[0], known[1], known[2] + count)
+                else:
+                    found[key] = made, _bound(binding, picks, variable=step.variable, value=value), count
+        if len(found) > MOST_BRANCHES:
+            name = self.typed.composition.composition
+            raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
+        return list(found.values()), notes
+
+    def _step(self, position: int, env: _Env, dropped: frozenset[str]) -> tuple[list[_Outcome], Notes]:
+        key = (
+            position,
+            dropped & self._inside[position],
+            tuple(env[name] for name in self._uses[position]),
+        )
+        if key not in self._memo:
+            step = self.steps[position]
+            walk = Walk(world=self.world, env=env, dropped=dropped, step=step.variable)
+            self._memo[key] = list(walk.outcomes(step.value)), walk.notes
+        return self._memo[key]
+
+    def _anything(self, kind: Type) -> list[_Outcome]:
+        world = self.world
+        if kind.kind == "One":
+            return [(name, ()) for name in world.scene.members[kind.domain]]
+        if kind.kind == "Direction":
+            return [(one, ()) for one in DIRECTIONS]
+        known: list[ValueOrNumber] = []
+        if kind.domain == "kind":
+            known += sorted({event.kind for event in world.events.values()})
+        elif kind.domain in world.words.attributes:
+            known += world.words.attributes[kind.domain].values or world.values_told(kind.domain)
+        elif kind.domain in world.words.known:
+            known += sorted({str(fact.value) for fact in world.known.values() if fact.table == kind.domain})
+        return [(one, ()) for one in known]
+
+
+def _bound(binding: Binding, picks: Picks, *, variable: str, value: Held) -> Binding:
+    made = {**binding, **dict(picks)}
+    return made if isinstance(value, Found | Seen) else {**made, variable: value}
+
+
+@dataclass
+class Walk:
+    """One step with given variables."""
+
+    world: World
+    env: _Env
+    dropped: frozenset[str]
+    step: str
+    notes: Notes = field(default_factory=Notes)
+
+    def _doubt(self, doubt: Doubt | None) -> None:
+        if doubt is not None:
+            self.notes.doubts[self.step, doubt] = None
+
+    def _dead(self, says: str) -> None:
+        self.notes.dead[self.step, says] = None
+
+    def outcomes(self, one: Expression) -> Iterator[_Outcome]:
+        """Everything that an expression can be, with the members that were picked on the way."""
+        match one:
+            case Literally(value=value):
+                yield value, ()
+            case Variable(name=name):
+                yield self.env[name], ()
+            case Members() | RelatedTo() | InDirection():
+                yield from self._sets(one)
+            case The():
+                yield from self._the(one)
+            case Select():
+                yield from self._select(one)
+            case AttributeOf():
+                yield from self._attribute_of(one)
+            case Aggregate():
+                yield from self._aggregate(one)
+            case _:
+                yield from self._rest(one)
+
+    def _rest(self, one: Expression) -> Iterator[_Outcome]:
+        match one:
+            case Arithmetic(left=left, right=right):
+                for (a, first), (b, second) in self._pairs(left, right):
+                    assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
+                    yield (a + b if one.how == "+" else a - b), first + second
+            case View():
+                yield from self._view(one)
+            case DirectionOf():
+                yield from self._direction(one)
+            case Known(table=table, of=of):
+                for value, picks in self.outcomes(of):
+                    assert isinstance(value, str | int | float)  # noqa: S101 - typed
+                    yield from self._known(self.world.knows(table, value), picks)
+            case Expected(of=of):
+                for event, picks in self.outcomes(of):
+                    yield from self._known(self.world.expects(str(event)), picks)
+
+    def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
+        firsts = list(self.outcomes(one))
+        for second in list(self.outcomes(other)) if firsts else ():
+            yield from ((first, second) for first in firsts)
+
+    def _known(self, value: ValueOrNumber | Doubt, picks: Picks) -> Iterator[_Outcome]:
+        if isinstance(value, Doubt):
+            self._doubt(value)
+        else:
+            yield value, picks
+
+    # ----------------------------------------------------------------------- sets
+
+    def _sets(self, one: Expression) -> Iterator[tuple[Found, Picks]]:
+        match one:
+            case Members():
+                category = one.category
+                if one.head in self.dropped and one.head:
+                    category = EVENT if category == EVENT else ENTITY
+                yield from self._members(one, category)
+            case RelatedTo():
+                whole = self._whole(self.world.words.relations[one.relation].of)
+                if one.condition in self.dropped:
+                    yield whole, ()
+                    return
+                for to, picks in list(self.outcomes(one.to)):
+                    truths = {name: self.world.related(name, one.relation, str(to)) for name in whole.may}
+                    yield _narrowed(whole, truths), picks
+            case InDirection():
+                yield from self._in_direction(one)
+            case _:
+                for found, picks in self.outcomes(one):
+                    assert isinstance(found, Found)  # noqa: S101 - typed
+                    yield found, picks
+
+    def _whole(self, categories: Sequence[str]) -> Found:
+        """The members of several categories together."""
+        all_of = [self._everybody(self.world.scene.members[one], one, ()) for one in categories]
+        names = frozenset[str]().union(*(one.must for one in all_of))
+        return Found(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
+
+    def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> Found:
+        unlisted = None
+        if not self.world.lists_all(category, kinds):
+            unlisted = Doubt("unknown-fact", f"whether every {category} is listed (complete: {category})")
+        everybody = frozenset(names)
+        return Found(everybody, everybody, {}, unlisted)
+
+    def _members(self, one: Members, category: str) -> Iterator[tuple[Found, Picks]]:
+        kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
+        kinds = [
+            atom.value.value
+            for atom in kept
+            if isinstance(atom, Compare) and atom.attribute == "kind" and atom.how == "=="
+            if isinstance(atom.value, Literally) and isinstance(atom.value.value, str)
+        ]
+        whole = self._everybody(self.world.scene.members[category], category, kinds)
+        yield from self._narrow(whole, kept, picks=(), category=category)
+
+    def _narrow(
+        self, found: Found, atoms: Sequence[Atom], *, picks: Picks, category: str
+    ) -> Iterator[tuple[Found, Picks]]:
+        if not atoms:
+            yield found, picks
+            return
+        for operand, more in self._operands(atoms[0]):
+            truths = self._truths(atoms[0], operand, category)
+            yield from self._narrow(
+                _narrowed(found, truths), atoms[1:], picks=picks + more, category=category
+            )
+
+    def _operands(self, atom: Atom) -> Iterator[tuple[Held | tuple[ValueOrNumber, ...] | None, Picks]]:
+        match atom:
+            case Compare(value=Values(values=values)):
+                yield values, ()
+            case Compare(value=value):
+                yield from list(self.outcomes(value))
+            case Related(to=to):
+                yield from list(self.outcomes(to))
+            case Timed(of=None):
+                yield None, ()
+            case Timed(of=of):
+                assert of is not None  # noqa: S101 - the case before
+                yield from list(self.outcomes(of))
+
+    def _truths(self, atom: Atom, operand: object, category: str) -> Mapping[str, Truth]:
+        """What an atom says of each of a category; kept for the scene, since many compositions ask it."""
+        key: tuple[object, ...]
+        match atom:
+            case Compare():
+                key = (category, "compare", atom.attribute, atom.how, operand)
+            case Related():
+                key = (category, "related", atom.relation, (atom.holds, atom.frame), operand)
+            case Timed():
+                key = (category, "timed", atom.how, atom.seconds, operand)
+        kept = self.world.truths
+        if key not in kept:
+            kept[key] = {
+                name: truth
+                for name in self.world.scene.members[category]
+                if (truth := self._truth(name, atom, operand)) is not False
+            }
+        return kept[key]
+
+    def _truth(self, name: str, atom: Atom, operand: object) -> Truth:
+        world = self.world
+        match atom:
+            case Compare() if name in world.events and atom.attribute not in world.words.attributes:
+                return self._event_truth(name, atom, operand)
+            case Compare():
+                return world.compare(name, atom.attribute, how=atom.how, value=operand)
+            case Related():
+                truth = world.related(name, atom.relation, str(operand), frame=atom.frame)
+                return truth if atom.holds else negated(truth)
+            case Timed():
+                assert operand is None or isinstance(operand, str | float)  # noqa: S101 - typed
+                return world.timed(name, atom.how, of=operand, seconds=atom.seconds)
+
+    def _event_truth(self, name: str, atom: Compare, operand: object) -> Truth:
+        if atom.attribute == "kind":
+            found: str | Doubt | None = self.world.events[name].kind
+        else:
+            found = self.world.role(name, atom.attribute)
+        if isinstance(found, Doubt):
+            return found
+        is_so = found in operand if isinstance(operand, tuple) else found == operand
+        return is_so == (atom.how in ("==", "in"))
+
+    def _in_direction(self, one: InDirection) -> Iterator[tuple[Found, Picks]]:
+        if one.condition in self.dropped:
+            yield from self._sets(one.of)
+            return
+        for (found, first), (seen, second) in self._pairs(one.of, one.view):
+            assert isinstance(found, Found) and isinstance(seen, Seen)  # noqa: S101, PT018 - typed
+            truths: dict[str, Truth] = {}
+            for name in found.may:
+                sector = self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
+                truths[name] = sector if isinstance(sector, Doubt) else sector == one.direction
+            yield _narrowed(found, truths), first + second
+
+    # ----------------------------------------------------------------------- one of a set
+
+    def _everyone(self, found: Found, picks: Picks, pick: str) -> Iterator[_Outcome]:
+        """Every certain member in turn; that there may be others is a doubt."""
+        self._doubt(found.doubt())
+        if not found.may:
+            self._dead(f"nobody is {pick}: no member fits")
+        for name in self.world.ordered(found.must):
+            yield name, (*picks, (pick, name))
+
+    def _the(self, one: The) -> Iterator[_Outcome]:
+        for found, picks in self._sets(one.of):
+            if len(found.must) > 1:
+                names = tuple(self.world.ordered(found.must))
+                self.notes.several[self.step, one.pick, names] = None
+            yield from self._everyone(found, picks, one.pick)
+
+    def _select(self, one: Select) -> Iterator[_Outcome]:
+        is_free = one.condition in self.dropped
+        for found, picks in self._sets(one.of):
+            if is_free:
+                yield from self._everyone(found, picks, one.pick)
+                continue
+            for to, more in [(None, ())] if one.to is None else list(self.outcomes(one.to)):
+                chosen = self._chosen(one, found, to)
+                if isinstance(chosen, str):
+                    yield chosen, (*picks, *more, (one.pick, chosen))
+                elif isinstance(chosen, Doubt):
+                    self._doubt(chosen)
+
+    def _chosen(self, one: Select, found: Found, to: Held | None) -> str | Doubt | None:
+        """The member that comes at the wanted place before all who may be members."""
+        if found.unlisted is not None:
+            return found.unlisted
+        if to is not None:
+            kept = found.may - {str(to)}
+            found = Found(found.must & kept, kept, found.doubts)
+        doubt = None
+        for name in self._candidates(one, found, to):
+            before = {o: self._precedes(one, (o, name), to) for o in self.world.ordered(found.may - {name})}
+            near = next((truth for truth in before.values() if isinstance(truth, Doubt)), None)
+            maybe = next((o for o in before if o not in found.must and before[o] is True), None)
+            if near is not None or maybe is not None:
+                doubt = doubt or near or found.doubts[str(maybe)]
+            elif sum(truth is True for truth in before.values()) == (one.n or 1) - 1:
+                ties = [o for o in before if not before[o] and not self._precedes(one, (name, o), to)]
+                return self._no_tie(one, found, name=name, ties=ties)
+        if doubt is None and found.may - found.must:
+            doubt = found.doubt()
+        if doubt is None:
+            self._dead(f"no member is {one.how} for {one.pick}")
+        return doubt
+
+    def _candidates(self, one: Select, found: Found, to: Held | None) -> Sequence[str]:
+        """Who can be chosen: for the first place only the one whom no later one surpasses."""
+        names = self.world.ordered(found.must)
+        if one.n not in (None, 1) or not names:
+            return names
+        best = names[0]
+        for name in names[1:]:
+            if self._precedes(one, (name, best), to) is True:
+                best = name
+        return [best]
+
+    def _no_tie(self, one: Select, found: Found, *, name: str, ties: Sequence[str]) -> str | Doubt | None:
+        """The member, unless others stand at the same place."""
+        if not ties:
+            return name
+        certain = [other for other in ties if other in found.must]
+        if not certain:
+            return found.doubts[ties[0]]
+        self.notes.several[self.step, one.pick, (name, *certain)] = None
+        self._dead(f"{name} and {certain[0]} are alike as to {one.how}")
+        return None
+
+    def _precedes(self, one: Select, pair: tuple[str, str], to: Held | None) -> Truth:
+        """Whether the first of two comes before the second in the order of a selector."""
+        first, second = pair
+        if one.how in ("last", "farthest", "most"):
+            first, second = second, first
+        if to is not None:
+            return self.world.nearer(first, second, str(to))
+        if one.attribute:
+            sizes = []
+            for name in (first, second):
+                values, doubt = self.world.values(name, one.attribute)
+                if doubt is not None or len(values) != 1:
+                    return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
+                sizes.append(self.world.size(one.attribute, values[0]))
+            return sizes[0] < sizes[1]
+        return self.world.precedes(first, second, str(one.by))
+
+    # ----------------------------------------------------------------------- values
+
+    def _attribute_of(self, one: AttributeOf) -> Iterator[_Outcome]:
+        times: Iterator[_Outcome] | list[tuple[None, Picks]]
+        times = [(None, ())] if one.at is None else self.outcomes(one.at)
+        owners = list(self.outcomes(one.of))
+        for time, more in list(times) if owners else ():
+            for name, picks in owners:
+                for value in self._values(str(name), one.name, time):
+                    yield value, picks + more
+
+    def _values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+        world = self.world
+        if attribute == "place":
+            yield name
+        elif attribute in ("begins", "ends", "appears"):
+            spans = world.spans(name)
+            if isinstance(spans, Doubt):
+                self._doubt(spans)
+            else:
+                yield float(max(s[1] for s in spans) if attribute == "ends" else min(s[0] for s in spans))
+        elif name in world.events and attribute not in world.words.attributes:
+            found = world.events[name].kind if attribute == "kind" else world.role(name, attribute)
+            if isinstance(found, Doubt):
+                self._doubt(found)
+            elif found is None:
+                self._dead(f"{name} has no {attribute}")
+            else:
+                yield found
+        else:
+            yield from self._plain_values(name, attribute, time)
+
+    def _plain_values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+        spans = None
+        if time is not None:
+            assert isinstance(time, str | float)  # noqa: S101 - typed
+            spans = self.world.spans(time)
+        if isinstance(spans, Doubt):
+            self._doubt(spans)
+            return
+        values, doubt = self.world.values(name, attribute, spans[0] if spans else None)
+        self._doubt(doubt)
+        if not values and doubt is None:
+            self._dead(f"{name} has no {attribute}")
+        yield from values
+
+    def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
+        for found, picks in self._sets(one.of):
+            doubt = found.doubt()
+            if doubt is not None:
+                self._doubt(doubt)
+            elif one.how == "count":
+                yield len(found.must), picks
+            else:
+                value = self._common(one, self.world.ordered(found.must))
+                if value is not None:
+                    yield from self._known(value, picks)
+
+    def _common(self, one: Aggregate, names: Sequence[str]) -> ValueOrNumber | Doubt | None:
+        """The commonest value of members, the one that all share, or the length of their longest run."""
+        values: dict[str, ValueOrNumber] = {}
+        for name in names:
+            told, doubt = self.world.values(name, one.attribute)
+            if doubt is not None or len(told) > 1:
+                return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
+            if told:
+                values[name] = told[0]
+        if one.how == "longest_run":
+            return self._longest_run(values)
+        counts: dict[ValueOrNumber, int] = {}
+        for value in values.values():
+            counts[value] = counts.get(value, 0) + 1
+        best = [value for value, count in counts.items() if count == max(counts.values())]
+        if len(best) == 1 and (one.how == "mode" or len(counts) == 1):
+            return best[0]
+        said = " and ".join(map(str, best)) if best else "nothing"
+        self._dead(f"{said}: no {'one value' if one.how == 'shared' else 'commonest'} {one.attribute}")
+        return None
+
+    def _longest_run(self, values: Mapping[str, ValueOrNumber]) -> int | Doubt:
+        starts: list[tuple[float, ValueOrNumber]] = []
+        for name in values:
+            spans = self.world.spans(name)
+            if isinstance(spans, Doubt):
+                return spans
+            starts.append((min(start for start, _ in spans), values[name]))
+        starts.sort(key=lambda one: one[0])
+        for before, after in pairwise(starts):
+            if after[0] - before[0] < self.world.margins.time_s and before[1] != after[1]:
+                return Doubt("too-near", f"the order at {before[0]:g} s")
+        longest = run = 0
+        for position, (_, value) in enumerate(starts):
+            run = run + 1 if position and starts[position - 1][1] == value else 1
+            longest = max(longest, run)
+        return longest
+
+    # ----------------------------------------------------------------------- views
+
+    def _view(self, one: View) -> Iterator[_Outcome]:
+        for place, picks in list(self.outcomes(one.of)):
+            conditions = {one.facing_condition, one.turned_condition} - {""}
+            if conditions & self.dropped:
+                for number, word in enumerate(DIRECTIONS):
+                    yield Seen(str(place), 45.0 * number, number), (*picks, ("view", word))
+                continue
+            if one.facing is None:
+                said = one.heading if one.heading is not None else self.world.heading(str(place))
+                yield from self._headed(one, str(place), heading=said, picks=picks)
+                continue
+            for target, more in list(self.outcomes(one.facing)):
+                bearing = self.world.bearing(str(place), str(target))
+                yield from self._headed(one, str(place), heading=bearing, picks=picks + more)
+
+    def _direction(self, one: DirectionOf) -> Iterator[_Outcome]:
+        for (name, first), (seen, second) in self._pairs(one.of, one.view):
+            assert isinstance(seen, Seen)  # noqa: S101 - typed
+            if seen.free is not None:
+                yield DIRECTIONS[seen.free], first + second
+            else:
+                sector = self.world.sector(str(name), seen.place, seen.heading)
+                yield from self._known(sector, first + second)
+
+    def _headed(self, one: View, place: str, *, heading: float | Doubt, picks: Picks) -> Iterator[_Outcome]:
+        if isinstance(heading, Doubt):
+            self._doubt(heading)
+        else:
+            yield Seen(place, heading + one.turned), picks
+
+
+def _narrowed(found: Found, truths: Mapping[str, Truth]) -> Found:
+    """A set without those of whom an atom is false; who is not named, is one of these."""
+    must = frozenset(name for name in found.must if truths.get(name) is True)
+    may = frozenset(name for name in found.may if name in truths and truths[name] is not False)
+    doubts = dict(found.doubts)
+    for name in may:
+        truth = truths[name]
+        if isinstance(truth, Doubt):
+            doubts.setdefault(name, truth)
+    return Found(must, may, doubts, found.unlisted)

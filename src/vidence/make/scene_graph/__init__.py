@@ -1,0 +1,1 @@
+"""Scenes, vocabularies and compositions: what composed questions are made of and proved against."""

@@ -1,0 +1,207 @@
+"""The vocabulary of scenes (TOML): categories, attributes, relations, kinds of events, margins."""
+
+import difflib
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from vidence.errors import DataError
+from vidence.make.pipeline.config_file import read_config
+from vidence.records import Record
+
+Skill: TypeAlias = Literal[
+    "semantic", "spatial", "temporal", "correspondence", "visual knowledge", "world modelling"
+]
+AnswerType: TypeAlias = Literal["object", "attribute", "relationship", "location", "action", "event"]
+EVENT = "event"
+ENTITY = "entity"
+"""The category of everything that is no event."""
+
+
+class Category(Record):
+    """A category of entities."""
+
+    parent: str = ""
+    phrase: str = ""
+
+
+class Attribute(Record):
+    """What entities of some categories have one value of at a time."""
+
+    of: tuple[str, ...]
+    """Categories; those below them are meant, too."""
+    values: tuple[str, ...] = ()
+    """The values that there are; empty for numbers and for texts that nobody can list (`free`)."""
+    number: bool = False
+    free: bool = False
+    ordered: bool = False
+    """Whether `values` stand in an order, so that they can be compared."""
+    near: tuple[tuple[str, str], ...] = ()
+    """Pairs that cannot be told apart with certainty."""
+    skill: Skill = "semantic"
+    answer: AnswerType = "attribute"
+    has: str = ""
+    has_not: str = ""
+
+
+class Relation(Record):
+    """What holds between two entities: `a NAME b`."""
+
+    of: tuple[str, ...] = (ENTITY,)
+    to: tuple[str, ...] = (ENTITY,)
+    inverse: str = ""
+    symmetric: bool = False
+    transitive: bool = False
+    frame: str = ""
+    skill: Skill = "spatial"
+    has: str = ""
+    has_not: str = ""
+
+
+class EventKind(Record):
+    """A kind of event, with the category of each role."""
+
+    roles: dict[str, str] = msgspec.field(default_factory=dict)
+    phrase: str = ""
+
+
+class Table(Record):
+    """A table of what is known beyond the video, such as the countries of flags."""
+
+    values: tuple[str, ...] = ()
+    answer: AnswerType = "attribute"
+
+
+class Margins(Record):
+    """Within these two things are too near to be told apart, and every statement about them is unknown."""
+
+    time_s: Annotated[float, Meta(ge=0)] = 0.5
+    direction_deg: Annotated[float, Meta(ge=0, lt=22.5)] = 10.0
+    distance: Annotated[float, Meta(ge=1)] = 1.2
+
+
+class Vocabulary(Record):
+    """The words of scenes and compositions."""
+
+    categories: dict[str, Category] = msgspec.field(default_factory=dict)
+    attributes: dict[str, Attribute] = msgspec.field(default_factory=dict)
+    relations: dict[str, Relation] = msgspec.field(default_factory=dict)
+    events: dict[str, EventKind] = msgspec.field(default_factory=dict)
+    known: dict[str, Table] = msgspec.field(default_factory=dict)
+    margins: Margins = Margins()
+
+    def is_a(self, category: str, wanted: str) -> bool:
+        """Whether a category is one, or stands below it in the tree."""
+        if wanted in (category, ENTITY) and (wanted == category or category != EVENT):
+            return True
+        parent = self.categories[category].parent if category in self.categories else ""
+        return bool(parent) and self.is_a(parent, wanted)
+
+    def inverse(self, relation: str) -> str:
+        """The name of a relation read the other way; empty where it has none."""
+        known = self.relations[relation]
+        return relation if known.symmetric else known.inverse
+
+    def roles(self) -> dict[str, str]:
+        """The category of every role; `entity` where kinds of events differ in it."""
+        found: dict[str, str] = {}
+        for kind in self.events.values():
+            for role, category in kind.roles.items():
+                found[role] = category if found.get(role, category) == category else ENTITY
+        return found
+
+    def is_near(self, attribute: str, one: object, other: object) -> bool:
+        """Whether two different values cannot be told apart with certainty."""
+        known = self.attributes.get(attribute)
+        return known is not None and any({one, other} == set(pair) for pair in known.near)
+
+    def sha256(self) -> str:
+        """The hash of what the vocabulary says, whatever its file looks like."""
+        return f"sha256:{hashlib.sha256(msgspec.json.encode(self, order='deterministic')).hexdigest()}"
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """A vocabulary from its file.
+
+    Raises:
+        UsageError: the file cannot be read, or is no vocabulary; the message has the line.
+        DataError: a word is used that is not there, or categories stand below themselves.
+    """
+    made = read_config(path, Vocabulary)
+    for fault in _faults(made):
+        raise DataError(f"{path}: {fault}")
+    return made
+
+
+def _faults(made: Vocabulary) -> Iterable[str]:
+    categories = {*made.categories, ENTITY, EVENT}
+    for name, category in made.categories.items():
+        if category.parent:
+            yield from unknown("category", category.parent, categories, where=f"categories.{name}")
+        seen, at = {name}, category.parent
+        while at in made.categories:
+            if at in seen:
+                yield f"categories.{name}: it stands below itself, by way of {at!r}"
+                return
+            seen.add(at)
+            at = made.categories[at].parent
+    yield from _attribute_faults(made, categories)
+    yield from _relation_faults(made, categories)
+    for name, kind in made.events.items():
+        for role, of in kind.roles.items():
+            yield from unknown("category", of, categories, where=f"events.{name}.roles.{role}")
+            if role in made.attributes or role in RESERVED:
+                yield f"events.{name}: the role {role!r} has the name of an attribute; give it another"
+
+
+RESERVED = ("kind", "begins", "ends", "appears", "place", "head")
+"""Names that everything has, so that no attribute or role can be called so."""
+
+
+def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
+    for name, one in made.attributes.items():
+        where = f"attributes.{name}"
+        for of in one.of:
+            yield from unknown("category", of, categories, where=where)
+        if name in RESERVED:
+            yield f"{where}: everything has {name!r} already; choose another name"
+        if one.number + one.free + bool(one.values) != 1:
+            yield f"{where}: expected either `values`, or `number = true`, or `free = true`"
+        for pair in one.near:
+            for value in pair if one.values else ():
+                yield from unknown("value", value, one.values, where=f"{where}.near")
+
+
+def _relation_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
+    for name, one in made.relations.items():
+        where = f"relations.{name}"
+        for of in (*one.of, *one.to):
+            yield from unknown("category", of, categories, where=where)
+        if one.symmetric and one.inverse not in ("", name):
+            yield f"{where}: it is symmetric, so that its inverse is itself and not {one.inverse!r}"
+        elif one.inverse:
+            yield from unknown("relation", one.inverse, made.relations, where=f"{where}.inverse")
+            back = made.relations[one.inverse].inverse if one.inverse in made.relations else name
+            if back != name:
+                yield f"{where}: its inverse {one.inverse!r} has the inverse {back!r}; expected {name!r}"
+
+
+def unknown(kind: str, word: object, known: Iterable[object], *, where: str) -> Iterable[str]:
+    """A message if a word is not known, with the nearest known one.
+
+    >>> list(unknown("value", "blak", ["black", "white"], where="top"))
+    ["top: there is no value 'blak'. Did you mean 'black'? Known: black, white"]
+    """
+    listed = list(known)
+    if word not in listed:
+        near = difflib.get_close_matches(str(word), map(str, listed), n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        shown = ", ".join(map(str, listed[:_MOST_LISTED])) + (" ..." if len(listed) > _MOST_LISTED else "")
+        yield f"{where}: there is no {kind} {word!r}.{hint} Known: {shown or 'none'}"
+
+
+_MOST_LISTED = 20

@@ -1,0 +1,92 @@
+"""What a panel would ask, before anything is asked: questions left, and at most how much replies cost."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vidence.engine.panel import PanelRun
+from vidence.engine.panel_diagnostics import Examination
+from vidence.engine.plan import PLAN_FILE, Plan
+from vidence.engine.prepare import load_questions, narrowed
+from vidence.engine.store import RunStore
+from vidence.errors import VidenceError
+from vidence.records import Failed, Item
+from vidence.report.listed import listed
+from vidence.tables.table import several
+
+
+class Ahead:
+    """What is left of the runs and diagnostics of a panel, each in one line; questions are read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[object, ...], tuple[Item, ...] | str] = {}
+
+    def of_run(self, run: PanelRun) -> str:
+        """The trials of a run that are left, and what their replies cost at most."""
+        if not run.has_trials:
+            return "no trials; diagnostics alone"
+        n = self._n_questions(run.plan)
+        if isinstance(n, str):
+            return n
+        line = listed(run.folder) if _is_there(run.folder) else None
+        n_planned = n * run.plan.repeats
+        n_left = n_planned - (line.n_answered if line else 0)
+        said = [several(n, "question"), f"{n_left:,} of {several(n_planned, 'trial')} left"]
+        return ", ".join((*said, *_money(run.plan, n_left), *_so_far(line.cost if line else None)))
+
+    def of_examination(self, one: Examination) -> str:
+        """The questions that a diagnostic has left, and whom it asks beside the model of the run."""
+        n = self._n_questions(one.run.plan)
+        if isinstance(n, str):
+            return n
+        n_done = 0
+        if _is_there(one.run.folder):
+            with RunStore(one.run.folder) as store:
+                if one.name in store.diagnoses():
+                    found = store.findings(one.name, one.diagnostic.finding).values()
+                    n_done = sum(not isinstance(done.finding, Failed) for done in found)
+        others = ", ".join(f"{name} {spec}" for name, spec in one.others.items())
+        asks = f"; asks {others}, too" if others else ""
+        return f"{n - n_done:,} of {several(n, 'question')} left, each with several asks{asks}"
+
+    def _n_questions(self, plan: Plan) -> int | str:
+        """How many questions a plan asks; why they cannot be read where that is so."""
+        place = (plan.benchmark, plan.data, plan.split, plan.map, plan.strict)
+        try:
+            if place not in self._read:
+                self._read[place] = load_questions(plan).items
+            items = self._read[place]
+            return items if isinstance(items, str) else len(narrowed(items, plan)[0])
+        except VidenceError as error:
+            said = f"its questions cannot be read: {error}"
+            self._read.setdefault(place, said)
+            return said
+
+
+def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iterator[tuple[str, str]]:
+    """A heading and a line for each run and each diagnostic of a panel; nothing is asked.
+
+    Args:
+        runs: the runs that the panel asks.
+        examinations: its diagnostics.
+    """
+    known = Ahead()
+    for run in runs:
+        yield run.benchmark, f" · {run.label} · {run.plan.model} · {run.folder}: {known.of_run(run)}"
+    for one in examinations:
+        yield one.label, f": {known.of_examination(one)}"
+
+
+def _is_there(folder: Path) -> bool:
+    return (folder / PLAN_FILE).exists()
+
+
+def _money(plan: Plan, n_left: int) -> Iterator[str]:
+    """At most what the replies cost; what the model reads comes on top, and is known when it is asked."""
+    if plan.price_out and plan.sampling.max_tokens:
+        most = n_left * plan.sampling.max_tokens * plan.price_out / 1e6
+        yield f"replies at most {most:,.4f} US dollars"
+
+
+def _so_far(cost: float | None) -> Iterator[str]:
+    if cost:
+        yield f"{cost:,.4f} US dollars so far"

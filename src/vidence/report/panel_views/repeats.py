@@ -1,0 +1,97 @@
+"""How far scores move when everything is asked again, model by model."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from vidence.errors import UsageError
+from vidence.records import Record
+from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.repeated import repeat_tables
+from vidence.report.scores import Draws
+from vidence.tables.charts import Statement
+from vidence.tables.table import Cell, Column, Row, Table
+
+
+class Settings(Record):
+    """Options of the view."""
+
+    by: Annotated[
+        tuple[str, ...],
+        Meta(description="tags of which each value has a column, too, such as level|dimension"),
+    ] = ("level", "dimension")
+
+
+class Repeats:
+    """The mean of the repeats of each model with its t interval, and their variance, by aggregate and tag.
+
+    Source: HumanPCR, appendix F.3 and table 11.
+    Departs: variance and root are both given, since the paper's caption and rows differ in which it is.
+    """
+
+    name = "repeats"
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
+        """For each benchmark a table of means, one of variances and one of standard deviations.
+
+        Raises:
+            UsageError: no run asked its questions several times.
+        """
+        made: list[Statement] = []
+        for title, cells in by_benchmark(grid.scored, _named).items():
+            found = {
+                cell.label: tables[1]
+                for cell in cells
+                if (tables := repeat_tables(cell.run, level=draws.level))
+            }
+            if found:
+                made += [
+                    self._table(title, found, measure)
+                    for measure in (
+                        Column(key="mean", title="mean, t interval over repeats", kind="share"),
+                        Column(key="variance", title="sample variance, squared points", kind="points"),
+                        Column(key="sd", title="standard deviation, points", kind="points"),
+                    )
+                ]
+        if not made:
+            raise UsageError("no run of the panel asked its questions several times; say repeats = 3")
+        return tuple(made)
+
+    def _table(self, title: str, found: dict[str, Table], measure: Column) -> Table:
+        rows = {row.key: row.label for table in found.values() for row in table.rows}
+        kept = {key: label for key, label in rows.items() if self._is_shown(key)}
+        return Table(
+            name=f"repeats-{measure.key}:{title}",
+            title=f"{title}: {measure.title}",
+            label="model",
+            columns=tuple(Column(key=key, title=label, kind=measure.kind) for key, label in kept.items()),
+            rows=tuple(
+                Row(
+                    key=f"model:{label}",
+                    label=label,
+                    values=tuple(
+                        table.cell(key, measure.key) if key in {row.key for row in table.rows} else Cell()
+                        for key in kept
+                    ),
+                )
+                for label, table in found.items()
+            ),
+            note="Of questions with a score in every repeat. What moves is the replies: nothing is said of "
+            "other questions.",
+        )
+
+    def _is_shown(self, key: str) -> bool:
+        tag, sign, _ = key.partition(":")
+        return not sign or tag in self.settings.by
+
+
+def create(settings: Settings) -> PanelView:
+    """The view."""
+    return Repeats(settings)
+
+
+def _named(cell: GridCell) -> str:
+    return f"{cell.benchmark}, {cell.run.plan.split}"

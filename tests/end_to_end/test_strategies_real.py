@@ -1,0 +1,126 @@
+"""Strategies and their diagnostics on real clips, asked of tiny random weights behind a real server.
+
+What the model says is noise: neither a reward nor a review of its own means anything. What is asked, what is
+shared, what is kept and what is counted must hold nevertheless.
+"""
+
+import json
+from collections import Counter
+from math import comb
+from pathlib import Path
+
+import pytest
+
+from conftest import need
+from servers.tiny_vlm import build
+from servers.tiny_vlm_server import TinyVlmServer
+from vidence.engine.store import RunStore
+
+pytest.importorskip("torch", reason="needs the extra 'transformers'")
+pytest.importorskip("transformers", reason="needs the extra 'transformers'")
+pytestmark = pytest.mark.torch
+
+N_ITEMS, N_REPEATS = 10, 3
+HINTS = ("What is asked about is seen.", "It is seen more than once.", "Look near the end, too.")
+
+
+class Asked:
+    """Commands over the first questions, and the words that the server was sent for each."""
+
+    def __init__(self, vidence, server, data_dir):
+        lines = need(data_dir / "questions.jsonl").read_text().splitlines()[:N_ITEMS]
+        self.items = [json.loads(line) | {"hints": HINTS} for line in lines]
+        for item in self.items:
+            for media in item["media"]:
+                media["path"] = str(need(data_dir / media["path"]))
+        (vidence.folder / "q.jsonl").write_text("\n".join(map(json.dumps, self.items)))
+        self.vidence, self.server = vidence, server
+
+    def __call__(self, *words):
+        before = len(self.server.bodies)
+        done = self.vidence(
+            *words, "--data", "q.jsonl", "--model", f"openai:tiny?base_url={self.server.base_url}",
+            "--frames", "2", "--size", "long:112", "--max-tokens", "6", "--temperature", "2", "--no-page",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        return done, [json.dumps(body["messages"]) for body in self.server.bodies[before:]]
+
+    def run(self, strategy, out, *more):
+        _, sent = self("run", "table", "--strategy", strategy, "--out", out, *more)
+        return self.vidence.trials(out), sent
+
+    def diagnosis(self, name, *more):
+        _, sent = self("diagnose", name, "table", "--out", name, "--json", "found.json", *more)
+        return json.loads((self.vidence.folder / "found.json").read_text())["findings"], sent
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("weights") / "tiny")
+
+
+@pytest.fixture
+def asked(vidence, weights: Path, data_dir: Path):
+    with TinyVlmServer(weights) as server:
+        yield Asked(vidence, server, data_dir)
+
+
+def test_every_strategy_goes_through_and_shares_its_candidates(asked):
+    _, sent = asked("run", "table", "--repeats", str(N_REPEATS), "--out", "plain")
+    assert len(sent) == N_ITEMS * N_REPEATS
+    with RunStore(asked.vidence.folder / "plain") as store:
+        plain = {(t.item_id, t.repeat): t for t in store.trials()}
+    first = {item_id: t for (item_id, repeat), t in plain.items() if not repeat}
+    texts = [{t.reply.text for (one, _), t in plain.items() if one == item_id} for item_id in first]
+    assert any(len(some) > 1 for some in texts)  # else candidates would be one reply
+
+    voted, sent = asked.run(f"self-consistency?n={N_REPEATS}", "vote")
+    assert sent == []
+    for item_id, trial in voted.items():
+        read = [getattr(plain[item_id, i].score.outcome, "answer", None) for i in range(N_REPEATS)]
+        most = Counter(one for one in read if one is not None).most_common()
+        said = getattr(trial.score.outcome, "answer", None)
+        assert said in ({one for one, n in most if n == most[0][1]} or {None})
+
+    best, sent = asked.run("best-of-n?m=1", "best", "--limit", "2")  # a reward writes up to 256 tokens
+    assert len(best) == 2
+    assert sent
+    assert all("how far this reply can be trusted" in words for words in sent)
+    for item_id, trial in best.items():  # a reward that is noise gives no points, and the earliest is kept
+        assert [step.role for step in trial.steps][:2] == ["candidate", "candidate"]
+        assert trial.reply.text == first[item_id].reply.text
+
+    refined, sent = asked.run("self-refine?rounds=1", "refined")
+    assert len(sent) == 2 * N_ITEMS
+    for trial in refined.values():
+        assert [step.role for step in trial.steps] == ["candidate", "critique", "rewrite"]
+        assert trial.steps[0].reply.text == first[trial.item_id].reply.text
+        assert trial.steps[0].is_remembered
+        assert trial.reply == trial.steps[2].reply
+
+    hinted, sent = asked.run("hints:2", "hinted")
+    assert (len(hinted), len(sent)) == (N_ITEMS, N_ITEMS)
+    assert all(HINTS[0] in words and HINTS[1] in words and HINTS[2] not in words for words in sent)
+
+
+def test_repeats_and_rotations_count_what_the_model_says(asked):
+    asked("run", "table", "--repeats", str(N_REPEATS), "--out", "plain")
+    with RunStore(asked.vidence.folder / "plain") as store:
+        marks = Counter({item["item_id"]: 0 for item in asked.items})
+        for trial in store.trials():
+            marks[trial.item_id] += int(trial.score.value)
+    found, sent = asked.diagnosis("repeats", "--set", f"n={N_REPEATS}")
+    assert sent == []
+    assert {one["item_id"]: sum(m["value"] for m in one["finding"]["marks"]) for one in found} == marks
+    statements = json.loads((asked.vidence.folder / "found.json").read_text())["statements"]
+    (sheet,) = [one for one in statements if one.get("name") == "repeats"]
+    column = [heading["key"] for heading in sheet["headings"]].index("pass@k")
+    pass_at = {entry["key"]: entry["values"][column]["value"] for entry in sheet["entries"]}
+    for k in range(1, N_REPEATS + 1):
+        at_k = [1 - comb(N_REPEATS - c, k) / comb(N_REPEATS, k) for c in marks.values()]
+        assert pass_at[str(k)] == pytest.approx(sum(at_k) / N_ITEMS)
+
+    found, sent = asked.diagnosis("rotations")
+    n_choices = {item["item_id"]: len(item["choices"]) for item in asked.items}
+    assert len(sent) == sum(n_choices.values()) - N_ITEMS  # the own order is that of the run
+    assert {one["item_id"]: len(one["finding"]["turns"]) for one in found} == n_choices

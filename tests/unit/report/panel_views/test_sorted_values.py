@@ -1,0 +1,47 @@
+"""Sorted values of a tag over models, with the envelope of luck."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.report.panel_grid import open_view
+from vidence.tables.plots import draw_plot
+from vidence.tables.table import shown
+
+ACTIONS = [f"action {i:02d}" for i in range(20)]
+
+
+def tags(i):
+    return {"label": ACTIONS[i % 20], "set": "single" if i < 100 else "social"}
+
+
+def test_what_all_models_find_hard_comes_last_and_leaves_the_envelope(cell, grid, draws):
+    hard = [i % 20 not in {3, 7} for i in range(120)]
+    cells = [cell(f"m{k}", right=hard, tags=tags) for k in range(4)]
+    figure, table = open_view("sorted?by=label&where=set=single").show(grid(*cells), draws)
+    assert [row.label for row in table.rows][-2:] == ["action 03", "action 07"]
+    assert shown(table, "value:action 03", "side").text == "below"
+    assert shown(table, "value:action 03", "marks").text == "20"  # 5 questions, 4 models
+    assert [one.label for one in figure.series] == ["mean over the models", "by sorting alone"]
+    assert "has p < 0.001; where questions differ" in figure.note
+    drawing = draw_plot(figure)
+    assert drawing.svg.count("<path") >= 20
+
+
+def test_models_that_guess_are_inside(cell, grid, draws):
+    cells = [cell(f"m{k}", seed=k, tags=tags) for k in range(6)]
+    figure, table = open_view("sorted?by=label").show(grid(*cells), draws)
+    sides = [shown(table, row.key, "side").text for row in table.rows]
+    assert sides.count("inside") >= 18
+    # Places, not names, along an axis that is too short for 20 of them.
+    assert [words for _, words in figure.x_labels][:5] == ["1", "", "", "", "5"]
+
+
+def test_few_values_are_named_along_the_axis(cell, grid, draws):
+    cells = [cell(f"m{k}", seed=k) for k in range(2)]
+    figure, _ = open_view("sorted").show(grid(*cells), draws)
+    assert {words for _, words in figure.x_labels} == {"order", "count"}
+
+
+def test_a_tag_that_nobody_has(cell, grid, draws):
+    with pytest.raises(UsageError, match="no two values of the tag 'colour' where task=order"):
+        open_view("sorted?by=colour&where=task=order").show(grid(cell()), draws)

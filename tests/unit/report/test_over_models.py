@@ -1,0 +1,39 @@
+"""The marks of several models on the values of a tag."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.records import Answered
+from vidence.report.over_models import ByValue, where_of
+
+
+@pytest.fixture
+def rows(runs):
+    def make(name, values, answers):
+        items = [
+            runs.question(f"q{i}", f"v{i}", "A", tags={"label": v, "set": "one"})
+            for i, v in enumerate(values)
+        ]
+        trials = [
+            runs.marked(item, Answered(answer=letter)) for item, letter in zip(items, answers, strict=True)
+        ]
+        return runs.load(name, items=items, trials=trials).rows
+
+    return make
+
+
+def test_only_values_of_every_model_are_kept(rows):
+    both = {"a": rows("a", "xxyz", "ABAA"), "b": rows("b", "xyyw", "AABA")}
+    found = ByValue.of(both, by="label", where={})
+    assert (found.models, found.values, found.left_out) == (("a", "b"), ("x", "y"), ("w", "z"))
+    assert found.scores.tolist() == [[0.5, 1.0], [1.0, 0.5]]
+    assert "w, z" in found.note()
+    assert ByValue.of(both, by="label", where={"set": ("two",)}) is None
+    assert ByValue.of({}, by="label", where={}) is None
+
+
+def test_words_of_questions():
+    assert where_of("set=single, task=3afc", what="x") == {"set": ("single",), "task": ("3afc",)}
+    assert where_of("", what="x") == {}
+    with pytest.raises(UsageError, match="x 'single'; expected TAG=VALUE"):
+        where_of("single", what="x")
