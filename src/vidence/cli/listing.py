@@ -33,6 +33,7 @@ PURPOSES: Mapping[str, str] = {
     "detectors": "who finds people in frames, for vidence track and make",
     "describers": "how people are told apart by their looks, for trackers",
     "trackers": "who joins boxes to tracks, for vidence track and make",
+    "exporters": "formats of a release, for vidence release --format",
     "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",

@@ -169,7 +169,9 @@ def _lost(exporter: Exporter, item: Item, came: Item) -> list[str]:
             "differ"
         )
     lost += ["media" for _ in (1,) if item.media != came.media]
-    return lost + [name for name in _REST if getattr(item, name) and getattr(item, name) != getattr(came, name)]
+    return lost + [
+        name for name in _REST if getattr(item, name) and getattr(item, name) != getattr(came, name)
+    ]
 
 
 def _names(item: Item) -> list[str]:

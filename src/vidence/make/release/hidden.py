@@ -20,14 +20,17 @@ from vidence.make.pipeline.output import json_lines
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
 
-ANSWERS_FILE, SECRET_FILE = "answers.jsonl", "secret"
+ANSWERS_FILE, SHARED_FILE, SECRET_FILE = "answers.jsonl", "said-elsewhere.jsonl", "secret"
+_MOST_RIGHT: Final = 0.5
+_MOST_BY_CHANCE: Final = 0.05
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _TELLING: Final = frozenset(
     {"answer", "answers", "rationale", "rationales", "step", "steps", "knowledge", "evidence", "hint"}
-    | {"hints", "proof", "proofs", "option", "referred", "proactive", "oracle", "witness", "witnesses"}
+    | {"hints", "proof", "proofs", "referred", "proactive", "oracle", "witness", "witnesses"}
     | {"correct", "gold", "solution", "explanation", "reasons", "truth", "k", "draft"}
 )
 """Words that make the name of a field or tag one that tells of an answer."""
+_OF_OPTIONS: Final = ("option", "of")
 
 
 class Commitment(Record):
@@ -66,14 +69,15 @@ def is_telling(name: str) -> bool:
     >>> is_telling("n_evidence"), is_telling("optionOf"), is_telling("discipline")
     (True, True, False)
     """
-    return bool({part.casefold() for part in _PARTS.split(name)} & _TELLING)
+    parts = [part.casefold() for part in _PARTS.split(name)]
+    return bool(_TELLING.intersection(parts)) or _OF_OPTIONS in zip(parts, parts[1:], strict=False)
 
 
 def hide(items: Sequence[Item], *, keep: Collection[str] = (), left_out: Collection[str] = ()) -> Hidden:
-    """The items without answer, rationale, steps, knowledge, evidence, hints, and tags that are made of these.
+    """The items without answer, rationale, steps, knowledge, evidence, hints, and tags made of these.
 
-    A tag is one of these by its name (`is_telling`), or where its value is the right answer of a question, or
-    in every question the letter of the answer.
+    A tag is one of these by its name (`is_telling`), or where its values are answers: more than half of those
+    that are choices or letters of their questions are the right ones, in more than 5 % of the questions.
 
     Args:
         items: the questions of the hidden splits.
@@ -105,11 +109,19 @@ def right_text(item: Item) -> str:
 
 
 def _is_the_answer(tag: str, items: Sequence[Item]) -> bool:
-    having = [item for item in items if tag in item.tags]
-    plain = [(item.tags[tag].strip().casefold(), item) for item in having]
-    if any(value and value == right_text(item).strip().casefold() for value, item in plain):
-        return True
-    return all(value == item.answer.casefold() for value, item in plain)
+    """Whether the values of a tag are answers: of those that are choices or letters most are the right ones.
+
+    A level of difficulty 3 is now and then the right one of five numbers, and tells nothing.
+    """
+    n_said = n_right = 0
+    for item in items:
+        value = item.tags.get(tag, "").strip().casefold()
+        said = {text.strip().casefold() for text in (*item.choices, *item.letters, right_text(item))}
+        if value and value in said:
+            n_said += 1
+            n_right += value in {right_text(item).strip().casefold(), item.answer.casefold()}
+    having = sum(tag in item.tags for item in items)
+    return n_right > n_said * _MOST_RIGHT and n_right > having * _MOST_BY_CHANCE
 
 
 # --------------------------------------------------------------------------- hashes
@@ -146,9 +158,7 @@ def answers_of(hidden: Hidden, *, secret: bytes, splits: Mapping[str, str]) -> t
 def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
     """What a release says of them."""
     return tuple(
-        Commitment(
-            item_id=one.item_id, split=one.split, sha256=commitment(one.salt, one.item_id, one.answer)
-        )
+        Commitment(item_id=one.item_id, split=one.split, sha256=commitment(one.salt, one.item_id, one.answer))
         for one in answers
     )
 
@@ -179,8 +189,16 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
         raise UsageError(f"{path} is no secret of a release; move it away") from error
 
 
-def write_answers(folder: Path, answers: Sequence[HiddenAnswer], hidden: Hidden) -> tuple[Path, ...]:
+def write_answers(
+    folder: Path, answers: Sequence[HiddenAnswer], hidden: Hidden, *, shared: Collection[str]
+) -> tuple[Path, ...]:
     """Write the answers and the whole items of the hidden splits, with mode 600.
+
+    Args:
+        folder: where they go, outside the release.
+        answers: of `hidden`, in its order.
+        hidden: the questions.
+        shared: hidden texts that other questions say, too, for a later scan.
 
     Raises:
         UsageError: the answers of another release are there.
@@ -189,7 +207,7 @@ def write_answers(folder: Path, answers: Sequence[HiddenAnswer], hidden: Hidden)
     by_split: dict[str, list[Item]] = {}
     for one, item in zip(answers, hidden.whole, strict=True):
         by_split.setdefault(one.split, []).append(item)
-    contents = {folder / ANSWERS_FILE: json_lines(answers)}
+    contents = {folder / ANSWERS_FILE: json_lines(answers), folder / SHARED_FILE: json_lines(sorted(shared))}
     contents |= {folder / f"{split}.jsonl": json_lines(mine) for split, mine in by_split.items()}
     for path, content in contents.items():
         if path.exists() and path.read_bytes() != content:

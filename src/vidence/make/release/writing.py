@@ -113,9 +113,7 @@ def export_set(questions: Sequence[Question], splits: Mapping[str, str], *, fact
         name=facts.name,
         open_ones=items,
         titles={one.task.code: one.task.title for one in questions},
-        video_ids={
-            item.video_id: one.video.video_id for item, one in zip(items, questions, strict=True)
-        },
+        video_ids={item.video_id: one.video.video_id for item, one in zip(items, questions, strict=True)},
     )
 
 

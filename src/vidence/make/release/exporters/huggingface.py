@@ -1,12 +1,15 @@
 """A folder for the Hugging Face hub: a Parquet file for each split, and the card of the data set."""
 
+import importlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from vidence.ask.benchmarks.question_files import said_answer
 from vidence.ask.benchmarks.table import create as table
 from vidence.errors import UsageError
 from vidence.installation import adding
@@ -86,7 +89,7 @@ def _parquet(items: Sequence[Item], exported: ExportSet, *, is_hidden: bool = Fa
 
 def _row(item: Item) -> dict[str, object]:
     row: dict[str, object] = msgspec.json.decode(msgspec.json.encode(item))
-    row["answer_kind"] = item.answer_kind
+    row |= {"answer": said_answer(item), "answer_kind": item.answer_kind}
     row["tags"] = msgspec.json.encode(item.tags).decode()
     if item.provenance is not None:
         row["provenance"] = msgspec.json.encode(item.provenance).decode()
@@ -99,14 +102,10 @@ def _schema() -> "list[pa.Field[pa.DataType]]":
     import pyarrow as pa
 
     text, seconds = pa.string(), pa.float64()
-    medium = pa.struct(
-        [("kind", text), ("path", text), ("url", text), ("start_s", seconds), ("end_s", seconds)]
-        + [("sha256", text)]
-    )
-    span = pa.struct(
-        [("kind", text), ("start_s", seconds), ("end_s", seconds), ("frames", pa.list_(pa.int64()))]
-        + [("note", text), ("step", pa.int64())]
-    )
+    frames = pa.list_(pa.int64())
+    times = {"start_s": seconds, "end_s": seconds}
+    medium = pa.struct({"kind": text, "path": text, "url": text, **times, "sha256": text})
+    span = pa.struct({"kind": text, **times, "frames": frames, "note": text, "step": pa.int64()})
     kinds = {
         **dict.fromkeys(("item_id", "benchmark", "source_id", "question"), text),
         "choices": pa.list_(text),
@@ -120,9 +119,10 @@ def _schema() -> "list[pa.Field[pa.DataType]]":
     return [pa.field(name, kind) for name, kind in kinds.items()]
 
 
-def _pyarrow_parquet():  # noqa: ANN202 - a module
+def _pyarrow_parquet() -> ModuleType:
     try:
-        import pyarrow.parquet as found
+        return importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise UsageError(f"the format huggingface is written with pyarrow; run: {adding('parquet')}") from error
-    return found
+        raise UsageError(
+            f"the format huggingface is written with pyarrow; run: {adding('parquet')}"
+        ) from error

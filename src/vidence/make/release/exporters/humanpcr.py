@@ -75,7 +75,12 @@ def _row(item: Item, exported: ExportSet) -> dict[str, object]:
     if item.answer:
         evidence = [msgspec.structs.replace(one, step=None) for one in item.evidence]
         counts = {name: item.tags.get(name, "") for name in ("n_evidence", "n_proactive")}
-        reasons = {"answer": item.answer, "rationale": item.rationale, "hints": item.hints, "evidence": evidence}
+        reasons = {
+            "answer": item.answer,
+            "rationale": item.rationale,
+            "hints": item.hints,
+            "evidence": evidence,
+        }
         if all(text.isdecimal() for text in counts.values()):
             n_proactive = int(counts["n_proactive"])
             reasons |= {"n_proactive": n_proactive, "n_referred": int(counts["n_evidence"]) - n_proactive}

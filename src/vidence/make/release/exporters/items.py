@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.ask.benchmarks.question_files import said_answer
 from vidence.ask.benchmarks.table import create as table
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
 from vidence.make.release.exporting import CANARY, Exporter, ExportSet
@@ -49,6 +50,7 @@ def without_answer(item: Item) -> dict[str, object]:
 
 
 def _marked(item: Item, exported: ExportSet) -> Item:
+    item = msgspec.structs.replace(item, answer=said_answer(item))
     if exported.canary is None:
         return item
     return msgspec.structs.replace(item, tags=item.tags | {CANARY: exported.canary})

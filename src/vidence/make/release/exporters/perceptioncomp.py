@@ -31,7 +31,9 @@ class PerceptionCompFile:
         if fault := same_medium(item):
             return fault
         path = PurePosixPath(item.media[0].path or "")
-        return "" if path.suffix == ".mp4" else "the format names videos without .mp4, and this is another file"
+        return (
+            "" if path.suffix == ".mp4" else "the format names videos without .mp4, and this is another file"
+        )
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """The annotation file."""
