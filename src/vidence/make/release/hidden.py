@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -70,7 +71,7 @@ def is_telling(name: str) -> bool:
     (True, True, False)
     """
     parts = [part.casefold() for part in _PARTS.split(name)]
-    return bool(_TELLING.intersection(parts)) or _OF_OPTIONS in zip(parts, parts[1:], strict=False)
+    return bool(_TELLING.intersection(parts)) or _OF_OPTIONS in pairwise(parts)
 
 
 def hide(items: Sequence[Item], *, keep: Collection[str] = (), left_out: Collection[str] = ()) -> Hidden:

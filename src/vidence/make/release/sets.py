@@ -7,6 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -99,6 +100,17 @@ class ReleasedMedium(Record, omit_defaults=True):
     sha256: str | None = None
     licence: str = ""
     n_questions: int
+
+
+class LicenceLook(Record, omit_defaults=True):
+    """What was found of the licence of a film, when, and by whom; the platform's whole answer stays at home."""
+
+    video: str
+    outcome: str
+    licence: str
+    at: datetime
+    way: str
+    by: tuple[str, ...] = ()
 
 
 class SetManifest(Record):
@@ -308,7 +320,12 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
         lists[ABOUT / "hidden.jsonl"] = commitments_of(answers)
     if material.licences is not None:
         looks = [material.licences[name] for name in sorted(material.licences)]
-        lists[ABOUT / "licences.jsonl"] = [msgspec.structs.replace(one, answer={}) for one in looks]
+        lists[ABOUT / "licences.jsonl"] = [
+            LicenceLook(
+                video=one.video, outcome=one.outcome, licence=one.licence, at=one.at, way=one.way, by=one.by
+            )
+            for one in looks
+        ]
     files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
     files[MANIFEST] = json_file(_manifest(facts))
     body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"

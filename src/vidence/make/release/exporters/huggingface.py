@@ -94,7 +94,8 @@ def _row(item: Item) -> dict[str, object]:
     if item.provenance is not None:
         row["provenance"] = msgspec.json.encode(item.provenance).decode()
     row["media"] = [{"kind": "video", **one} for one in msgspec.to_builtins(item.media)]
-    row["evidence"] = [{"kind": "referred", **one} for one in msgspec.to_builtins(item.evidence)]
+    usual = {"kind": "referred", "frames": [], "note": ""}
+    row["evidence"] = [usual | one for one in msgspec.to_builtins(item.evidence)]
     return row
 
 
