@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Final
 
 from vidence.errors import UsageError
+from vidence.make.exporters.exporting import SPLIT, Exporter
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account
-from vidence.make.release.exporting import SPLIT, Exporter
 from vidence.make.release.hidden import Hidden
 from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words

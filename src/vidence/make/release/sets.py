@@ -14,14 +14,14 @@ from typing import Final
 import msgspec
 
 from vidence.errors import UsageError
+from vidence.make.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
+from vidence.make.exporters.huggingface import FOLDER as HUB_FOLDER
+from vidence.make.exporters.huggingface import path_of
 from vidence.make.gates.rules import ALL, ReleaseRules
 from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
-from vidence.make.release.exporters.huggingface import FOLDER as HUB_FOLDER
-from vidence.make.release.exporters.huggingface import path_of
-from vidence.make.release.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
 from vidence.make.release.hidden import (
     Hidden,
     HiddenAnswer,
@@ -103,7 +103,7 @@ class ReleasedMedium(Record, omit_defaults=True):
 
 
 class LicenceLook(Record, omit_defaults=True):
-    """What was found of the licence of a film, when, and by whom; the platform's whole answer stays at home."""
+    """What was found of the licence of a film, when, by whom; the platform's whole answer stays at home."""
 
     video: str
     outcome: str

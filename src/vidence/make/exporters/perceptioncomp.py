@@ -3,8 +3,8 @@
 from pathlib import Path, PurePosixPath
 
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.make.pipeline.output import json_file
-from vidence.make.release.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.records import Item
 
 _FOLDER = Path("perceptioncomp")

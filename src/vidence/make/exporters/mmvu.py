@@ -4,8 +4,8 @@ from pathlib import Path
 
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.mmvu import disciplines
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.make.pipeline.output import json_file
-from vidence.make.release.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.records import Item, Provenance
 
 _FOLDER = Path("mmvu")

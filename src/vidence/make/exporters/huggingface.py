@@ -13,7 +13,7 @@ from vidence.ask.benchmarks.question_files import said_answer
 from vidence.ask.benchmarks.table import create as table
 from vidence.errors import UsageError
 from vidence.installation import adding
-from vidence.make.release.exporting import SPLIT, Exporter, ExportSet
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet
 from vidence.records import Item
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from vidence.ask.benchmarks.humanpcr import create as humanpcr
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet
 from vidence.make.pipeline.output import json_lines
-from vidence.make.release.exporting import SPLIT, Exporter, ExportSet
 from vidence.records import Item, Provenance
 
 _FOLDER = Path("humanpcr")

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from vidence.ask.benchmarks.herbench import FAMILIES
 from vidence.ask.benchmarks.herbench import create as herbench
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.make.pipeline.output import TASKS_FOLDER, herbench_row_of, json_file
-from vidence.make.release.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.records import Item
 
 _TITLES: Mapping[str, str] = {code: named[0] for tasks in FAMILIES.values() for code, named in tasks.items()}

@@ -6,8 +6,8 @@ import msgspec
 
 from vidence.ask.benchmarks.question_files import said_answer
 from vidence.ask.benchmarks.table import create as table
+from vidence.make.exporters.exporting import CANARY, Exporter, ExportSet
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
-from vidence.make.release.exporting import CANARY, Exporter, ExportSet
 from vidence.records import Item
 
 
