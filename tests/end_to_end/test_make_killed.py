@@ -112,7 +112,7 @@ def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted
 
 @pytest.mark.parametrize(
     "name",
-    ["stages/boxes/*.json", "herbench.jsonl", "account.json", "report.html"],
+    ["stages/boxes/*.json", "drafts.jsonl", "account.json", "report.html"],
 )
 def test_a_making_killed_while_it_writes_goes_on(vidence, folder, uninterrupted, name):
     kept = whole_making(vidence, uninterrupted)

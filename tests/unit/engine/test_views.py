@@ -121,6 +121,9 @@ def test_several_media_have_times_one_after_the_other():
     # 2 s, an image, and 1 s of which the first and the last frame are shown
     assert subject.times_s("v") == pytest.approx((0.0, 1.9, 2.0, 2.0, 2.9))
     assert sorted(range(5), key=subject.times_s("v").__getitem__) == [0, 1, 2, 3, 4]
+    alone = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0)
+    plain = ShownSubject(item=item, prepared=None, views={"v": alone})
+    assert plain.times_s("v") == pytest.approx((0.0, 1.9, 0.0, 0.0, 0.9))
 
 
 def test_selectors_that_ignore_the_budget_choose_from_everything():

@@ -76,6 +76,13 @@ def test_groups_without_an_error_are_left_out():
     assert alone is None
 
 
+def test_a_group_in_two_clusters_is_kept():
+    values = [0.0, 1.0, 0.2, 0.9, 0.4]
+    found = heterogeneity(values, groups=list("aabbb"), clusters=list("uvuvw"), rng=np.random.default_rng(0))
+    assert found is not None
+    assert (found.groups, found.left_out) == (("a", "b"), ())
+
+
 @pytest.mark.parametrize(
     ("values", "groups", "said_of_it"),
     [([], [], "at least one"), ([1.0, math.nan], ["a", "b"], "not a finite"), ([1.0, 2.0], ["a"], "1 group")],

@@ -183,6 +183,8 @@ def test_what_the_reply_does_not_claim_is_not_read(text: str) -> None:
         ("A: 10%\nB: 85%\nC: 5%", Reading("B", "probabilities")),
         ("P(A)=0.1, P(B)=0.9", Reading("B", "probabilities")),
         ("A (0.5), B (0.5)", Reading(doubt="several letters have numbers that single out none")),
+        ("A (0.8), B (0.6)", Reading(doubt="several letters have numbers that single out none")),
+        ("A (0.64), B (0.4)", Reading("A", "probabilities")),
         ("A: 3, B: 4", Reading(doubt="several letters have numbers that single out none")),
         ("A: 0.4, Z: 0.6", Reading(doubt="a letter beyond the choices has a probability")),
         ("B (0.8)", None),

@@ -117,7 +117,9 @@ def test_what_was_left_out_is_counted() -> None:
 def test_letters_that_were_not_reported_have_a_table_of_bounds() -> None:
     assert "bounds" not in summary(*MIXED)
     open_one = msgspec.structs.replace(MIXED[0], top_share_low=0.3, top_share_high=0.9, n_floored=1)
-    found = sheet(summary(open_one, *MIXED[1:]), "bounds")
+    said = summary(open_one, *MIXED[1:])
+    assert sheet(said, "questions").value("floored", "n") == 2
+    found = sheet(said, "bounds")
     # the others are 0.6, 0.8 and 1.0
     assert number(found.value("all", "low")) == pytest.approx((0.3 + 0.6 + 0.8 + 1.0) / 4)
     assert number(found.value("all", "given")) == pytest.approx((0.5 + 0.6 + 0.8 + 1.0) / 4)

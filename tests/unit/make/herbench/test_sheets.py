@@ -231,7 +231,9 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     path.write_text(path.read_text().replace("[tracking]\n", '[tracking]\nreviewed = "all.csv"\n'))
     street.sheets()
     (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,phantom\n")
-    with pytest.raises(DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct them"):
+    with pytest.raises(
+        DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct the lines there"
+    ):
         street.sheets()
 
 
