@@ -111,6 +111,8 @@ def _sources(items: Sequence[Item]) -> list[tuple[str, str, int, int]]:
 def hub_card(facts: SetFacts, *, paths: Mapping[str, str], body: str) -> str:
     """The ``README.md`` of a data set on the Hugging Face hub: what it reads, then the datasheet.
 
+    Splits without answers have a configuration of their own: all splits of one have the same columns.
+
     Args:
         facts: of the release.
         paths: the file of each split, as it is seen from the card.
@@ -127,11 +129,14 @@ def hub_card(facts: SetFacts, *, paths: Mapping[str, str], body: str) -> str:
         "task_categories:",
         "  - visual-question-answering",
         "configs:",
-        "  - config_name: default",
-        "    data_files:",
     ]
-    for split, path in paths.items():
-        lines += [f"      - split: {_quoted(split)}", f"        path: {_quoted(path)}"]
+    hidden = sorted({item.tags[SPLIT] for item in facts.hidden.public})
+    whole = [split for split in paths if split not in hidden]
+    configs = {"default": whole} if whole else {}
+    for config, splits in {**configs, **{f"questions-{split}": [split] for split in hidden}}.items():
+        lines += [f"  - config_name: {_quoted(config)}", "    data_files:"]
+        for split in splits:
+            lines += [f"      - split: {_quoted(split)}", f"        path: {_quoted(paths[split])}"]
     return "\n".join([*lines, "---", "", body])
 
 

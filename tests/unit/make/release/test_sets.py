@@ -77,8 +77,10 @@ def test_the_papers_of_a_release(tmp_path):
     _, head, body = (folder / "huggingface" / "README.md").read_text().split("---\n", 2)
     card = yaml.safe_load(head)
     assert card["license"] == "cc-by-4.0"
-    for one in card["configs"][0]["data_files"]:
-        assert (folder / "huggingface" / one["path"]).is_file()
+    assert [one["config_name"] for one in card["configs"]] == ["default", "questions-test"]
+    for one in card["configs"]:
+        assert [path["split"] for path in one["data_files"]] in (["validation"], ["test"])
+        assert (folder / "huggingface" / one["data_files"][0]["path"]).is_file()
     assert body.strip() == sheet.strip()
     media = [json.loads(line) for line in (folder / "about" / "media.jsonl").read_text().splitlines()[1:]]
     assert media[0] == {
