@@ -473,6 +473,7 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
     x: str,
     y: str,
     by: str | None = None,
+    over_runs: bool = False,
     table: Path | str | None = None,
     cluster: str | None = None,
     within: str | None = None,
@@ -487,8 +488,9 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
         x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE``; without runs a column.
         y: the same for the other score; with runs and a table a column of that.
         by: a point for each run and value of this tag, not for each run alone.
+        over_runs: with `by`, a point for each value: its mean over the runs.
         table: a CSV, or the name of a published table.
-        cluster: without runs, the column of what rows have in common.
+        cluster: without runs, the column of what rows have in common; with `over_runs` a tag.
         within: without runs, the column of what kind of row it is.
         names: what each run is called in the table.
         parser: read all stored replies again with this parser; no model is asked.
@@ -499,11 +501,9 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
         StoreError: a folder holds no run.
         DataError: the table cannot be read.
     """
-    import numpy as np
-
     from vidence.errors import UsageError
     from vidence.report import correlated
-    from vidence.report.results import SEED
+    from vidence.report.correlated_values import shown_of
 
     if parser is not None and not runs:
         raise UsageError(correlated.FOR_RUNS)
@@ -516,8 +516,9 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
         within=within,
         names=tuple(names),
     )
-    points = correlated.points_of([_loaded(one, parser) for one in runs], axes)
-    return correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
+    loaded = [_loaded(one, parser) for one in runs]
+    found, _ = shown_of(loaded, axes, over_runs=over_runs, level=level)
+    return found
 
 
 def make(  # noqa: PLR0913 - one call, one argument for each thing that differs

@@ -63,6 +63,7 @@ FOLDERS = {
     "task": "vidence.make.tasks",
     "shot-detector": "vidence.seeing.shots",
     "event-log": "vidence.make.logs",
+    "annotation-format": "vidence.make.annotations",
     "detector": "vidence.seeing.detectors",
     "describer": "vidence.seeing.describers",
     "tracker": "vidence.seeing.trackers",

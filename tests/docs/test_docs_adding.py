@@ -47,6 +47,7 @@ LEAST_CHECKS = {
     "tracker": 1,
     "shot-detector": 4,
     "event-log": 5,
+    "annotation-format": 3,
     "task": 12,
     "maker": 3,
     "mocap-format": 9,
@@ -148,6 +149,7 @@ def site(page, tmp_path_factory) -> Site:
         "phrases.txt": PHRASES,
         "arguments.toml": ARGUMENTS,
         "logs/diary/log.csv": films["log.csv"],
+        "annotations/photo-notes/notes.txt": films["notes.txt"],
         "makers/sights/config.toml": films["config.toml"],
     }.items():
         (made.samples / name).parent.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ TABLES = {
     "describer": "docs/making/herbench.md",
     "shot-detector": "docs/making/herbench.md",
     "event-log": "docs/making/herbench.md",
+    "annotation-format": "docs/making/choices.md",
 }
 
 

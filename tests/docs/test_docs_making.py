@@ -1,11 +1,25 @@
 """The configurations that the documentation shows are read, and every setting of one is described."""
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from vidence.make import expert
+from vidence.make.expert.config import (
+    DraftRules,
+    ExpertConfig,
+    ExpertGates,
+    ExpertReview,
+    LicenceRules,
+    OnlineRules,
+)
+from vidence.make.expert.drafts import COLUMNS
+from vidence.make.expert.films import Film
+from vidence.make.expert.subjects import Concept, Subject
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
+from vidence.make.pipeline.config_file import read_config
 
 PAGE = "docs/making/herbench.md"
 
@@ -47,3 +61,30 @@ def test_every_setting_is_in_the_table(page):
         wanted |= {f.name for f in msgspec.structs.fields(rules)}
     assert wanted - named == set()
     assert set(tables) - named == set()
+
+
+EXPERT = "docs/making/expert.md"
+
+
+def test_the_shown_configuration_of_experts_is_read(page, tmp_path):
+    (block,) = page[EXPERT].blocks("toml")
+    path = tmp_path / "workshop.toml"
+    path.write_text(block.body, encoding="utf-8")
+    assert read_config(path, ExpertConfig).name == "workshop"
+
+
+def test_every_setting_column_and_finding_of_experts_is_described(page):
+    named = set(re.findall(r"`\[?([\w-]+)(?: = [^`]+)?\]?`", page[EXPERT].text))
+    elsewhere = {"name", "out", "asking"}
+    wanted = {f.encode_name for f in msgspec.structs.fields(ExpertConfig)} - elsewhere
+    for rules in (DraftRules, LicenceRules, OnlineRules, ExpertGates, ExpertReview, Concept, Film, Subject):
+        wanted |= {f.name for f in msgspec.structs.fields(rules)}
+    assert (wanted | {*COLUMNS}) - named == set()
+
+
+def test_every_kind_of_finding_of_experts_is_described(page):
+    source = "".join(path.read_text("utf-8") for path in sorted((Path(expert.__file__).parent).glob("*.py")))
+    kinds = set(re.findall(r'"((?:[a-z]+-)+[a-z]+)", (?:FAULT|WARNING)', source))
+    kinds |= set(re.findall(r'(?:kind=|return |one, )"((?:[a-z]+-)+[a-z]+)"', source))
+    assert len(kinds) > 40
+    assert kinds - set(re.findall(r"`([\w-]+)`", page[EXPERT].text)) == set()

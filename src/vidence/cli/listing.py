@@ -31,6 +31,7 @@ PURPOSES: Mapping[str, str] = {
     "tasks": "the kinds of questions that the maker herbench makes",
     "shot-detectors": "who finds the cuts of a video, for vidence track and make",
     "event-logs": "formats of narrated events, for vidence make",
+    "annotation-formats": "labels, captions, boxes, tracks, for vidence make choices",
     "detectors": "who finds people in frames, for vidence track and make",
     "describers": "how people are told apart by their looks, for trackers",
     "trackers": "who joins boxes to tracks, for vidence track and make",

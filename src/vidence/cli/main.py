@@ -47,6 +47,7 @@ COMMANDS = {
     "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
     "make": ("make", "Make questions from videos, motion capture or event logs."),
     "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
+    "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
     "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
     "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
-from vidence.engine.environment import Environment
+from vidence.engine.environment import Environment, now
 from vidence.engine.trust import check, needs_of_spec
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import MediaError, UnknownNameError
@@ -69,6 +70,8 @@ class BuildContext:
     """How many processes watch videos."""
     worker_max_bytes: int = MOST_BYTES
     """How much memory each of them may have."""
+    clock: Callable[[], datetime] = field(default=now)
+    """The time, by which looks at the world outside are dated and grow old."""
 
     @classmethod
     def of(

@@ -1,0 +1,1 @@
+"""Formats of annotated pictures and clips, one file each."""

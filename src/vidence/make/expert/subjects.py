@@ -1,0 +1,139 @@
+"""Subjects with their textbooks and authors, and the concepts that questions are written about."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from vidence.ask.files import FieldError, decoded, objects, read
+from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.material import Dropped
+from vidence.records import Record
+
+CONCEPTS = "concepts"
+
+
+class Subject(Record, omit_defaults=True):
+    """A subject: its discipline, its textbooks with their editions, and who may write about it."""
+
+    subject: str
+    discipline: str = ""
+    textbooks: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+
+
+class SubjectFile(Record):
+    """A file of subjects: a table ``[[subjects]]`` for each."""
+
+    subjects: tuple[Subject, ...]
+
+
+class Concept(Record, omit_defaults=True):
+    """What a question is about: where it stands in a textbook, and why it needs moving pictures.
+
+    Of a ``dropped`` one the `reason` is said; ``filmed`` has a video, ``open`` waits for one.
+    """
+
+    concept_id: str
+    subject: str
+    textbook: str = ""
+    chapter: str = ""
+    title: str = ""
+    why_moving: str = ""
+    state: Literal["open", "filmed", "dropped"] = "open"
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curriculum:
+    """Subjects by name; concepts in their order, with those that can be used; why the others cannot."""
+
+    subjects: Mapping[str, Subject]
+    concepts: tuple[Concept, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def usable(self) -> dict[str, Concept]:
+        """The concepts that questions may be about, by id."""
+        gone = {one.what for one in self.dropped}
+        return {one.concept_id: one for one in self.concepts if one.concept_id not in gone}
+
+
+def read_subjects(path: Path) -> dict[str, Subject]:
+    """The subjects of a TOML file, by name.
+
+    Raises:
+        UsageError: it is none, or has a subject twice.
+    """
+    found = read_config(path, SubjectFile).subjects
+    if twice := [name for name, n in Counter(one.subject for one in found).items() if n > 1]:
+        raise UsageError(f"{path}: the subject {twice[0]!r} is there twice; expected each once")
+    return {one.subject: one for one in found}
+
+
+def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook: bool = True) -> Curriculum:
+    """The concepts of a file of JSON lines; what cannot be used is named with its reason.
+
+    Reasons: ``unreadable``, ``repeated-id``, ``unknown-subject``, ``textbook-not-listed``, ``no-chapter``,
+    ``no-why-moving``, ``dropped-without-reason``, ``dropped-by-people``. Without `needs_textbook` textbook,
+    chapter and why pictures must move need not be said.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    decoder = msgspec.json.Decoder(Concept)
+    concepts: list[Concept] = []
+    dropped: list[Dropped] = []
+    known: set[str] = set()
+    for place, raw in objects(read(path, what="concepts")):
+        try:
+            one = decoded(raw, decoder)
+        except FieldError as error:
+            one = Concept(concept_id=f"line {place}", subject="")
+            dropped.append(_dropped(one, "unreadable", f"{path.name}:{place}: {error}"))
+        else:
+            if one.concept_id in known:
+                one = msgspec.structs.replace(one, concept_id=f"{one.concept_id} (line {place})")
+                dropped.append(_dropped(one, "repeated-id", "an earlier concept has this id"))
+            elif fault := _fault(one, subjects, needs_textbook=needs_textbook):
+                dropped.append(_dropped(one, *fault))
+        known.add(one.concept_id)
+        concepts.append(one)
+    return Curriculum(subjects=subjects, concepts=tuple(concepts), dropped=tuple(dropped))
+
+
+def _fault(one: Concept, subjects: Mapping[str, Subject], *, needs_textbook: bool) -> tuple[str, str] | None:
+    subject = subjects.get(one.subject)
+    if subject is None:
+        return "unknown-subject", f"{one.subject!r}; known: {', '.join(subjects) or 'none'}"
+    if one.state == "dropped":
+        return ("dropped-by-people", one.reason) if one.reason else ("dropped-without-reason", "say why")
+    if not needs_textbook:
+        return None
+    if one.textbook not in subject.textbooks:
+        listed = "; ".join(subject.textbooks) or "none"
+        return "textbook-not-listed", f"{one.textbook!r} is no textbook of {one.subject}; listed: {listed}"
+    if not one.chapter.strip():
+        return "no-chapter", "name the chapter of the textbook"
+    if not one.why_moving.strip():
+        return "no-why-moving", "say why a still picture would not do"
+    return None
+
+
+def _dropped(one: Concept, reason: str, detail: str) -> Dropped:
+    return Dropped(what=one.concept_id, stage=CONCEPTS, reason=reason, detail=detail)
+
+
+def check_readable(paths: Sequence[Path]) -> None:
+    """See that files are there.
+
+    Raises:
+        DataError: one is not.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise DataError(f"{path} is not there; write it, or name another one in the configuration")

@@ -1,0 +1,117 @@
+"""What a set of expert drafts covers, and what is wrong with it, as tables."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from vidence.make.expert.drafts import ExpertDraft
+from vidence.make.expert.findings import DraftRow
+from vidence.make.expert.links import Page, page_of
+from vidence.make.expert.subjects import Concept, Curriculum
+from vidence.tables.table import Column, Row, Table
+
+_STATES: Final = ("covered", "filmed", "open", "dropped")
+
+
+def findings_table(rows: Sequence[DraftRow]) -> Table:
+    """How often each kind of finding came up, by column; of how many rows."""
+    found = [one for row in rows for one in row.findings]
+    counts = Counter((one.column, one.kind, one.is_fault) for one in found)
+    hit: dict[tuple[str, str], set[str]] = {}
+    for one in found:
+        hit.setdefault((one.column, one.kind), set()).add(one.row_id)
+    return Table(
+        name="findings",
+        title="What the checks found",
+        label="cell",
+        columns=(
+            Column(key="kind", title="kind", kind="text"),
+            Column(key="faults", title="faults", kind="count"),
+            Column(key="warnings", title="warnings", kind="count"),
+            Column(key="rows", title="rows", kind="count"),
+        ),
+        rows=tuple(
+            Row(
+                key=f"{column}/{kind}",
+                label=column,
+                values=(
+                    kind,
+                    counts[column, kind, True],
+                    counts[column, kind, False],
+                    len(hit[column, kind]),
+                ),
+            )
+            for column, kind in sorted(hit)
+        ),
+        note="A fault keeps a draft out, a warning does not.",
+    )
+
+
+def concepts_table(curriculum: Curriculum, drafts: Sequence[ExpertDraft]) -> Table:
+    """Concepts by chapter: covered by a draft, filmed without one, open, dropped or not usable."""
+    usable, asked = curriculum.usable, {one.concept_id for one in drafts}
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    for one in curriculum.concepts:
+        key = (one.subject, one.textbook, one.chapter)
+        state = (
+            "dropped" if one.concept_id not in usable else "covered" if one.concept_id in asked else one.state
+        )
+        counts.setdefault(key, Counter())[state] += 1
+    return Table(
+        name="concepts",
+        title="Concepts by chapter",
+        label="chapter",
+        columns=tuple(Column(key=name, title=name, kind="count") for name in _STATES),
+        rows=tuple(
+            Row(
+                key="/".join(key),
+                label=key[2] or "\u2013",
+                detail=", ".join(filter(None, key[:2])),
+                values=tuple(mine[name] for name in _STATES),
+            )
+            for key, mine in counts.items()
+        ),
+    )
+
+
+def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) -> Table:
+    """How many drafts rest on each textbook."""
+    book_of = {one.concept_id: one.textbook for one in concepts}
+    counts = Counter(book_of[one.concept_id] for one in drafts if one.concept_id in book_of)
+    return Table(
+        name="textbooks",
+        title="Drafts by textbook",
+        label="textbook",
+        columns=(Column(key="drafts", title="drafts", kind="count"),),
+        rows=tuple(
+            Row(key=name, label=name or "\u2013", values=(n,))
+            for name, n in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        ),
+    )
+
+
+def counts_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft], sources: Sequence[str]) -> Table:
+    """Links, textbooks, clips by their number of questions, sources."""
+    links = [link.url for one in drafts for link in one.knowledge]
+    pages = [page_of(url) for url in links]
+    books = {one.concept_id: one.textbook for one in concepts}
+    clips = Counter((one.video, one.start_s, one.end_s) for one in drafts)
+    by_number = Counter(clips.values())
+    values = {
+        "drafts": len(drafts),
+        "drafts without rationale": sum(not one.steps for one in drafts),
+        "knowledge links": len(links),
+        "distinct links": len(set(links)),
+        "links not to Wikipedia": sum(not isinstance(one, Page) for one in pages),
+        "links with a fragment": sum(isinstance(one, Page) and bool(one.fragment) for one in pages),
+        "textbooks": len({books[one.concept_id] for one in drafts if one.concept_id in books}),
+        "sources": len(set(sources)),
+        "clips": len(clips),
+    } | {f"clips with {n} question{'s' * (n > 1)}": by_number[n] for n in sorted(by_number)}
+    return Table(
+        name="counts",
+        title="What the drafts hold",
+        label="",
+        columns=(Column(key="n", title="number", kind="count"),),
+        rows=tuple(Row(key=name, label=name, values=(n,)) for name, n in values.items()),
+    )

@@ -1,0 +1,167 @@
+"""What a video must be to be kept: gates by measure, quotas by domain, presets of three papers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from vidence.errors import UnknownNameError, UsageError
+from vidence.make.pipeline.config_file import Count, CountOrNone, read_config
+from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.records import Record
+
+MEASURES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "seconds": "length in seconds",
+        "fps": "frames a second",
+        "short_px": "shorter side in pixels",
+        "audio": "1 with a sound track, 0 without",
+        "shots_per_minute": "shots a minute",
+        "motion": "mean difference of greys in a shot, 0 to 255",
+        "flow": "optical flow, % of the longer side a second",
+        "people": "people a frame",
+        "things": "other things a frame, of a detector with classes",
+        "classes": "distinct classes, of a detector with classes",
+        "text": "share of frames with on-screen text",
+        "lecture": "share of frames like a lecture",
+        "caption": "accuracy from one caption alone",
+        "caption_gain": "accuracy from the caption, less blind",
+        "age_days": "days since it was published",
+    }
+)
+"""What can be gated, and what it means."""
+OTHERS: Final = "*"
+
+Quantile = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Gate(Record, omit_defaults=True):
+    """What a measure must be: thresholds, both included, or quantiles among the videos that were measured.
+
+    A gate without any of these lets everything through, and takes back the gate of a preset.
+    """
+
+    at_least: float | None = None
+    at_most: float | None = None
+    from_quantile: Quantile | None = None
+    to_quantile: Quantile | None = None
+
+    def __post_init__(self) -> None:
+        for low, high in ((self.at_least, self.at_most), (self.from_quantile, self.to_quantile)):
+            if low is not None and high is not None and low > high:
+                raise UsageError(f"nothing lies between {low:g} and {high:g}; expected the lower one first")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it lets everything through."""
+        return self == Gate()
+
+
+class MeasureRules(Record, omit_defaults=True):
+    """How videos are measured; an empty spec leaves that measure out.
+
+    `looks` is how many frames the detector is shown, evenly over the video.
+    """
+
+    detector: str = "hog"
+    cuts: str = "content"
+    looks: Count = 32
+
+
+class AskRules(Record, omit_defaults=True):
+    """Who is asked: names in ``[models]``; an empty one leaves that measure out.
+
+    `looker` says which frames hold text or look like a lecture, `captioner` writes one caption of a video,
+    `reader` answers the questions of the set from it. `templates` is a folder with ``select_*.txt`` of your
+    own.
+    """
+
+    looker: str = ""
+    captioner: str = ""
+    reader: str = ""
+    templates: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.captioner) != bool(self.reader):
+            raise UsageError("captioner and reader go together; name both, or neither")
+
+
+class SelectRules(Record, omit_defaults=True):
+    """The file of rules. `quotas` is how many videos of a domain are kept at most; ``*`` is any other domain.
+
+    `unmeasured` says what becomes of a video of which a gated measure is not known: it is dropped, or kept
+    with that said beside it. `seed` decides which videos a quota keeps.
+    """
+
+    preset: str = ""
+    gates: Mapping[str, Gate] = msgspec.field(default_factory=dict)
+    quotas: Mapping[str, CountOrNone] = msgspec.field(default_factory=dict)
+    unmeasured: Literal["drop", "keep"] = "drop"
+    seed: int = 0
+    measure: MeasureRules = MeasureRules()
+    ask: AskRules = AskRules()
+    models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
+    asking: AskLimits = AskLimits()
+
+    def __post_init__(self) -> None:
+        for name in self.gates:
+            if name not in MEASURES:
+                raise UnknownNameError("measure", name, MEASURES)
+        for role in ("looker", "captioner", "reader"):
+            name = getattr(self.ask, role)
+            if name and name not in self.models:
+                raise UnknownNameError(f"model ({role})", name, self.models)
+
+    @property
+    def wanted_gates(self) -> dict[str, Gate]:
+        """The gates of the preset with those of the file in their place, without the open ones."""
+        gates = {**PRESETS.get(self.preset, {}), **self.gates}
+        return {name: gates[name] for name in MEASURES if name in gates and not gates[name].is_open}
+
+
+_UPPER_THREE_QUARTERS: Final = Gate(from_quantile=0.25)
+PRESETS: Final[Mapping[str, Mapping[str, Gate]]] = MappingProxyType(
+    {
+        "perceptioncomp": {
+            "seconds": Gate(at_least=120, at_most=600),
+            "shots_per_minute": _UPPER_THREE_QUARTERS,
+            "motion": _UPPER_THREE_QUARTERS,
+            "people": _UPPER_THREE_QUARTERS,
+        },
+        "mmvu": {
+            "audio": Gate(at_most=0),
+            "text": Gate(at_most=0.25),
+            "lecture": Gate(at_most=0.25),
+        },
+        "humanpcr-r": {"seconds": Gate(at_least=300), "age_days": Gate(at_most=731)},
+    }
+)
+"""Gates of papers. What the papers give are lengths, ages, and words; the other numbers are ours.
+
+Source: PerceptionComp, section 3.1 (2 to 10 minutes; many people and things, many changes of scene, much
+    camera motion); MMVU, section 3.2 (no sound track, minimal on-screen text, no lectures); HumanPCR,
+    appendix B.3.1 (five minutes and more, of the last two years).
+Departs: quantiles and the shares of frames, which the papers do not give; PerceptionComp's words about
+    things are not gated, since the default detector knows only people.
+"""
+
+
+def read_rules(path: Path | None, *, preset: str = "") -> SelectRules:
+    """The rules of a file, or those of a preset alone.
+
+    Args:
+        path: the file; None: there is none.
+        preset: goes before that of the file.
+
+    Raises:
+        UsageError: as for `read_config`, a preset or a measure that is not known, or nothing to go by.
+    """
+    rules = SelectRules() if path is None else read_config(path, SelectRules)
+    if preset:
+        rules = msgspec.structs.replace(rules, preset=preset)
+    if rules.preset and rules.preset not in PRESETS:
+        raise UnknownNameError("preset", rules.preset, PRESETS)
+    return rules
