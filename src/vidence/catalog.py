@@ -59,6 +59,7 @@ FOLDERS = {
     "view": "vidence.report.panel_views",
     "embedder": "vidence.ask.embedding",
     "maker": "vidence.make.makers",
+    "exporter": "vidence.make.exporters",
     "task": "vidence.make.tasks",
     "shot-detector": "vidence.seeing.shots",
     "event-log": "vidence.make.logs",

@@ -26,6 +26,7 @@ TABLES = {
     "embedder": "docs/guides/embedders.md",
     "view": "docs/guides/panel.md",
     "maker": "docs/making/index.md",
+    "exporter": "docs/making/release.md",
     "task": "docs/making/herbench.md",
     "detector": "docs/making/herbench.md",
     "tracker": "docs/making/herbench.md",

@@ -89,6 +89,7 @@ def test_every_kind_of_part_can_be_listed(vidence):
         "shot-detectors": "content",
         "event-logs": "plain",
         "mocap-formats": "bvh",
+        "exporters": "perceptioncomp",
     }.items():
         done = vidence("list", kind)
         assert done.code == 0

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,9 @@ from vidence.cli.console import say
 from vidence.cli.outputs import csv_option, json_option, screen, write_asked, write_said
 from vidence.engine.environment import now
 from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from vidence.make.licences.youtube import YouTube
 
 _KEPT = Path("licences.jsonl")
 _NOT_ALL = 1
@@ -59,8 +63,7 @@ def check(
     is refused; a video that is gone or of which nothing is known does not pass.
     Exit code 1 where one does not.
     """
-    from vidence.ask.models.http import read_key
-    from vidence.make.licences import by_people, youtube
+    from vidence.make.licences import by_people
     from vidence.make.licences.checking import check_licences, licence_table, named_videos, summary
     from vidence.report.export import write_file
     from vidence.tables.export import table_as_csv
@@ -74,13 +77,7 @@ def check(
         write_asked((sheet, lambda file: write_file(file, by_people.sheet(films))))
         return 0
 
-    def api() -> youtube.YouTube:
-        key = read_key(youtube.KEY_VARIABLE, example=youtube.KEY_VARIABLE)
-        return youtube.YouTube(
-            key, address=os.environ.get(youtube.ADDRESS_VARIABLE) or youtube.ADDRESS, now=now
-        )
-
-    *_, checked = check_licences(films, kept=kept, now=now(), api=api, manual=manual, days=days)
+    *_, checked = check_licences(films, kept=kept, now=now(), api=client, manual=manual, days=days)
     table = licence_table(checked)
     write_asked((csv_path, lambda file: write_file(file, table_as_csv(table))))
     write_said(json_path, "licence check", sentences=[summary(checked)], tables=[table])
@@ -88,3 +85,16 @@ def check(
         print_table(table, console)
         say(console, f"{summary(checked)}; kept in {kept}")
     return 0 if checked.is_free else _NOT_ALL
+
+
+def client() -> "YouTube":
+    """The client of the YouTube Data API, with the key of the environment.
+
+    Raises:
+        MissingKeyError: there is none.
+    """
+    from vidence.ask.models.http import read_key
+    from vidence.make.licences import youtube
+
+    key = read_key(youtube.KEY_VARIABLE, example=youtube.KEY_VARIABLE)
+    return youtube.YouTube(key, address=os.environ.get(youtube.ADDRESS_VARIABLE) or youtube.ADDRESS, now=now)

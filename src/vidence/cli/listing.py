@@ -27,6 +27,7 @@ PURPOSES: Mapping[str, str] = {
     "views": "tables and figures over all runs, for vidence panel --as",
     "embedders": "how frames and words are matched, for selectors that search",
     "makers": "what makes questions, for vidence make",
+    "exporters": "formats of a release, for vidence release --format",
     "tasks": "the kinds of questions that the maker herbench makes",
     "shot-detectors": "who finds the cuts of a video, for vidence track and make",
     "event-logs": "formats of narrated events, for vidence make",

@@ -40,6 +40,7 @@ COMMANDS = {
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
     "gate": ("gate", "Quality gates for any set: doubles, leaks, readers without the video, balance."),
     "split": ("split", "Cut a set into splits that share no source; what two splits have in common."),
+    "release": ("release", "Give a set away: formats, datasheet, checksums; answers of a split stay hidden."),
     "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),

@@ -60,12 +60,12 @@ def items_in(items: "Iterable[Item]", path: Path, *, media_root: Path) -> None:
     """
     import msgspec
 
+    from vidence.ask.benchmarks.question_files import said_answer
     from vidence.report.export import write_file
 
     folder = Path() if path == STANDARD_OUTPUT else path.parent
-    lines = "".join(
-        msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in items
-    )
+    said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in items)
+    lines = "".join(msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in said)
     with written(path) as file:
         write_file(file, lines)
 

@@ -72,7 +72,7 @@ def split(
         tables, sentences = _cut(
             whats[0],
             (data, overrides),
-            shares=_shares(shares),
+            shares=shares_of(shares),
             stratify=[tag.strip() for tag in stratify.split(",") if tag.strip()],
             seed=seed,
             hashed=hashed,
@@ -93,7 +93,12 @@ def split(
 _PAIR = 2
 
 
-def _shares(text: str) -> dict[str, float]:
+def shares_of(text: str) -> dict[str, float]:
+    """The splits and their shares, as a user writes them.
+
+    Raises:
+        UsageError: a name or a share is none, or a name comes twice.
+    """
     found: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))

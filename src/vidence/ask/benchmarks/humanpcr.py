@@ -101,6 +101,8 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     hints: tuple[str, ...] = ()
     source: str = ""
     source_id: str = ""
+    split: str = ""
+    canary: str = ""
 
 
 _PAPER = AskingRules(
@@ -261,7 +263,13 @@ def _item(row: _Row, file: DataFile) -> Item:
             choices=row.options,
             answer=row.answer.strip(),
             answer_kind="text" if is_open else "choice",
-            tags={"level": level, **found, "media_type": _media_type(row), **_evidence_tags(row)},
+            tags={
+                "level": level,
+                **({"split": row.split} if row.split else {}),
+                **found,
+                "media_type": _media_type(row),
+                **_evidence_tags(row),
+            },
             evidence=row.evidence,
             rationale=row.rationale,
             hints=row.hints,

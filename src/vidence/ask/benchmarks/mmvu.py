@@ -236,6 +236,11 @@ def _item(row: _Row, revision: str) -> Item:
     return checked(item)
 
 
+def disciplines() -> Mapping[str, str]:
+    """The discipline of each of the paper's subjects."""
+    return MappingProxyType(_DISCIPLINE_OF)
+
+
 def youtube_id(address: str) -> str:
     """The film that an address on YouTube names, whatever else stands in it; other addresses as they are.
 

@@ -22,6 +22,7 @@ _MAX_CHOICES = 26
 _LATEST_S = sys.float_info.max
 _LISTED = 10
 _LETTERED = re.compile(r"\(?[Aa][.):]\s")
+_MARKED = re.compile(r"\((?P<letter>[A-Z])\)")
 _WORDS = re.compile(r"[a-z0-9]+")
 _IGNORED = frozenset({"and"})
 
@@ -92,6 +93,8 @@ def lettered(item: Item) -> Item:
     answer = item.answer.strip()
     choices = dict(zip(item.letters, map(str.strip, item.choices), strict=True))
     found = sorted({letter for letter, text in choices.items() if answer == text or answer.upper() == letter})
+    if (marked := _MARKED.fullmatch(answer)) and not found and marked["letter"] in choices:
+        found = [marked["letter"]]
     if not found:
         shown = "; ".join(f"{letter}: {text}" for letter, text in choices.items())
         raise FieldError(
@@ -103,6 +106,23 @@ def lettered(item: Item) -> Item:
             f"{answer!r} may mean {', '.join(found)}, as letter or text; expected one: reword the choices",
         )
     return item if found[0] == item.answer else msgspec.structs.replace(item, answer=found[0])
+
+
+def said_answer(item: Item) -> str:
+    """The answer of an item as it is written into a file that `lettered` reads.
+
+    It is the letter, in brackets where another choice has the letter for its text.
+
+    >>> said_answer(Item(item_id="q", question="Which key?", choices=("E", "A"), answer="B"))
+    'B'
+    >>> said_answer(Item(item_id="q", question="Which key?", choices=("B", "A"), answer="B"))
+    '(B)'
+    """
+    is_text_of_another = any(
+        text.strip() == item.answer and letter != item.answer
+        for letter, text in zip(item.letters, item.choices, strict=True)
+    )
+    return f"({item.answer})" if item.answer_kind == "choice" and is_text_of_another else item.answer
 
 
 def _check(item: Item) -> None:

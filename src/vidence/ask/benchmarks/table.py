@@ -1,4 +1,4 @@
-"""A user's own questions: JSON lines, a JSON list, or CSV; plain or gzipped; or any table with ``map=``.
+"""A user's own questions: JSON lines, a JSON list, CSV or Parquet; or any table with ``map=``.
 
 One line is one item of the format ``vidence-item/1`` (docs/item-format.md); a mapping says which column of
 another layout is which field. Paths of media start from the folder of the file.
@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask import files
+from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import Gathering, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.ask.mapping.columns import listed
@@ -26,6 +27,7 @@ from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
 
+_PARQUET = ".parquet"
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
 REQUIRED = ("item_id", "question", "answer")
 TEXTS = (*REQUIRED, "benchmark", "source_id", "answer_kind", "rationale")
@@ -35,6 +37,12 @@ MEDIA = ("media", "video", "media_kind", "start_s", "end_s")
 KNOWN = (*TEXTS, *LISTS, *NESTED, *MEDIA)
 
 _DECODER = msgspec.json.Decoder(Item)
+# A table of the Hugging Face hub: its columns are fields, of which tags and provenance are JSON texts.
+_COLUMNS = parquet_rows.Columns(
+    names={name: (name,) for name in (*TEXTS, *LISTS, *NESTED, "media")},
+    needed=tuple((name,) for name in REQUIRED),
+    nested=frozenset(NESTED),
+)
 _CHOICE = re.compile(r"choice_[a-z]")
 _TAG = re.compile(r"tags?[_.](?P<name>.+)")
 _MORE = re.compile(rf"{_CHOICE.pattern}|tags?[_.].+")
@@ -104,8 +112,14 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
-    file = files.read(path)
+    is_parquet = path.suffix == _PARQUET
+    file, rows = parquet_rows.read(path, _COLUMNS) if is_parquet else (files.read(path), [])
     gathering = Gathering(file, strict=strict)
+    for line, text in rows:
+        with gathering.row(line):
+            gathering.keep(lettered(decoded(text, _DECODER)))
+    if is_parquet:
+        return gathering.loaded(media_root=path.parent)
     if file.ending == ".csv":
         for line, row in files.csv_rows(file, needed=REQUIRED, known=KNOWN, more=_MORE, delimiters=",;\t"):
             with gathering.row(line):

@@ -50,7 +50,7 @@ def named_videos(named: Sequence[str]) -> list[str]:
         path = Path(one)
         if path.is_file():
             found.update(dict.fromkeys(_of_file(path)))
-        elif (film := _film(one)) is not None:
+        elif (film := film_in(one)) is not None:
             found[film] = None
         else:
             raise UsageError(
@@ -143,7 +143,8 @@ def summary(checked: Checked) -> str:
     return f"{n:,} video{'s' * (n != 1)}: {said}; {checked.n_asked:,} asked for now"
 
 
-def _film(text: str) -> str | None:
+def film_in(text: str) -> str | None:
+    """The film of YouTube that an address names, or a name of 11 characters; None for another text."""
     film = youtube_id(text)
     is_name = len(film) == 11 and film.replace("-", "").replace("_", "").isalnum() and film.isascii()
     return film if is_name else None
@@ -158,14 +159,14 @@ def _of_file(path: Path) -> list[str]:
         rows = [(line, _field(raw)) for line, raw in objects(file)]
     else:
         rows = [(line, raw.decode(errors="replace").strip()) for line, raw in lines(file)]
-    faults = [f"{path}:{line}: {said}" for line, said in rows if _film(said) is None]
+    faults = [f"{path}:{line}: {said}" for line, said in rows if film_in(said) is None]
     if faults:
         more = f"; and {len(faults) - 1:,} more such rows" if len(faults) > 1 else ""
         raise DataError(
             f"{faults[0]!r} names no film of YouTube{more}; expected an address or a name of 11 characters, "
             f"in a table or a question under {', '.join(FIELDS)}"
         )
-    return [film for _, said in rows if (film := _film(said)) is not None]
+    return [film for _, said in rows if (film := film_in(said)) is not None]
 
 
 def _cell(row: Mapping[str, str] | FieldError) -> str:
@@ -186,10 +187,10 @@ def _field(raw: bytes) -> str:
     places = [found, *(media if isinstance(media, list) else ()), found.get("provenance")]
     texts = (_first(place) for place in places if isinstance(place, dict))
     known = [text for text in texts if text]
-    return next((text for text in known if _film(text) is not None), known[0] if known else "")
+    return next((text for text in known if film_in(text) is not None), known[0] if known else "")
 
 
 def _first(row: Mapping[str, object]) -> str:
     """The first field of a row that names a film; else the first that has words."""
     texts = [value for name in FIELDS if isinstance(value := row.get(name), str) and value.strip()]
-    return next((text for text in texts if _film(text) is not None), texts[0] if texts else "")
+    return next((text for text in texts if film_in(text) is not None), texts[0] if texts else "")

@@ -36,7 +36,7 @@ from vidence.make.pipeline.session import (
 )
 from vidence.make.pipeline.wording import load_template
 from vidence.make.proving.world import World
-from vidence.make.release.writing import SUMS_FILE, sums_of, write_release
+from vidence.make.release.writing import SUMS_FILE, with_sums, write_release
 from vidence.make.review.files import read_reviews
 from vidence.make.scene_graph.composition import canonical
 from vidence.make.scene_graph.proof import Proof
@@ -462,9 +462,8 @@ class _Build(Session):
         account = self.ledger.account([NAME] * len(drafts))
         contents[Path("about") / ACCOUNT_FILE] = json_file(account)
         contents[Path("about") / DROPPED_FILE] = json_lines(self.ledger.dropped)
-        contents[Path(SUMS_FILE)] = sums_of(contents)
         folder = self.out / "release" / f"{self.config.name}-{rules.version}"
-        write_release(contents, folder)
+        write_release(with_sums(contents), folder)
         return [*files, folder / SUMS_FILE], [f"Release {folder}: {len(drafts):,} questions."]
 
 

@@ -1,6 +1,5 @@
 """Drafts that experts wrote -> checked cell by cell, gated, reviewed -> questions."""
 
-import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -47,7 +46,7 @@ from vidence.make.pipeline.session import (
     Session,
     check_until,
 )
-from vidence.make.release.writing import SUMS_FILE, write_release
+from vidence.make.release.writing import with_sums, write_release
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
@@ -548,13 +547,11 @@ class _Build(Session):
             Path("about") / "licences.jsonl": json_lines(list(checks.values())),
             Path("about") / ACCOUNT_FILE: json_file(self.ledger.account(["released"] * len(kept))),
         }
-        sums = "".join(
-            f"{hashlib.sha256(contents[path]).hexdigest()}  {path.as_posix()}\n" for path in sorted(contents)
-        )
+        files = with_sums(contents)
         folder = self.out / "release" / f"{self.config.name}-{rules.version}"
-        write_release({**contents, Path(SUMS_FILE): sums.encode()}, folder)
+        write_release(files, folder)
         sentences.append(f"{len(kept):,} questions are released in {folder}.")
-        return tuple(folder / path for path in (*contents, Path(SUMS_FILE)))
+        return tuple(folder / path for path in files)
 
 
 _WAITS = "waits-for-review"

@@ -11,12 +11,11 @@ import msgspec
 from vidence.errors import StoreError, UsageError
 from vidence.make.pipeline.material import Draft, Task, VideoSource
 from vidence.media.whole import write_whole
-from vidence.records import Item, Media, Provenance
+from vidence.records import Evidence, Item, Media, Provenance
 
 ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
 TASKS_FOLDER = Path("data") / "tasks"
 VIDEOS_LINK = Path("data") / "videos"
-_LETTERS = "ABCDE"
 _HERBENCH = "herbench"
 _NO_LETTER = re.compile(r"[^a-z]+")
 
@@ -111,38 +110,63 @@ def item_of_draft(
 
 
 def herbench_row(question: Question) -> dict[str, object]:
-    """A question as HERBench's own task files have it.
+    """A question as HERBench's own task files have it; see `herbench_row_of`."""
+    item = item_of(question, maker="")
+    return herbench_row_of(item, video_id=question.video.video_id, task_type=question.task.title)
+
+
+def herbench_row_of(item: Item, *, video_id: str, task_type: str) -> dict[str, object]:
+    """A question with choices about one video as HERBench's own task files have it.
+
+    An item without an answer, whose answer is hidden, has none of the keys that tell of it.
+
+    Args:
+        item: the question; its path starts from the folder above ``data``, or from ``data``.
+        video_id: what the video is called.
+        task_type: the title of its task.
 
     Source: the released examples of HERBench (data/README).
     Departs: `metadata` also says structure, k, what the answer rests on, the licence of the video, and the
         film that it was cut from.
     """
-    draft, video = question.draft, question.video
+    origin, tags = item.provenance or Provenance(), item.tags
+    path = (item.media[0].path or "").removeprefix(f"{VIDEOS_LINK.parent.as_posix()}/")
+    place = item.letters.index(item.answer) if item.answer else None
+    right: dict[str, object] = {}
+    if place is not None:
+        right = {"answer_text": item.choices[place], "answer_choice": item.answer, "answer_index": place}
+    named = tags.get("source") or None
     return {
-        "video_id": video.video_id,
-        "video_path": f"videos/{video.path}",
-        "question_id": question.question_id,
-        "question": draft.question,
-        "answer_text": draft.choices[draft.answer_index],
-        "answer_choice": question.letter,
-        "answer_index": draft.answer_index,
-        "candidates": [f"{letter}. {text}" for letter, text in zip(_LETTERS, draft.choices, strict=True)],
-        "task_type": question.task.title,
+        "video_id": video_id,
+        "video_path": path,
+        "question_id": item.item_id,
+        "question": item.question,
+        **right,
+        "candidates": [f"{letter}. {text}" for letter, text in zip(item.letters, item.choices, strict=True)],
+        "task_type": task_type,
         "metadata": {
-            "timestamps": list(_stamps(draft)),
-            "source_dataset": video.collection or None,
-            **({"source_id": video.source_id} if video.source_id else {}),
-            "structure": draft.structure,
-            "k": draft.k,
-            **({} if draft.k_verified is None else {"k_verified": draft.k_verified}),
-            "truth": draft.truth or None,
-            "licence": video.licence or None,
+            **({} if place is None else {"timestamps": list(_stamps(item.evidence))}),
+            "source_dataset": named,
+            **({"source_id": item.source} if item.source else {}),
+            **({} if place is None else _of_the_making(tags)),
+            "licence": origin.licence or None,
         },
     }
 
 
-def _stamps(draft: Draft) -> Iterator[str]:
-    for span in draft.evidence:
+def _of_the_making(tags: Mapping[str, str]) -> dict[str, object]:
+    """What the making knows of an answer."""
+    counts = {name: int(tags[name]) for name in ("k", "k_verified") if tags.get(name, "").isdecimal()}
+    return {
+        "structure": tags.get("structure"),
+        "k": counts.get("k"),
+        **({"k_verified": counts["k_verified"]} if "k_verified" in counts else {}),
+        "truth": tags.get("truth") or None,
+    }
+
+
+def _stamps(evidence: Sequence[Evidence]) -> Iterator[str]:
+    for span in evidence:
         if span.start_s is not None and span.end_s is not None:
             start, end = math.floor(span.start_s * 10 + 1e-6), math.ceil(span.end_s * 10 - 1e-6)
             yield f"{stamp(start)}-{stamp(max(end, start + 1))}"

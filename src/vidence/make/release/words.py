@@ -44,10 +44,8 @@ def plain(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_[]<>#|" else c for c in " ".join(visible(text).split()))
 
 
-def datasheet(
-    questions: Sequence[Question], splits: Mapping[str, str], rules: ReleaseRules, *, facts: Facts
-) -> str:
-    """The datasheet, as Markdown: ``datasheet.md.j2`` with all texts of others as `plain` ones."""
+def rendered(template: str, **values: object) -> str:
+    """A template of Markdown with all texts of others as `plain` ones."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("vidence.make"),
         autoescape=False,  # noqa: S701 - Markdown, in which `plain` lets no markup stand
@@ -56,20 +54,26 @@ def datasheet(
         trim_blocks=True,
         keep_trailing_newline=True,
     )
+    return environment.get_template(template).render(version=__version__, table=_table, **values)
+
+
+def datasheet(
+    questions: Sequence[Question], splits: Mapping[str, str], rules: ReleaseRules, *, facts: Facts
+) -> str:
+    """The datasheet, as Markdown: ``datasheet.md.j2``."""
     right = Counter(one.letter for one in questions)
     described = _described(questions, facts)
-    return environment.get_template("datasheet.md.j2").render(
+    return rendered(
+        "datasheet.md.j2",
         questions=questions,
         splits=splits,
         rules=rules,
         facts=facts,
-        version=__version__,
-        table=_table,
         of_truths=_truths(questions),
         n_counted=sum(one.draft.doubt in ("detected-count", "paper-count") for one in questions),
         n_spans=min(len(one.draft.evidence) for one in questions),
         described=described,
-        statistics=[_statistic(one) for one in described.tables if one.name in _STATISTICS],
+        statistics=statistics_of(described),
         demand=demand_words(questions),
         of_demand=_demand(questions),
         unknown=_unknown(questions),
@@ -85,10 +89,7 @@ def datasheet(
             for name in rules.splits
         ],
         of_sources=_sources(questions),
-        of_stages=[
-            (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
-            for s in facts.account.stages
-        ],
+        of_stages=stages_of(facts.account),
         of_letters=[
             (
                 c.task,
@@ -115,9 +116,17 @@ def _described(questions: Sequence[Question], facts: Facts) -> Described:
     return describe(items, name=facts.name, durations_s=seconds)
 
 
+def stages_of(account: Account) -> list[tuple[object, ...]]:
+    """For each stage what came in, what came out, and why the rest did not."""
+    return [
+        (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
+        for s in account.stages
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Statistic:
-    """A table of the statistics as the datasheet has it."""
+class Statistic:
+    """A table of the statistics as a datasheet has it."""
 
     title: str
     note: str
@@ -125,8 +134,14 @@ class _Statistic:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _statistic(table: Table) -> _Statistic:
-    return _Statistic(
+def statistics_of(described: Described) -> list[Statistic]:
+    """The tables of the statistics that a datasheet has."""
+    return [statistic_of(one) for one in described.tables if one.name in _STATISTICS]
+
+
+def statistic_of(table: Table) -> Statistic:
+    """A table as a datasheet has it."""
+    return Statistic(
         title=table.title,
         note=table.note,
         headings=tuple(column.title for column in shown_columns(table)),
@@ -225,14 +240,14 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Markup:
     return Markup(text)  # noqa: S704 - its cells are plain
 
 
-def citation(rules: ReleaseRules, *, facts: Facts) -> str:
+def citation(rules: ReleaseRules, *, name: str, message: str) -> str:
     """A ``CITATION.cff``; quoted as JSON, which YAML reads, so that no text can break it."""
     authors = rules.authors or ("The makers of this set",)
     lines = [
         "cff-version: 1.2.0",
         "type: dataset",
-        'message: "Please cite this set of questions, and HERBench, whose construction it follows."',
-        f"title: {_quoted(rules.title or facts.name)}",
+        f"message: {_quoted(message)}",
+        f"title: {_quoted(rules.title or name)}",
         f"version: {_quoted(rules.version)}",
         "authors:",
         *(f"  - name: {_quoted(name)}" for name in authors),
@@ -249,25 +264,25 @@ def citation(rules: ReleaseRules, *, facts: Facts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def eval_yaml(questions: Sequence[Question], rules: ReleaseRules, *, facts: Facts) -> str:
+def eval_yaml(rules: ReleaseRules, splits: Sequence[str], *, name: str, said: str) -> str:
     """What the Hugging Face hub reads of a benchmark: ``eval.yaml`` of its data set, a task for each split.
 
     Quoted as JSON, as `citation`. The framework is vidence: those that the hub lists ask without the video.
+
+    Args:
+        rules: under which title.
+        splits: those whose answers are released.
+        name: of the set.
+        said: what it holds.
     """
-    n_videos = len({one.video.video_id for one in questions})
-    said = (
-        f"{len(questions):,} questions with choices on {n_videos:,} videos, about "
-        f"{', '.join(sorted({one.task.title for one in questions}))}; version {rules.version}, made with "
-        "vidence."
-    )
     lines = [
-        f"name: {_quoted(rules.title or facts.name)}",
+        f"name: {_quoted(rules.title or name)}",
         f"description: {_quoted(said)}",
         "evaluation_framework: vidence",
         "tasks:",
     ]
-    for split in rules.splits:
-        lines += [f"  - id: {_quoted(f'{facts.name}-{split}')}", f"    split: {_quoted(split)}"]
+    for split in splits:
+        lines += [f"  - id: {_quoted(f'{name}-{split}')}", f"    split: {_quoted(split)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -4,24 +4,17 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, VidenceError
+from vidence.make.exporters.exporting import ExportSet, exporters
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped, VideoSource
-from vidence.make.pipeline.output import (
-    ITEMS_FILE,
-    Question,
-    herbench_row,
-    item_of,
-    json_file,
-    json_lines,
-    task_files,
-)
+from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
 from vidence.make.release.words import Facts, citation, datasheet, eval_yaml
 from vidence.records import Item, Record
 
@@ -29,6 +22,8 @@ RELEASE = "release"
 SUMS_FILE = "SHA256SUMS"
 ABOUT = Path("about")
 NO_LICENCE = "no-licence"
+_FORMATS = ("items", "herbench")
+_CITE = "Please cite this set of questions, and HERBench, whose construction it follows."
 
 
 class ReleasedVideo(Record, omit_defaults=True):
@@ -97,30 +92,50 @@ def release_files(
     if not questions:
         raise UsageError("no question is left to release; account.json says what dropped them")
     splits = split_by_source(questions, rules.splits, seed=seed)
-    items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
-    files = {
-        Path(ITEMS_FILE): json_lines(items),
-        **task_files(questions, lambda one: _row(one, splits[one.video.video_id])),
-    }
+    exported = export_set(questions, splits, facts=facts)
+    files: dict[Path, bytes] = {}
+    for exporter in exporters(_FORMATS):
+        files |= exporter.files(exported)
     manifest = _manifest(questions, rules, facts=facts, splits=splits)
     files[ABOUT / "release.json"] = json_file(manifest)
-    files[ABOUT / "eval.yaml"] = eval_yaml(questions, rules, facts=facts).encode()
+    said = _said(questions, rules)
+    files[ABOUT / "eval.yaml"] = eval_yaml(rules, list(rules.splits), name=facts.name, said=said).encode()
     files |= {ABOUT / name: content for name, content in extra.items()}
     files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
-    files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()
-    return {**files, Path(SUMS_FILE): sums_of(files)}
+    files[Path("CITATION.cff")] = citation(rules, name=facts.name, message=_CITE).encode()
+    return with_sums(files)
 
 
-def sums_of(files: Mapping[Path, bytes]) -> bytes:
-    """The file of checksums of a release, sorted by path."""
-    return "".join(
+def export_set(questions: Sequence[Question], splits: Mapping[str, str], *, facts: Facts) -> ExportSet:
+    """The questions of a making as exporters want them, with the names of its tasks and videos."""
+    items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
+    return ExportSet(
+        name=facts.name,
+        open_ones=items,
+        titles={one.task.code: one.task.title for one in questions},
+        video_ids={item.video_id: one.video.video_id for item, one in zip(items, questions, strict=True)},
+    )
+
+
+def with_sums(files: Mapping[Path, bytes], *, comment: str = "") -> dict[Path, bytes]:
+    """The files with their checksums in one more; a comment stands before these."""
+    sums = "".join(
         f"{hashlib.sha256(content).hexdigest()}  {path.as_posix()}\n"
         for path, content in sorted(files.items(), key=lambda one: one[0].as_posix())
-    ).encode()
+    )
+    head = f"# {comment}\n" if comment else ""
+    return {**files, Path(SUMS_FILE): (head + sums).encode()}
 
 
-def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:
+def write_release(
+    files: Mapping[Path, bytes], folder: Path, *, check: Callable[[Path], None] | None = None
+) -> bool:
     """Write a release, whole or not at all; whether it is new.
+
+    Args:
+        files: by their paths in it.
+        folder: where it goes.
+        check: looks through the folder before it gets its name, and raises what speaks against it.
 
     Raises:
         UsageError: another release is there.
@@ -128,13 +143,20 @@ def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:
     """
     if folder.exists():
         _same_or_refuse(files, folder)
+        if check is not None:
+            check(folder)
         return False
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         for name, content in files.items():
             (partial / name).parent.mkdir(parents=True, exist_ok=True)
             (partial / name).write_bytes(content)
+        if check is not None:
+            check(partial)
         partial.rename(folder)
+    except VidenceError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise StoreError(f"cannot write the release {folder}: {error.strerror or error}") from error
@@ -201,12 +223,13 @@ def _tagged(item: Item, split: str) -> Item:
     return msgspec.structs.replace(item, tags=item.tags | {"split": split})
 
 
-def _row(question: Question, split: str) -> dict[str, object]:
-    row = herbench_row(question)
-    metadata = row["metadata"]
-    if isinstance(metadata, dict):
-        row["metadata"] = {**metadata, "split": split}
-    return row
+def _said(questions: Sequence[Question], rules: ReleaseRules) -> str:
+    n_videos = len({one.video.video_id for one in questions})
+    return (
+        f"{len(questions):,} questions with choices on {n_videos:,} videos, about "
+        f"{', '.join(sorted({one.task.title for one in questions}))}; version {rules.version}, made with "
+        "vidence."
+    )
 
 
 def _manifest(

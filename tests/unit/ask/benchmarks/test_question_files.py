@@ -1,9 +1,11 @@
 """Names in every spelling, and the nearest one to a name that is not known."""
 
+import msgspec
 import pytest
 
-from vidence.ask.benchmarks.question_files import KnownNames
+from vidence.ask.benchmarks.question_files import KnownNames, lettered, said_answer
 from vidence.ask.files import FieldError
+from vidence.records import Item
 
 NAMES = KnownNames({"Electric & Crafting": (), "AC": ("Action Counting",)})
 
@@ -34,3 +36,18 @@ def test_a_name_that_is_not_known_is_a_fault_with_the_nearest_one() -> None:
     )
     with pytest.raises(FieldError, match="task: 'zzz' found; expected one of Electric & Crafting, AC"):
         NAMES.read("task", "zzz")
+
+
+@pytest.mark.parametrize("right", range(5))
+@pytest.mark.parametrize(
+    "choices", [("E", "A", "D", "C", "B"), ("A", "B", "C", "D", "E"), ("a", "b", "c", "d", "e")]
+)
+def test_an_answer_that_is_written_is_read_as_the_same(choices, right):
+    item = Item(item_id="q", question="Which key?", choices=choices, answer="ABCDE"[right])
+    written = msgspec.structs.replace(item, answer=said_answer(item))
+    assert lettered(written).answer == item.answer
+
+
+def test_a_choice_in_brackets_is_still_a_text():
+    item = Item(item_id="q", question="Which?", choices=("(B)", "(C)"), answer="(B)")
+    assert lettered(item).answer == "A"

@@ -200,7 +200,7 @@ def test_entries_of_a_list_on_one_line_are_counted(tmp_path: Path) -> None:
         ("q.jsonl", line().encode("utf-16"), "UTF-16.*expected UTF-8"),
         ("q.jsonl.gz", line().encode(), "cannot be unpacked"),
         ("q.jsonl.gz", gzip.compress(line().encode() * 50, mtime=0)[:-20], "cannot be unpacked"),
-        ("q.parquet", b"PAR1", "neither JSON nor CSV"),
+        ("q.parquet", b"PAR1", "cannot be read as Parquet"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:

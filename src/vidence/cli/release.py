@@ -1,0 +1,308 @@
+"""``vidence release``."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.cli.gate import load_items
+from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.split import shares_of
+from vidence.engine.environment import now
+from vidence.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from vidence.make.gates.rules import ReleaseRules
+    from vidence.make.licences.checks import LicenceCheck
+    from vidence.make.release.scan import Leak
+    from vidence.make.release.sets import ReleasedSet, SetMaterial
+    from vidence.records import Item
+    from vidence.tables.table import Table
+
+GIVES_AWAY = 3  # a folder tells hidden answers
+_SECRET_BYTES = 32
+_SEED = 0  # of intervals in the datasheet
+_MOST_LISTED = 50
+_path = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Papers:
+    """The files that a release is given besides the questions."""
+
+    account: Path | None
+    review: Path | None
+    licences: Path | None
+    manual: Path | None
+    agreement: Path | None
+    withdrawn: Path | None
+    after: Path | None
+
+
+@click.command()
+@click.argument("what", metavar="ITEMS")
+@click.option(
+    "--into", type=click.Path(path_type=Path, file_okay=False), help="Folder of releases: NAME-VERSION in it."
+)
+@click.option("--version", help="Of this release (default: that of --about, or 1.0.0).")
+@click.option("--name", help="Of the set (default: the name of the file).")
+@click.option("--about", type=_path, help="TOML file: title, authors, contact, url, date, licence, …")
+@click.option(
+    "--format",
+    "formats",
+    default="items",
+    show_default=True,
+    metavar="NAME,…",
+    help="In which formats; see vidence list exporters.",
+)
+@click.option("--data", type=_path, help="A benchmark's questions, for a name of one.")
+@click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
+@click.option("--media", type=_path, help="The folder in which the media lie.")
+@click.option("--shares", metavar="NAME=SHARE,…", help="Cut splits by source (default: by the tag split).")
+@click.option(
+    "--stratify", default="", metavar="TAG,…", help="Spread the values of these tags over --shares."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of sources.")
+@click.option("--hide", default="", metavar="SPLIT,…", help="Splits whose answers are not released.")
+@click.option("--keep-tag", "keep_tags", multiple=True, metavar="TAG", help="Public in hidden splits, too.")
+@click.option("--hide-tag", "hide_tags", multiple=True, metavar="TAG", help="Not public in hidden splits.")
+@click.option("--account", type=_path, help="The account.json of the making, for the datasheet.")
+@click.option("--review", type=_path, help="Folder of a review: only what it accepted is released.")
+@click.option("--licences", type=_path, help="File of vidence licence check: films must pass it.")
+@click.option("--manual", type=_path, help="The sheet that two people filled, for --licences.")
+@click.option(
+    "--without-licence", multiple=True, metavar="NAME", help="Sources allowed without a licence; all: any."
+)
+@click.option(
+    "--agreement", type=_path, help="Text that users agree to; headings are written if it is absent."
+)
+@click.option("--withdrawn", type=_path, help="Withdrawn questions: JSON lines with item_id and reason.")
+@click.option("--after", type=_path, help="The release before: what it had and this has not is withdrawn.")
+@click.option(
+    "--scan", type=_path, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
+)
+@json_option
+def release(
+    *,
+    what: str,
+    into: Path | None,
+    version: str | None,
+    name: str | None,
+    about: Path | None,
+    formats: str,
+    data: Path | None,
+    part: str | None,
+    media: Path | None,
+    shares: str | None,
+    stratify: str,
+    seed: int,
+    hide: str,
+    keep_tags: tuple[str, ...],
+    hide_tags: tuple[str, ...],
+    without_licence: tuple[str, ...],
+    scan: Path | None,
+    json_path: Path | None,
+    **papers: Path | None,
+) -> int:
+    """Release the questions of ITEMS: formats, datasheet, checksums, hidden answers apart.
+
+    Written is INTO/NAME-VERSION, whole or not at all, and where splits are hidden INTO/NAME-VERSION.hidden,
+    which is for you alone. Before the folder gets its name every format is read back, and every file is
+    looked through for hidden answers. With --scan exit code 3: a file tells one.
+    """
+    if scan is not None:
+        return _scan(Path(what), scan, json_path=json_path)
+    if into is None:
+        raise UsageError("where to? Name the folder of releases: --into releases")
+    from vidence.make.release.sets import SetRules, release_set
+
+    shown = screen(json_path)
+    given = {"split": part, "media": str(media) if media else None}
+    loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
+    rules = SetRules(
+        name=name or Path(what).name.partition(".")[0],
+        about=_about(about, version, without_licence),
+        formats=_words(formats),
+        shares=shares_of(shares) if shares else {},
+        stratify=_words(stratify),
+        seed=seed,
+        hidden=frozenset(_words(hide)),
+        keep_tags=frozenset(keep_tags),
+        hide_tags=frozenset(hide_tags),
+    )
+    items = _inside_one_folder(items, loaded.media_root)
+    material = _material(Papers(**papers), items, version=rules.about.version)
+    found = release_set(items, rules, material, into=into)
+    sentences = list(_sentences(found))
+    write_said(json_path, "release", sentences=sentences, tables=[_table(found)])
+    if not shown.quiet:
+        from vidence.tables.terminal import print_table
+
+        for sentence in sentences:
+            click.echo(sentence)
+        print_table(_table(found), shown)
+    return 0
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _about(path: Path | None, version: str | None, without_licence: tuple[str, ...]) -> "ReleaseRules":
+    import msgspec
+
+    from vidence.make.gates.rules import ReleaseRules
+    from vidence.make.pipeline.config_file import read_config
+
+    found = ReleaseRules(version=version or "1.0.0") if path is None else read_config(path, ReleaseRules)
+    allowed = (*found.without_licence, *without_licence)
+    return msgspec.structs.replace(found, version=version or found.version, without_licence=allowed)
+
+
+def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[Item, ...]":
+    """The items with paths that start from one folder: no release says where files lie on this machine."""
+    import msgspec
+
+    paths = {one.path for item in items for one in item.media if one.path}
+    if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+        return tuple(items)
+    whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
+    root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
+    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
+    return tuple(
+        msgspec.structs.replace(
+            item,
+            media=tuple(
+                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
+            ),
+        )
+        for item in items
+    )
+
+
+# --------------------------------------------------------------------------- what is given besides
+
+
+def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetMaterial":
+    import msgspec
+    import numpy as np
+
+    from vidence.make.pipeline.ledger import Account
+    from vidence.make.release.sets import SetMaterial
+    from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
+    from vidence.make.review.files import read_reviews
+    from vidence.make.review.rates import rates_of
+
+    reviews = None if papers.review is None else read_reviews(papers.review)
+    gone = () if papers.withdrawn is None else read_withdrawn(papers.withdrawn)
+    if papers.after is not None:
+        gone = withdrawn_since(papers.after, items, now_withdrawn=gone, version=version)
+    account = None
+    if papers.account is not None:
+        try:
+            account = msgspec.json.decode(_read(papers.account), type=Account)
+        except msgspec.DecodeError as error:
+            raise DataError(f"{papers.account} is no account of a making: {error}") from error
+    return SetMaterial(
+        account=account,
+        reviews=reviews,
+        rates=None if reviews is None else rates_of(reviews, rng=np.random.default_rng(_SEED)),
+        licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
+        agreement=None if papers.agreement is None else _agreement(papers.agreement),
+        withdrawn=gone,
+        fresh_secret=os.urandom(_SECRET_BYTES),
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+
+
+def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapping[str, LicenceCheck]":
+    """What is known of the films of the questions; what is older than 30 days is asked again."""
+    from vidence.cli.licence import client
+    from vidence.make.licences.checking import check_licences
+    from vidence.make.licences.checks import read_checks
+    from vidence.make.release.passing import film_of
+
+    known = {one.video for one in read_checks(kept)}
+    films = list(dict.fromkeys(film for item in items if (film := film_of(item, known)) is not None))
+    *_, checked = check_licences(films, kept=kept, now=now(), api=client, manual=manual)
+    return {one.video: one for one in checked.checks}
+
+
+def _agreement(path: Path) -> str:
+    from vidence.make.pipeline.ledger import write_file
+    from vidence.make.release.papers import HEADINGS, blank_agreement
+
+    if not path.exists():
+        write_file(path, blank_agreement().encode())
+        raise UsageError(
+            f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
+            "under them, and call this again"
+        )
+    return _read(path).decode(errors="replace")
+
+
+# --------------------------------------------------------------------------- what is said
+
+
+def _sentences(found: "ReleasedSet") -> "Sequence[str]":
+    parts = found.parts
+    said = [
+        f"Release {found.folder}: {len(parts.open_ones):,} questions with answers, "
+        f"{len(parts.hidden.public):,} without{'' if found.is_new else '; as it was'}."
+    ]
+    for stage in parts.account.stages:
+        if stage.n_dropped:
+            reasons = ", ".join(f"{n:,} {why}" for why, n in stage.dropped.items())
+            said.append(
+                f"{stage.stage}: {stage.n_dropped:,} of {stage.n_in:,} questions left out ({reasons})."
+            )
+    if parts.hidden.tags:
+        said.append(f"Left out with the hidden answers: the tags {', '.join(parts.hidden.tags)}.")
+    if found.hidden_files:
+        folder = found.hidden_files[0].parent
+        said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
+    return [*said, parts.shared] if parts.shared else said
+
+
+def _table(found: "ReleasedSet") -> "Table":
+    from vidence.tables.table import Line, number, tabulate
+
+    lost = {
+        one.name: ", ".join(f"{k} {n}" for k, n in found.losses[one.name].items())
+        for one in found.facts.formats
+    }
+    return tabulate(
+        "formats",
+        "Formats",
+        label="format",
+        rows=[Line(name, name, name) for name in lost],
+        measures=[number("lost", lambda name: lost[name] or "nothing", "what it does not hold", kind="text")],
+    )
+
+
+# --------------------------------------------------------------------------- a folder looked through
+
+
+def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
+    """Look through a release, as it lies there now, for the answers that were hidden with it."""
+    from vidence.make.release.rescan import scan_again
+
+    shown = screen(json_path)
+    leaks: Sequence[Leak] = scan_again(folder, hidden)
+    said = [f"{folder} tells no hidden answer."] if not leaks else [str(one) for one in leaks[:_MOST_LISTED]]
+    if len(leaks) > _MOST_LISTED:
+        said.append(f"and {len(leaks) - _MOST_LISTED:,} more places")
+    write_said(json_path, "release", sentences=said)
+    if not shown.quiet:
+        for sentence in said:
+            click.echo(sentence)
+    return GIVES_AWAY if leaks else 0

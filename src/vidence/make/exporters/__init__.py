@@ -1,0 +1,1 @@
+"""Formats of a release, one file each."""

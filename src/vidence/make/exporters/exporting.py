@@ -1,0 +1,179 @@
+"""What an exporter is given and must do, and how what it wrote is read back."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, Protocol
+
+from vidence.catalog import create, names
+from vidence.errors import DataError, UsageError
+from vidence.records import Item
+
+SPLIT, CANARY = "split", "canary"
+_MOST_NAMED: Final = 3
+_WHOLE: Final = ("question", "choices", "answer", "answer_kind")
+_REST: Final = ("source", "evidence", "rationale", "steps", "hints", "knowledge", "provenance", "benchmark")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSet:
+    """The questions of a release, each with its split in the tag ``split``.
+
+    `hidden` are the questions of the splits whose answers are hidden, without anything that tells of them:
+    their `answer` is empty. `titles` and `video_ids` are those of tasks and videos by their codes and
+    `Item.video_id`, where they are called otherwise than the format would call them. `canary` goes into every
+    file; None for a release without one.
+    """
+
+    name: str
+    open_ones: Sequence[Item]
+    hidden: Sequence[Item] = ()
+    canary: str | None = None
+    titles: Mapping[str, str] | None = None
+    video_ids: Mapping[str, str] | None = None
+
+    @property
+    def hidden_splits(self) -> dict[str, list[Item]]:
+        """The questions without answers by their split."""
+        found: dict[str, list[Item]] = {}
+        for item in self.hidden:
+            found.setdefault(item.tags[SPLIT], []).append(item)
+        return found
+
+    @property
+    def marked(self) -> dict[str, str]:
+        """The canary as a field of a row; nothing where there is none."""
+        return {} if self.canary is None else {CANARY: self.canary}
+
+
+class Exporter(Protocol):
+    """One format of a release, found by the name of its file.
+
+    `own_tags` are tags that our loader of the format makes by itself.
+    """
+
+    name: str
+    about: str
+    own_tags: frozenset[str]
+
+    def fault(self, item: Item) -> str:
+        """Why the format cannot say a question; empty where it can."""
+
+    def files(self, exported: ExportSet) -> dict[Path, bytes]:
+        """The files of the format by their paths in the release; the same questions give the same bytes."""
+
+    def read(self, folder: Path) -> tuple[Item, ...]:
+        """The questions with answers, read out of a release by our own loader of the format.
+
+        Raises:
+            DataError: they cannot be read.
+        """
+
+
+def exporters(wanted: Sequence[str]) -> tuple[Exporter, ...]:
+    """The exporters of these names, each once.
+
+    Raises:
+        UnknownNameError: there is none of a name.
+        UsageError: none is wanted.
+    """
+    if not wanted:
+        raise UsageError(f"no format is named; expected some of {', '.join(names('exporter'))}")
+    return tuple(create("exporter", name) for name in dict.fromkeys(wanted))
+
+
+def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
+    """Refuse a set that a format cannot say whole.
+
+    Raises:
+        UsageError: how many questions do not fit, for which reasons; the first of each is named.
+    """
+    faults: dict[str, list[str]] = {}
+    for item in items:
+        if fault := exporter.fault(item):
+            faults.setdefault(fault, []).append(item.item_id)
+    if faults:
+        listed = "; ".join(
+            f"{len(ids):,} ({ids[0]}): {fault}" for fault, ids in list(faults.items())[:_MOST_NAMED]
+        )
+        n = sum(map(len, faults.values()))
+        raise UsageError(
+            f"the format {exporter.name} cannot say {n:,} of {len(items):,} questions: {listed}. Leave the "
+            "format out, or these questions"
+        )
+
+
+def same_medium(item: Item) -> str:
+    """Why the media of a question are no single whole video with a path; empty where they are."""
+    if len(item.media) != 1 or item.media[0].kind != "video":
+        return "the format has one video for each question"
+    if not item.media[0].path:
+        return "the format wants the path of the video, and only an address is known"
+    if item.media[0].start_s is not None or item.media[0].end_s is not None:
+        return "the format knows whole videos, and a span is cut out of this one"
+    return ""
+
+
+# --------------------------------------------------------------------------- reading back
+
+
+def read_back(exporter: Exporter, folder: Path, items: Sequence[Item]) -> dict[str, int]:
+    """Read what an exporter wrote, and hold it against the questions.
+
+    Ids, questions, choices, answers, paths of media and all tags that the format has must be the same.
+
+    Args:
+        exporter: who wrote it.
+        folder: the release.
+        items: the questions with answers.
+
+    Returns:
+        For each field and tag that the format does not hold, of how many questions it is lost.
+
+    Raises:
+        DataError: something else came back; the format is not written.
+    """
+    if not items:
+        return {}
+    found = exporter.read(folder)
+    came = {item.item_id: item for item in found}
+    if [item.item_id for item in found] != list(came) or came.keys() != {i.item_id for i in items}:
+        raise DataError(
+            f"the format {exporter.name} gives {len(found):,} questions back, and {len(items):,} were written"
+        )
+    lost: Counter[str] = Counter()
+    for item in items:
+        lost.update(_lost(exporter, item, came[item.item_id]))
+    return dict(sorted(lost.items()))
+
+
+def _lost(exporter: Exporter, item: Item, came: Item) -> list[str]:
+    """What of a question is not there any more.
+
+    Raises:
+        DataError: something of it is another one.
+    """
+    wrong = [name for name in _WHOLE if getattr(item, name) != getattr(came, name)]
+    wrong += [] if _names(item) == _names(came) else ["media"]
+    lost = []
+    for tag, value in item.tags.items():
+        if came.tags.get(tag) == value:
+            continue
+        if tag in came.tags and tag not in exporter.own_tags:
+            wrong.append(f"tag {tag}")
+        lost.append(f"tag {tag}")
+    if wrong:
+        raise DataError(
+            f"the format {exporter.name} does not give {item.item_id!r} back as it was: {', '.join(wrong)} "
+            "differ"
+        )
+    lost += ["media" for _ in (1,) if item.media != came.media]
+    return lost + [
+        name for name in _REST if getattr(item, name) and getattr(item, name) != getattr(came, name)
+    ]
+
+
+def _names(item: Item) -> list[str]:
+    """The names of the files that an item shows; formats begin their paths in different folders."""
+    return [PurePosixPath(one.path or one.url or "").name for one in item.media]

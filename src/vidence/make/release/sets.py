@@ -1,0 +1,388 @@
+"""A release of any file of questions: formats, hidden answers, papers; checked before it gets its name."""
+
+import hashlib
+import re
+import tempfile
+import uuid
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.make.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
+from vidence.make.exporters.huggingface import FOLDER as HUB_FOLDER
+from vidence.make.exporters.huggingface import path_of
+from vidence.make.gates.rules import ALL, ReleaseRules
+from vidence.make.gates.splits import sources_of, split_items
+from vidence.make.licences.checks import LicenceCheck
+from vidence.make.pipeline.ledger import Account, Ledger
+from vidence.make.pipeline.output import json_file, json_lines
+from vidence.make.release.hidden import (
+    Hidden,
+    HiddenAnswer,
+    answers_of,
+    commitments_of,
+    hide,
+    secret_in,
+    write_answers,
+)
+from vidence.make.release.papers import SetFacts, agreement_of, hub_card, set_datasheet
+from vidence.make.release.passing import film_of, reviewed, with_licence
+from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
+from vidence.make.release.withdrawn import (
+    IDS_FILE,
+    WITHDRAWN_FILE,
+    ReleasedId,
+    Withdrawn,
+    refuse_withdrawn,
+)
+from vidence.make.release.words import citation, eval_yaml
+from vidence.make.release.writing import ABOUT, with_sums, write_release
+from vidence.make.review.files import Reviews
+from vidence.make.review.rates import ReviewRates
+from vidence.records import Item, Record
+
+HIDDEN_SUFFIX: Final = ".hidden"
+MANIFEST: Final = ABOUT / "release.json"
+HUB: Final = "huggingface"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_CITE: Final = "Please cite this set of questions, and those that it is made of."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetRules:
+    """What is released, and how.
+
+    `shares` are splits to cut; without any, the tag ``split`` says them, and where there is none all is
+    ``test``. `hidden` are the splits whose answers stay at home. `keep_tags` are public in them whatever they
+    look like, `hide_tags` are not. The splits and sources without licence of `about` are not used here.
+    """
+
+    name: str
+    about: ReleaseRules
+    formats: tuple[str, ...]
+    shares: Mapping[str, float] = field(default_factory=dict)
+    stratify: tuple[str, ...] = ()
+    seed: int = 0
+    hidden: frozenset[str] = frozenset()
+    keep_tags: frozenset[str] = frozenset()
+    hide_tags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMaterial:
+    """What a release is made of, besides the questions; None and empty: not given."""
+
+    account: Account | None = None
+    reviews: Reviews | None = None
+    rates: ReviewRates | None = None
+    licences: Mapping[str, LicenceCheck] | None = None
+    agreement: str | None = None
+    withdrawn: tuple[Withdrawn, ...] = ()
+    fresh_secret: bytes = b""
+
+
+class ReleasedMedium(Record, omit_defaults=True):
+    """A medium of a release by its id and times; the file is no part of it."""
+
+    path: str | None = None
+    url: str | None = None
+    kind: str = "video"
+    source_id: str = ""
+    film: str = ""
+    start_s: float | None = None
+    end_s: float | None = None
+    sha256: str | None = None
+    licence: str = ""
+    n_questions: int
+
+
+class LicenceLook(Record, omit_defaults=True):
+    """What was found of the licence of a film, when, by whom; the platform's whole answer stays at home."""
+
+    video: str
+    outcome: str
+    licence: str
+    at: datetime
+    way: str
+    by: tuple[str, ...] = ()
+
+
+class SetManifest(Record):
+    """What a release holds: ``about/release.json``."""
+
+    format: str = "vidence-release/2"
+    name: str
+    version: str
+    canary: str
+    formats: tuple[str, ...]
+    splits: dict[str, int]
+    hidden: dict[str, int]
+    hidden_tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The questions of a release: those with answers, and those without. `shared` says what splits share."""
+
+    open_ones: tuple[Item, ...]
+    hidden: Hidden
+    shared: str
+    account: Account
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedSet:
+    """A release as it was written; `is_new` unless it was there as it is. `hidden_files` lie outside it."""
+
+    folder: Path
+    parts: Parts
+    is_new: bool
+    hidden_files: tuple[Path, ...]
+    losses: Mapping[str, Mapping[str, int]]
+    facts: SetFacts
+
+
+def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *, into: Path) -> ReleasedSet:
+    """Write ``into/NAME-VERSION``, whole or not at all, and beside it the hidden answers.
+
+    Before it gets its name every format is read back by our own loader and held against the questions, and
+    every file is looked through for hidden answers.
+
+    Args:
+        items: the questions; paths of their media lie inside one folder.
+        rules: what is released.
+        material: what is known besides.
+        into: the folder of releases.
+
+    Raises:
+        UsageError: the release makes no sense as it is wished for: another one is there, nothing is left, a
+            format cannot say the questions, an id was withdrawn, a hidden split shares sources.
+        DataError: a format does not come back as it was, or a file tells a hidden answer.
+        StoreError: it cannot be written; nothing is left behind.
+    """
+    parts = _chosen(items, rules, material)
+    canary = str(uuid.uuid5(uuid.NAMESPACE_URL, f"vidence:{rules.name}:{_digest(parts)}"))
+    folder = into / f"{rules.name}-{rules.about.version}"
+    outside = into / f"{folder.name}{HIDDEN_SUFFIX}"
+    answers: tuple[HiddenAnswer, ...] = ()
+    if parts.hidden.whole:
+        secret = secret_in(outside, fresh=material.fresh_secret)
+        splits = {item.item_id: item.tags[SPLIT] for item in parts.hidden.public}
+        answers = answers_of(parts.hidden, secret=secret, splits=splits)
+    exported = ExportSet(
+        name=rules.name, open_ones=parts.open_ones, hidden=parts.hidden.public, canary=canary
+    )
+    exports, losses = _exports(exported, rules.formats)
+    facts = SetFacts(
+        name=rules.name,
+        rules=rules.about,
+        canary=canary,
+        open_ones=parts.open_ones,
+        hidden=parts.hidden,
+        formats=exporters(rules.formats),
+        losses=losses,
+        accounts=[*([material.account] if material.account else []), parts.account],
+        review=material.rates,
+        looked_up=_looked_up(material.licences),
+        shared=parts.shared,
+        has_agreement=material.agreement is not None,
+        n_withdrawn=len(material.withdrawn),
+    )
+    files = with_sums(exports | _papers(facts, material, answers), comment=f"canary {canary}")
+    scan = Scan(
+        hidden=parts.hidden,
+        open_ids=frozenset(item.item_id for item in parts.open_ones),
+        shared=shared_texts(parts.hidden, parts.open_ones),
+        salts={one.salt: one.item_id for one in answers},
+    )
+    written = write_answers(outside, answers, parts.hidden, shared=scan.shared) if answers else ()
+    is_new = write_release(files, folder, check=lambda made: refuse_leaks(scan_folder(made, scan), made))
+    return ReleasedSet(
+        folder=folder, parts=parts, is_new=is_new, hidden_files=written, losses=losses, facts=facts
+    )
+
+
+# --------------------------------------------------------------------------- what is released
+
+
+def _chosen(items: Sequence[Item], rules: SetRules, material: SetMaterial) -> Parts:
+    refuse_withdrawn(items, material.withdrawn)
+    ledger = Ledger()
+    kept = tuple(items) if material.reviews is None else reviewed(items, ledger, material.reviews)
+    allowed = rules.about.without_licence
+    kept = with_licence(kept, ledger, checks=material.licences, without_licence=allowed)
+    if not kept:
+        raise UsageError(f"no question is left to release: {_why(ledger)}")
+    kept = _with_splits(kept, rules)
+    hidden = hide(
+        [item for item in kept if item.tags[SPLIT] in rules.hidden],
+        keep=rules.keep_tags | {SPLIT},
+        left_out=rules.hide_tags,
+    )
+    return Parts(
+        open_ones=tuple(item for item in kept if item.tags[SPLIT] not in rules.hidden),
+        hidden=hidden,
+        shared=_shared(kept, hidden=rules.hidden),
+        account=ledger.account([]),
+    )
+
+
+def _why(ledger: Ledger) -> str:
+    counts = Counter((one.stage, one.reason) for one in ledger.dropped)
+    said = ", ".join(f"{n:,} {reason}" for (_, reason), n in counts.items())
+    hint = next((one.detail for one in ledger.dropped if one.detail), "")
+    return f"{said}{f' ({hint})' if hint else ''}"
+
+
+def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
+    """The questions with their splits as tags, in their own order."""
+    if rules.shares:
+        cut = split_items(items, rules.shares, hashes={}, stratify=rules.stratify, seed=rules.seed)
+        split_of = {item.item_id: name for name, mine in cut.parts.items() for item in mine}
+    else:
+        split_of = {item.item_id: item.tags.get(SPLIT, ALL) for item in items}
+    if unknown := sorted(rules.hidden - set(split_of.values())):
+        known = ", ".join(sorted(set(split_of.values())))
+        raise UsageError(
+            f"no question is of the split {unknown[0]!r} that is to be hidden; splits are {known}"
+        )
+    if bad := sorted({name for name in split_of.values() if not _NAME.fullmatch(name)}):
+        raise UsageError(f"{bad[0]!r} is no name of a split; expected letters, digits, _ and -")
+    return tuple(
+        msgspec.structs.replace(item, tags=item.tags | {SPLIT: split_of[item.item_id]}) for item in items
+    )
+
+
+def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
+    """What is to be said of sources that questions of several splits share; empty where they share none.
+
+    Raises:
+        UsageError: a hidden split shares one with another.
+    """
+    splits: dict[int, set[str]] = {}
+    for item, source in zip(items, sources_of(items, {}), strict=True):
+        splits.setdefault(source, set()).add(item.tags[SPLIT])
+    several = [mine for mine in splits.values() if len(mine) > 1]
+    told = [mine for mine in several if mine & set(hidden)]
+    if told:
+        raise UsageError(
+            f"{len(told):,} sources have questions in {' and '.join(sorted(told[0]))}, and a hidden split "
+            "must share none; cut the splits by source with --shares, or see vidence split --check"
+        )
+    if not several:
+        return ""
+    return f"{len(several):,} of {len(splits):,} sources have questions in more than one split."
+
+
+def _digest(parts: Parts) -> str:
+    return hashlib.sha256(json_lines([*parts.open_ones, *parts.hidden.public])).hexdigest()
+
+
+# --------------------------------------------------------------------------- its files
+
+
+def _exports(
+    exported: ExportSet, formats: Sequence[str]
+) -> tuple[dict[Path, bytes], dict[str, dict[str, int]]]:
+    """The files of all formats, and what each does not hold, found by reading them back."""
+    files: dict[Path, bytes] = {}
+    losses = {}
+    for exporter in exporters(formats):
+        refuse_misfits(exporter, (*exported.open_ones, *exported.hidden))
+        made = exporter.files(exported)
+        with tempfile.TemporaryDirectory() as folder:
+            for path, content in made.items():
+                (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / path).write_bytes(content)
+            losses[exporter.name] = read_back(exporter, Path(folder), exported.open_ones)
+        files |= made
+    return files, losses
+
+
+def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnswer]) -> dict[Path, bytes]:
+    """Everything but the formats; the canary stands in each file."""
+    mark = {"canary": facts.canary}
+    release, making = facts.accounts[-1], facts.accounts[:-1]
+    ids = [ReleasedId(item_id=item.item_id, split=item.tags[SPLIT]) for item in facts.public]
+    lists: dict[Path, Sequence[object]] = {
+        IDS_FILE: ids,
+        WITHDRAWN_FILE: material.withdrawn,
+        ABOUT / "media.jsonl": _media(facts.public, material.licences or {}),
+        ABOUT / "account.jsonl": [*making, release],
+    }
+    if answers:
+        lists[ABOUT / "hidden.jsonl"] = commitments_of(answers)
+    if material.licences is not None:
+        looks = [material.licences[name] for name in sorted(material.licences)]
+        lists[ABOUT / "licences.jsonl"] = [
+            LicenceLook(
+                video=one.video, outcome=one.outcome, licence=one.licence, at=one.at, way=one.way, by=one.by
+            )
+            for one in looks
+        ]
+    files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
+    files[MANIFEST] = json_file(_manifest(facts))
+    body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"
+    splits = list(dict.fromkeys(item.tags[SPLIT] for item in facts.open_ones))
+    said = f"{len(facts.public):,} questions, version {facts.rules.version}, released with vidence."
+    evaluated = eval_yaml(facts.rules, splits, name=facts.name, said=said) + comment
+    files[ABOUT / "eval.yaml"] = evaluated.encode()
+    files[Path("DATASHEET.md")] = body.encode()
+    files[Path("CITATION.cff")] = (citation(facts.rules, name=facts.name, message=_CITE) + comment).encode()
+    if material.agreement is not None:
+        files[Path("AGREEMENT.md")] = agreement_of(material.agreement, canary=facts.canary).encode()
+    if any(one.name == HUB for one in facts.formats):
+        names = list(dict.fromkeys(item.tags[SPLIT] for item in facts.public))
+        paths = {name: path_of(name).relative_to(HUB_FOLDER).as_posix() for name in names}
+        files[HUB_FOLDER / "README.md"] = hub_card(facts, paths=paths, body=body).encode()
+    return files
+
+
+def _manifest(facts: SetFacts) -> SetManifest:
+    return SetManifest(
+        name=facts.name,
+        version=facts.rules.version,
+        canary=facts.canary,
+        formats=tuple(one.name for one in facts.formats),
+        splits=dict(Counter(item.tags[SPLIT] for item in facts.open_ones)),
+        hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
+        hidden_tags=facts.hidden.tags,
+    )
+
+
+def _media(items: Sequence[Item], looks: Mapping[str, LicenceCheck]) -> list[ReleasedMedium]:
+    """The media of a release, each once, by id and times."""
+    counts: Counter[ReleasedMedium] = Counter()
+    for item in items:
+        film = film_of(item, looks) or ""
+        origin = item.provenance.licence if item.provenance else ""
+        for one in item.media:
+            medium = ReleasedMedium(
+                path=one.path,
+                url=one.url,
+                kind=one.kind,
+                source_id=item.source,
+                film=film,
+                start_s=one.start_s,
+                end_s=one.end_s,
+                sha256=one.sha256,
+                licence=(looks[film].licence if film in looks else "") or origin,
+                n_questions=0,
+            )
+            counts[medium] += 1
+    return [msgspec.structs.replace(one, n_questions=n) for one, n in counts.items()]
+
+
+def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:
+    if looks is None:
+        return ""
+    if not looks:
+        return "Licences were looked up, and no question names a film."
+    days = sorted(f"{one.at:%Y-%m-%d}" for one in looks.values())
+    return f"The licences of {len(looks):,} films were looked up from {days[0]} to {days[-1]}."
