@@ -1,6 +1,7 @@
 """What a hint may not hold: the answer, or a step of the reasoning that leads to it."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,7 +11,22 @@ from vidence.records import Item
 
 N_GRAM: Final = 5
 STEP_SHARE: Final = 0.5
-_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_SHORT_PLURAL: Final = 3  # "gas", "his": in a word of so many letters an s is no ending
+_BARE_WORDS: Final = frozenset(
+    {"yes", "no"}
+)  # said of anything; they tell the answer where they are named as it
+_NUMBERS: Final = {
+    word: str(number)
+    for number, word in enumerate(
+        (
+            *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+            *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+            *("nineteen", "twenty"),
+        )
+    )
+}
 _STEP: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
@@ -26,10 +42,10 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
         item: the question, with its answer and its rationale.
     """
     answer = item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
-    told, steps = _words(answer), [one for one in _STEP.split(item.rationale) if one.strip()]
+    told, steps = _bare(_words(answer)), [one for one in _STEP.split(item.rationale) if one.strip()]
     for level, hint in enumerate(hints, 1):
         words = _words(hint)
-        if told and _holds(words, told):
+        if told and _tells(words, told):
             return Objection(reason="answer", detail=f"hint {level} holds the answer {answer!r}: {hint!r}")
         if item.answer_kind == "choice" and _names_letter(hint, item.answer):
             return Objection(reason="answer", detail=f"hint {level} names the letter {item.answer}: {hint!r}")
@@ -51,7 +67,24 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.replace("\u2019", "'").casefold()))
+    """The words in one form: "hat", "hats" and full-width letters alike, numbers as digits."""
+    plain = unicodedata.normalize("NFKC", text)
+    seen = "".join(one for one in plain if unicodedata.category(one) != "Cf")  # no joiners, no marks of order
+    found = _WORD.findall(seen.replace("\u2019", "'").casefold())
+    words = tuple(_NUMBERS.get(one, one) for one in found)
+    return tuple(one[:-1] if one.endswith("s") and len(one) > _SHORT_PLURAL else one for one in words)
+
+
+def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of an answer without its article: a hint has the thing in whatever number."""
+    return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
+
+
+def _tells(words: tuple[str, ...], told: tuple[str, ...]) -> bool:
+    """Whether these words hold the answer; a bare yes or no only where it is named as the answer."""
+    if len(told) == 1 and told[0] in _BARE_WORDS:
+        return any(_holds(words, (*("answer", *link), *told)) for link in ((), ("is",)))
+    return _holds(words, told)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:

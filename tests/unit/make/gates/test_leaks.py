@@ -31,6 +31,26 @@ def test_the_answer_in_a_hint_is_refused(hint):
     assert refused(FAIR[0], hint).startswith("answer: hint 2 holds the answer 'It was pushed'")
 
 
+@pytest.mark.parametrize(
+    ("answer", "hint", "is_told"),
+    [
+        ("three cups", "Count: 3 cups.", True),
+        ("3", "You should find three.", True),
+        ("a hat", "Mind the hats.", True),
+        ("red", "It is r\u200bed.", True),
+        ("red", "It is \uff32\uff25\uff24.", True),
+        ("left", "Look at the left-hand side.", True),
+        ("no", "There is no need to hurry.", False),
+        ("no", "The answer is no.", True),
+        ("gas", "Mind the glass.", False),
+        ("one", "Someone comes.", False),
+    ],
+)
+def test_the_answer_is_found_in_other_forms(answer, hint, is_told):
+    item = Item(item_id="q", question="?", answer=answer, answer_kind="text")
+    assert refused(hint, item=item).startswith("answer:") == is_told
+
+
 @pytest.mark.parametrize(("hint", "is_named"), [
     ("The answer is B.", True), ("Look at choice (B).", True), ("option: B", True),
     ("The answer is A.", False), ("Plan B fails.", False), ("The option before it.", False),
@@ -58,9 +78,10 @@ def test_words_of_two_steps_do_not_add_up():
     assert refused("Mind the ball and the hat.") == ""
 
 
-def test_a_free_answer_is_looked_for_as_it_is():
+def test_a_free_answer_is_looked_for_without_its_article():
     item = Item(
         item_id="q", question="Why?", answer="A push.", answer_kind="text", rationale="Two meet here."
     )
     assert refused("There was a push before.", item=item).startswith("answer:")
-    assert refused("Push the question away.", item=item) == ""
+    assert refused("Push the question away.", item=item).startswith("answer:")  # whatever it means there
+    assert refused("Look who comes close.", item=item) == ""
