@@ -42,10 +42,10 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
         item: the question, with its answer and its rationale.
     """
     answer = item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
-    told, steps = _bare(_words(answer)), [one for one in _STEP.split(item.rationale) if one.strip()]
+    told, steps = _bare(_forms(_words(answer))), [one for one in _STEP.split(item.rationale) if one.strip()]
     for level, hint in enumerate(hints, 1):
         words = _words(hint)
-        if told and _tells(words, told):
+        if told and _tells(_forms(words), told):
             return Objection(reason="answer", detail=f"hint {level} holds the answer {answer!r}: {hint!r}")
         if item.answer_kind == "choice" and _names_letter(hint, item.answer):
             return Objection(reason="answer", detail=f"hint {level} names the letter {item.answer}: {hint!r}")
@@ -67,12 +67,16 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words in one form: "hat", "hats" and full-width letters alike, numbers as digits."""
+    """The words in small letters, full-width ones and ones with invisible signs as they look."""
     plain = unicodedata.normalize("NFKC", text)
     seen = "".join(one for one in plain if unicodedata.category(one) != "Cf")  # no joiners, no marks of order
-    found = _WORD.findall(seen.replace("\u2019", "'").casefold())
-    words = tuple(_NUMBERS.get(one, one) for one in found)
-    return tuple(one[:-1] if one.endswith("s") and len(one) > _SHORT_PLURAL else one for one in words)
+    return tuple(_WORD.findall(seen.replace("\u2019", "'").casefold()))
+
+
+def _forms(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words in one form: numbers as digits, "hat" and "hats" alike."""
+    digits = (_NUMBERS.get(one, one) for one in words)
+    return tuple(one[:-1] if one.endswith("s") and len(one) > _SHORT_PLURAL else one for one in digits)
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
