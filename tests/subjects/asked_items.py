@@ -17,6 +17,10 @@ def reader(prompt, choices, sample):
 def nonsense(prompt, choices):
     return "I would rather talk about the weather."
 
+def teller(prompt, choices):
+    assert "your answer in a few words" in prompt and not choices
+    return "Answer: A Thing." if "known" in prompt else "Answer: something else"
+
 def half(prompt, choices):
     if "odd" in prompt:
         return "I would rather talk about the weather."

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from vidence.ask.judging.equal import says_the_same
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer
@@ -22,6 +23,7 @@ from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
 from vidence.make.writing.writer import image
 from vidence.records import (
+    Answered,
     Aside,
     Failed,
     Item,
@@ -156,7 +158,8 @@ def as_lines(verdicts: Sequence[GateVerdict]) -> bytes:
 
 TEXT_ONLY: Final = "text-only"
 ONE_FRAME: Final = "one-frame"
-_TEMPLATE: Final = "choice-direct"
+_CHOICE: Final = "choice-direct"
+_OPEN: Final = "open-direct"
 FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force a choice
 
 
@@ -238,7 +241,8 @@ class DraftSubject:
                 name, item, n_frames=len(shown), duration_s=self.duration_s, said=aside.said
             )
 
-        name = aside.name if aside.is_alone else _TEMPLATE
+        own = _CHOICE if item.answer_kind == "choice" else _OPEN
+        name = aside.name if aside.is_alone else own
         behind = (TextPart(text=words(aside.name)),) if aside.name and not aside.is_alone else ()
         return Prompt(
             parts=(*shown, TextPart(text=words(name)), *behind),
@@ -248,9 +252,18 @@ class DraftSubject:
         )
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the parser."""
+        """Right or wrong, by the parser; a free answer is right where its words equal the right answer's.
+
+        Whether another free answer means the same, no rule can say: it has no mark.
+        """
         yield from ()
-        return score_reply(self.item.with_order(order), reply, self.parser)
+        if self.item.answer_kind == "choice":
+            return score_reply(self.item.with_order(order), reply, self.parser)
+        kept = score_reply(self.item, reply, create("parser", "needs-judge"))
+        said = kept.outcome
+        if isinstance(said, Answered) and says_the_same(said.answer, self.item.answer):
+            return msgspec.structs.replace(kept, value=1.0)
+        return kept
 
 
 @dataclass(frozen=True, kw_only=True)

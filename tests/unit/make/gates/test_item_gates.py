@@ -83,6 +83,16 @@ def test_an_open_question_without_a_judge_stays_open(tmp_path):
     assert read_luck([free], found.verdicts, rules, level=0.95).n == 0
 
 
+def test_an_open_question_is_dropped_by_an_equal_answer_and_left_open_by_another(tmp_path):
+    items = [
+        question(i, words=words, choices=(), answer="a thing", answer_kind="text")
+        for i, words in enumerate(("known", "odd"))
+    ]
+    found, _ = gated(tmp_path, items, "teller")
+    assert [one.decision for one in found.verdicts] == ["dropped", "open"]
+    assert any("not marked" in word for word in found.words)
+
+
 def test_people_look_at_it_where_the_rule_says_so(tmp_path):
     items = [question(i, words="known") for i in range(3)]
     found, _ = gated(tmp_path, items, "reader", to_people=True)
