@@ -24,7 +24,8 @@ def exporter(request):
 
 
 def test_every_exporter_has_samples_here():
-    assert set(NAMES) == set(TAGS)
+    own = {name for name in NAMES if catalog.find("exporter", name).__name__.startswith("vidence.")}
+    assert own == set(TAGS)
 
 
 def test_what_comes_back_is_what_went_in(exporter, tmp_path):
@@ -89,7 +90,7 @@ def test_a_question_that_comes_back_as_another_one_is_a_fault(exporter, tmp_path
         read_back(exporter, tmp_path, items[1:])
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"items", "huggingface"}))
+@pytest.mark.parametrize("name", sorted(set(TAGS) - {"items", "huggingface"}))
 def test_what_a_format_cannot_say_is_refused_with_counts(name):
     exporter = exporters([name])[0]
     strange = [question(i, {}) for i in range(4)]

@@ -51,6 +51,7 @@ LEAST_CHECKS = {
     "scene-source": 4,
     "task": 12,
     "maker": 3,
+    "exporter": 4,
     "mocap-format": 9,
 }
 

@@ -46,7 +46,7 @@ def question(n: int, tags: dict[str, str], *, split: str = "test", **changes: ob
 
 def questions_of(exporter: str, n: int = 6, **changes: object) -> list[Item]:
     """Questions that a format can say; of those that have open questions the last is one."""
-    found = [question(i, TAGS[exporter], **changes) for i in range(n)]
+    found = [question(i, TAGS.get(exporter, {}), **changes) for i in range(n)]
     if exporter in OPEN_TAGS:
         words = f"Somebody takes it up again and carries it out of room {n}."
         open_one = {"choices": (), "answer": words, "answer_kind": "text"}
