@@ -15,7 +15,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.licences.by_people import read_sheet
 from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_checks, write_checks
 from vidence.make.licences.youtube import YouTube
-from vidence.tables.table import Cell, Column, Row, Table
+from vidence.tables.table import Cell, Column, Row, Table, several
 
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
 """Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
@@ -139,8 +139,7 @@ def summary(checked: Checked) -> str:
     """How many videos have which outcome, in words."""
     counts = Counter(one.outcome for one in checked.checks)
     said = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])
-    n = len(checked.checks)
-    return f"{n:,} video{'s' * (n != 1)}: {said}; {checked.n_asked:,} asked for now"
+    return f"{several(len(checked.checks), 'video')}: {said}; {checked.n_asked:,} asked for now"
 
 
 def film_in(text: str) -> str | None:

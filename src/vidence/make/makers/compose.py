@@ -43,6 +43,7 @@ from vidence.make.scene_graph.proof import Proof
 from vidence.make.scene_graph.scene import Scene
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item, Provenance
+from vidence.tables.table import several
 
 NAME, VERSION = "compose", 1
 STAGES = (
@@ -158,7 +159,7 @@ class _Build(Session):
         if self.reaches("gates"):
             gated = self._gates(gated.drafts)
         files: list[Path] = []
-        sentences = [f"{len(gated.drafts):,} questions about {len(scenes):,} scenes."]
+        sentences = [f"{several(len(gated.drafts), 'question')} about {several(len(scenes), 'scene')}."]
         contents = self._contents(gated.drafts, asked)
         if self.reaches("questions"):
             files += self._write(contents)
