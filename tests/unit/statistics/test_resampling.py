@@ -112,3 +112,14 @@ def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch: py
     monkeypatch.setattr(resampling, "BLOCK_CELLS", 64)
     small = sign_flip(sums[:10], rng=generator(2), n_flips=9999)[0]
     assert small.tolist() == [share_of_all_swaps(column) for column in sums[:10].T.tolist()]
+
+
+def test_one_draw_is_a_number_of_draws() -> None:
+    assert Resampling(n_boot=1).n_boot == 1
+
+
+@pytest.mark.parametrize(("n_flips", "said"), [(3, "all swaps"), (2, "2 random swaps")])
+def test_all_swaps_are_tried_where_there_are_no_more_than_the_flips_and_one(n_flips, said) -> None:
+    # Three clusters: four swaps, since the first sign stays.
+    sums = np.array([[1.0], [2.0], [-0.5]])
+    assert said in sign_flip(sums, rng=generator(), n_flips=n_flips)[1]

@@ -193,3 +193,8 @@ def test_the_figures_of_one_question():
 def test_other_options_are_refused(options, said):
     with pytest.raises(UsageError, match=said):
         make(**options)
+
+
+def test_the_model_under_test_is_no_further_model() -> None:
+    found = make(rewards="self|scripted:3").models()
+    assert found == {"scripted:3": "scripted:3"}
