@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vidence.errors import UsageError
 from vidence.statistics import near_duplicates
-from vidence.statistics.near_duplicates import gather, near_pairs, resemblance, shingles
+from vidence.statistics.near_duplicates import difference_hash, gather, near_pairs, resemblance, shingles
 
 
 def by_definition(first: str, second: str) -> float:
@@ -92,3 +92,20 @@ def test_texts_that_share_much_are_compared_as_by_the_definition(least):
     assert wanted
     found = {(n.first, n.second): n.resemblance for n in near_pairs(texts, least=least)}
     assert found == pytest.approx(wanted)
+
+
+def test_pictures_alike_have_hashes_alike_and_others_have_not():
+    rng = np.random.default_rng(3)
+    picture = rng.integers(0, 200, size=(8, 9, 3), dtype=np.uint8).repeat(10, axis=0).repeat(10, axis=1)
+    noisy = picture + rng.integers(0, 3, size=picture.shape, dtype=np.uint8)
+    other = rng.integers(0, 200, size=picture.shape, dtype=np.uint8)
+    apart = [(difference_hash(picture) ^ difference_hash(one)).bit_count() for one in (noisy, other)]
+    assert apart[0] <= 4
+    assert apart[1] > 16
+
+
+@pytest.mark.parametrize(("height", "width"), [(7, 9), (8, 8)])
+def test_a_picture_that_is_too_small_for_a_hash_is_refused(height, width):
+    with pytest.raises(UsageError, match=f"a picture of {width} by {height} pixels; expected 9 by 8"):
+        difference_hash(np.zeros((height, width, 3), np.uint8))
+    assert difference_hash(np.zeros((8, 9, 3), np.uint8)) == 0
