@@ -6,6 +6,7 @@ import json
 import pytest
 
 from servers.openai_stub import OpenAIStub
+from vidence.cli.main import COMMANDS
 
 
 def test_list_names_everything_that_has_a_file(vidence):
@@ -216,7 +217,11 @@ def test_doctor_is_told_as_json(vidence):
 
 
 def test_help_and_version(vidence):
-    assert "Commands" in vidence("--help").out
+    said = vidence("--help").out.splitlines()
+    titles = ["Ask:", "Explain:", "Make:", "Look up:"]
+    assert [line for line in said if line in titles] == titles
+    listed = [line.split()[0] for line in said if line.startswith("  ") and line[2:3].islower()]
+    assert [name for name in listed if name in COMMANDS] == list(COMMANDS)
     assert "vidence, version" in vidence("--version").out
     assert "--replay-columns" in vidence("run", "--help").out
     unknown = vidence("run", "table", "--nonsense")

@@ -21,49 +21,67 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 # What each command is for, and the module of this folder that defines it, in a function of its name.
-COMMANDS = {
-    "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
-    "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
-    "run": ("run", "Put a benchmark to a model."),
-    "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
-    "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
-    "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
-    "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
-    "judges": ("judges", "Whether scores depend on who judges: judges against people and rules."),
-    "migrate": ("migrate", "Rewrite run folders of an earlier version."),
-    "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
-    "convert": ("convert", "Questions in another layout, written in the item format."),
-    "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
-    "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
-    "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
-    "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
-    "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
-    "gate": ("gate", "Quality gates for any set: doubles, leaks, readers without the video, balance."),
-    "split": ("split", "Cut a set into splits that share no source; what two splits have in common."),
-    "release": ("release", "Give a set away: formats, datasheet, checksums; answers of a split stay hidden."),
-    "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
-    "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
-    "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
-    "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
-    "make": ("make", "Make questions from videos, motion capture or event logs."),
-    "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
-    "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
-    "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
-    "scenes": ("scenes", "Write the scenes of a table, a log of events, tracks, or what a model proposes."),
-    "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
-    "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
-    "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
-    "power": ("power", "Before a run: which difference between two models it would find."),
-    "prompts": ("prompts", "Sets of prompts; the authors' own from your copy of their release."),
-    "list": ("listing", "What there is: benchmarks, models, selectors, parsers, prompts."),
-    "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
-    "probe": ("probe", "What a video file claims, and what it really holds."),
-    "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
-    "schema": ("listing", "The JSON Schema of the item format."),
-    "doctor": ("doctor", "What is installed, what is wrong; with --model whether a model sees and answers."),
-    "help": ("pages", "The pages of the documentation."),
-    "completion": ("completion", "The script that completes names in your shell."),
+SECTIONS = {
+    "Ask": {
+        "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
+        "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
+        "run": ("run", "Put a benchmark to a model."),
+        "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+        "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
+        "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
+        "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
+        "migrate": ("migrate", "Rewrite run folders of an earlier version."),
+        "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
+        "convert": ("convert", "Questions in another layout, written in the item format."),
+    },
+    "Explain": {
+        "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
+        "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
+        "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
+        "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
+        "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
+        "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
+        "judges": ("judges", "Whether scores depend on who judges: judges against people and rules."),
+        "power": ("power", "Before a run: which difference between two models it would find."),
+        "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
+        "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
+        "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
+    },
+    "Make": {
+        "make": ("make", "Make questions from videos, logs, motion capture, annotations, scenes or drafts."),
+        "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
+        "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
+        "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
+        "scenes": (
+            "scenes",
+            "Write the scenes of a table, a log of events, tracks, or what a model proposes.",
+        ),
+        "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
+        "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
+        "gate": ("gate", "Quality gates for any set: doubles, leaks, readers without the video, balance."),
+        "split": ("split", "Cut a set into splits that share no source; what two splits have in common."),
+        "release": (
+            "release",
+            "Give a set away: formats, datasheet, checksums; answers of a split stay hidden.",
+        ),
+        "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
+        "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
+        "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
+    },
+    "Look up": {
+        "list": ("listing", "What there is: benchmarks, models, selectors, parsers, prompts."),
+        "prompts": ("prompts", "Sets of prompts; the authors' own from your copy of their release."),
+        "probe": ("probe", "What a video file claims, and what it really holds."),
+        "schema": ("listing", "The JSON Schema of the item format."),
+        "doctor": (
+            "doctor",
+            "What is installed, what is wrong; with --model whether a model sees and answers.",
+        ),
+        "help": ("pages", "The pages of the documentation."),
+        "completion": ("completion", "The script that completes names in your shell."),
+    },
 }
+COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
 # Functions that cannot have the name of their command.
 _FUNCTIONS = {"list": "list_names", "import": "import_results", "help": "show_page"}
 COMPLETE_VARIABLE = "_VIDENCE_COMPLETE"
@@ -103,8 +121,10 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without importing any command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_text) for name, (_, help_text) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in section.items()])
 
 
 _HELP = """Ask video models questions, and say how sure the score is.
