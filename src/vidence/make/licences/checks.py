@@ -56,7 +56,9 @@ class LicenceCheck(Record, omit_defaults=True):
 
 def outcome_of(licence: str) -> Outcome:
     """What a licence means for a question about the video."""
-    return {CREATIVE_COMMONS: "passed", STANDARD: "refused"}.get(licence, "unknown")  # type: ignore[return-value]
+    if licence == CREATIVE_COMMONS:
+        return "passed"
+    return "refused" if licence == STANDARD else "unknown"
 
 
 def read_checks(path: Path) -> list[LicenceCheck]:
