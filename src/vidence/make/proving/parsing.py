@@ -227,8 +227,11 @@ class _Parser:
                 values = {self._constant(one) for one in elements}
                 return Values(values=tuple(sorted(values, key=lambda one: (str(type(one)), one))))
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-                how = "+" if isinstance(op, ast.Add) else "-"
-                return Arithmetic(how=how, left=self._expression(left), right=self._expression(right))  # type: ignore[arg-type]
+                return Arithmetic(
+                    how="+" if isinstance(op, ast.Add) else "-",
+                    left=self._expression(left),
+                    right=self._expression(right),
+                )
             case ast.Call(func=ast.Name(id=name)):
                 self._plain(node, name)
                 return _CALLS[name](self, node) if name in _CALLS else self._members(node, name)

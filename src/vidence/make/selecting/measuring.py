@@ -79,7 +79,10 @@ def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
     Raises:
         UsageError: it cannot be used, or knows the boxes of one video and there are several.
     """
-    detector = open_detector(rules.detector) if rules.detector else None
+    try:
+        detector = open_detector(rules.detector) if rules.detector else None
+    except UsageError as error:
+        raise UsageError(f"{error}. Without counts of people: --detector none") from error
     if detector is not None and n_videos > 1 and not isinstance(detector, Finder):
         raise UsageError(
             f"the detector {rules.detector} knows the boxes of one video, and there are {n_videos}; "

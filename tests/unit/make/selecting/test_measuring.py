@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import need
-from vidence.errors import MediaError
+from vidence.errors import MediaError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.selecting import measuring, motion
 from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure
@@ -147,3 +147,13 @@ def test_shots_a_minute_of_real_clips_are_those_of_the_labels(data_dir, tmp_path
     found = measured(need(data_dir / "video" / "nasa_13013_320x180.mp4"), tmp_path)
     assert found.shots == 3
     assert found.seconds == pytest.approx(13)
+
+
+def test_where_the_detector_cannot_be_used_the_way_without_it_is_named(monkeypatch):
+    def absent(spec):
+        raise UsageError(f"the detector {spec} needs OpenCV; run: pip install it")
+
+    monkeypatch.setattr(measuring, "open_detector", absent)
+    with pytest.raises(UsageError, match=r"hog needs OpenCV; run: pip install it\. .* --detector none"):
+        measuring.check_detector(MeasureRules(detector="hog"), n_videos=1)
+    measuring.check_detector(MeasureRules(detector=""), n_videos=2)
