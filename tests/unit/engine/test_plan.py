@@ -206,6 +206,16 @@ def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads(
     assert flags.keys() == fields - without
 
 
+def test_the_default_that_the_help_of_a_flag_names_is_the_one_that_is_taken():
+    named = {
+        one.field: float(said[1]) * {"": 1, "m": 60}[said[2]]
+        for one in plan_flags()
+        if (said := re.search(r"\(default (\d+)(m?)\)", one.help))
+    }
+    assert named.keys() >= {"concurrency", "timeout_s", "attempts", "decode_timeout_s", "patience_s", "seed"}
+    assert named == {one.name: one.default for one in msgspec.structs.fields(Plan) if one.name in named}
+
+
 @pytest.mark.parametrize(
     "sampling",
     [

@@ -102,14 +102,18 @@ def test_discordance_from_accuracies_and_correlation() -> None:
         (60, 0.5, 0, "not percentages"),
         (0.5, -0.1, 0, "not percentages"),
         (0.9, 0.1, 0.5, r"expected -1.000 to 0.111"),
+        (0.5, 1.01, 0, "not percentages"),
         (1.0, 0.5, 0.3, None),
+        (0.0, 0.5, 0, None),
+        (0.5, 0.0, 0, None),
+        (0.5, 1.0, 0, None),
     ],
 )
 def test_discordance_of_what_cannot_be(
     first: float, second: float, correlation: float, said: str | None
 ) -> None:
     if said is None:
-        # A run that is always right is correlated with nothing; the correlation plays no part.
+        # A run that is always right, or never, is correlated with nothing; the correlation plays no part.
         assert discordance(first, second, correlation=correlation) == pytest.approx(0.5)
         return
     with pytest.raises(UsageError, match=said):

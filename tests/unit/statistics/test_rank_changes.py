@@ -48,6 +48,16 @@ def test_a_setting_against_itself_never_changes_places():
     assert not found.swaps.any()
 
 
+def test_a_draw_without_any_question_of_a_setting_is_left_out():
+    two = [
+        Setting(values=np.array([[1.0, 0.0]]), clusters=["a"]),
+        Setting(values=np.array([[0.0, 1.0]]), clusters=["b"]),
+    ]
+    found = rank_changes(two, rng=np.random.default_rng(0), resampling=FEW)
+    assert found.low[0, 1] == found.high[0, 1] == -1.0  # half of the draws have one setting only, and no mean
+    assert found.swaps[0, 1, 0, 1] == 1.0
+
+
 def test_what_cannot_be_ranked_is_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(UsageError, match="1 settings"):
