@@ -53,6 +53,7 @@ from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
+from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 
 NAME, VERSION = "expert", 1
@@ -102,6 +103,7 @@ class ExpertMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = _read(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         work = _Build(
             root=config.parent,
             out=folder,

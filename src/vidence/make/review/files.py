@@ -17,6 +17,7 @@ from vidence.make.pipeline.output import json_lines
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Revision, chains, first_broken, in_order
 from vidence.make.review.states import Folded, ItemState, fold
+from vidence.media.whole import remove_leftovers
 from vidence.records import Record
 from vidence.tables.export import csv_cell, csv_text
 
@@ -183,6 +184,8 @@ def verify(folder: Path) -> Verified:
 def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Event]) -> tuple[Path, ...]:
     """Write what is new behind what is there; what is there stays byte by byte.
 
+    Whatever a killed process left half written is removed.
+
     Returns:
         The files that were changed.
 
@@ -190,6 +193,7 @@ def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Even
         DataError: a file of the folder cannot be read.
         StoreError: a file cannot be written.
     """
+    remove_leftovers(folder)
     known, done = _of_folder(folder)
     names = {one.sha256 for one in known} | {one.event_id for one in done}
     fresh = [one for one in revisions if one.sha256 not in names]
