@@ -383,3 +383,65 @@ def test_what_the_gate_of_checks_finds_is_dropped_and_what_models_solve_is_left_
     write_drafts(config.parent, [*good, good[0] | {"draft_id": "again"}])
     made(config)
     assert dropped(config)["again"] == ("gates: checks", "repeat")
+
+
+LINKS = {
+    "https://en.wikipedia.org.example.org/wiki/Torque": "not-wikipedia",
+    "https://en.wikipedia.org@example.org/wiki/Torque": "not-wikipedia",
+    "https://example.org/en.wikipedia.org/wiki/Torque": "not-wikipedia",
+    "https://xn--wikipdia-f1a.org/wiki/Torque": "not-wikipedia",
+    "https://en.wikipedia.com/wiki/Torque": "not-wikipedia",
+    "javascript:alert('https://en.wikipedia.org/wiki/Torque')": "not-wikipedia",
+    "file:///wiki/Torque": "not-wikipedia",
+    "https://[::1/wiki/Torque": "not-wikipedia",
+    "https://fandom.com/wiki/Torque": "not-wikipedia",
+    "http://en.wikipedia.org/wiki/Torque": "link-form",
+    "https://user@en.wikipedia.org/wiki/Torque": "link-form",
+    "https://en.wikipedia.org:8443/wiki/Torque": "link-form",
+    "https://en.wikipedia.org/w/index.php?title=Torque": "link-form",
+    "https://en.wikipedia.org/wiki/": "link-form",
+    "https://en.wikipedia.org/wiki/%3Cscript%3E": "link-form",
+    "https://en.wikipedia.org/wiki/Torque?action=edit": "link-form",
+    "https://en.m.wikipedia.org/wiki/Torque": "link-form",
+}
+
+
+def test_a_link_that_only_looks_like_wikipedia_keeps_its_draft_out(tmp_path):
+    config = configured(tmp_path, "")
+    good = drafts_of(config.parent)
+    planted = [
+        good[0]
+        | {"draft_id": f"link-{i}", "question": f"Why does wheel {i} stay up?", "knowledge": [{"url": url}]}
+        for i, url in enumerate(LINKS)
+    ]
+    write_drafts(config.parent, [*good, *planted])
+    built = made(config)
+    gone = {name: why for name, why in dropped(config).items() if name.startswith("link-")}
+    assert gone == {f"link-{i}": ("checks", reason) for i, reason in enumerate(LINKS.values())}
+    (stage,) = (one for one in built.account.stages if one.stage == "checks")
+    assert stage.dropped == {"not-wikipedia": 9, "link-form": 8}
+    assert len(lines(config.parent / "out/items.jsonl")) == len(good)
+
+
+def test_a_quota_keeps_the_first_of_the_file(tmp_path):
+    config = configured(tmp_path, "[checks]\nmost_per_video = 1\n")
+    built = made(config)
+    assert [one["item_id"] for one in lines(config.parent / "out/items.jsonl")] == ["wheel-1", "flask-1"]
+    assert dropped(config)["wheel-2"] == ("checks", "over-quota")
+    (stage,) = (one for one in built.account.stages if one.stage == "checks")
+    assert stage.dropped == {"over-quota": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("concepts.jsonl", "unknown-concept"), ("videos.jsonl", "unknown-video")]
+)
+def test_a_set_without_concepts_or_videos_has_a_reason_for_each_draft(tmp_path, name, reason):
+    config = configured(tmp_path, "")
+    first = lines(config.parent / name)[0]
+    unknown = first | {"concept_id": "other"} if name == "concepts.jsonl" else first | {"video_id": "other"}
+    (config.parent / name).write_text(json.dumps(unknown) + "\n")
+    built = made(config)
+    assert built.is_empty
+    reasons = {why for what, why in dropped(config).items() if why[0] == "checks"}
+    assert reasons == {("checks", reason)}
+    assert (config.parent / "out/items.jsonl").read_bytes() == b""
