@@ -1,5 +1,6 @@
 """`vidence make` killed (SIGKILL) while it watches or writes: the same command ends as if it was not."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from subjects.samples import GOLDEN
 from vidence.media import whole
 from videos.walkers import Walker, film
 
@@ -45,12 +47,15 @@ WORDS = ("make", "herbench", "config.toml", "--jobs", "1", "--progress", "none")
 # Kills itself when the file named first is written and not yet in its place.
 SELF_KILLING = """
 import os, pathlib, signal, sys
-at, plain = sys.argv.pop(1), pathlib.Path.replace
-def replace(self, target):
-    if pathlib.Path(target).match(at):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return plain(self, target)
-pathlib.Path.replace = replace
+at = sys.argv.pop(1)
+def killing(plain):
+    def put(self, target):
+        if pathlib.Path(target).match(at):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return plain(self, target)
+    return put
+pathlib.Path.replace = killing(pathlib.Path.replace)
+pathlib.Path.rename = killing(pathlib.Path.rename)
 from vidence.cli.main import main
 main()
 """
@@ -94,6 +99,18 @@ def whole_making(vidence, kept: dict[str, dict[str, bytes]]) -> dict[str, bytes]
     return kept["files"]
 
 
+def killed_at(vidence, name: str, *words: str) -> None:
+    """Run a command that is killed when it has written a file and not yet put it in its place."""
+    process = subprocess.run(
+        [sys.executable, "-c", SELF_KILLING, name, *words],
+        cwd=vidence.folder,
+        env=vidence.env,
+        capture_output=True,
+        check=False,
+    )
+    assert process.returncode == -signal.SIGKILL, process.stderr
+
+
 def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted):
     kept = whole_making(vidence, uninterrupted)
     process = vidence.start(*WORDS, "--out", "out")
@@ -116,16 +133,130 @@ def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted
 )
 def test_a_making_killed_while_it_writes_goes_on(vidence, folder, uninterrupted, name):
     kept = whole_making(vidence, uninterrupted)
-    process = subprocess.run(
-        [sys.executable, "-c", SELF_KILLING, name, *WORDS, "--out", "out"],
-        cwd=folder,
-        env=vidence.env,
-        capture_output=True,
-        check=False,
-    )
-    assert process.returncode == -signal.SIGKILL, process.stderr
+    killed_at(vidence, name, *WORDS, "--out", "out")
     left = set(contents(folder / "out")) - set(kept)
     assert any(Path(path).name.startswith(".") for path in left)
     done = vidence(*WORDS, "--out", "out")
     assert done.code == 0, done.err
     assert contents(folder / "out") == kept
+
+
+# --------------------------------------------------------------------------- questions written otherwise
+
+
+@pytest.mark.parametrize(
+    ("maker", "names"),
+    [
+        ("choices", ("items.jsonl", "calls.jsonl", "human-p.jsonl", "account.json")),
+        ("compose", ("stages/search/*.json", "items.jsonl", "proofs.jsonl", "account.json")),
+        ("expert", ("drafts-checked.csv", "items.jsonl", "release/workshop-1.0.0", "account.json")),
+    ],
+)
+def test_questions_that_are_written_otherwise_are_the_same_after_a_kill(vidence, maker, names):
+    """One folder, killed at one file after the other, and then let go on."""
+    for path in (GOLDEN / "makers" / maker).iterdir():
+        (vidence.folder / path.name).write_bytes(path.read_bytes())
+    words = ("make", maker, "config.toml", "--progress", "none")
+    done = vidence(*words, "--out", "whole")
+    assert done.code == 0, done.err
+    kept = contents(vidence.folder / "whole")
+    for name in names:
+        killed_at(vidence, name, *words, "--out", "out")
+    assert "account.json" not in contents(vidence.folder / "out")
+    for _ in range(2):
+        done = vidence(*words, "--out", "out")
+        assert done.code == 0, done.err
+        assert contents(vidence.folder / "out") == kept
+
+
+WRITER = """
+import json, os, pathlib, re, signal
+died = pathlib.Path(__file__).with_name("died")
+def told(prompt):
+    return next(json.loads(line) for line in prompt.splitlines() if line.startswith(("[", "{")))
+def asks(prompt):
+    notes = told(prompt)
+    if not died.exists() and any("scene 7" in one["text"] for one in notes):
+        died.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "\\n".join(f"{one['number']}. What does the person hold in the hand?" for one in notes)
+def opts(prompt):
+    notes = told(prompt)
+    n = int(re.search(r"scene (\\d+)", notes["text"])[1])
+    wrong = [notes["right"], "fork", "sponge", "jar"] if n == 4 else ["fork", "sponge", "jar", "brush"]
+    return json.dumps({"question": notes["question"], "wrong": wrong[:3] if n == 5 else wrong})
+"""
+CHOICES = """
+name = "hands"
+[[records]]
+name = "a"
+format = "jsonl"
+path = "records.jsonl"
+split = "val"
+licence = "CC BY 4.0"
+[models]
+writer = "python:writer.py:asks"
+options = "python:writer.py:opts"
+[tasks.held]
+records = "a"
+way = "model"
+options = "model"
+dimension = "Contact"
+aspect = "what a person holds in the hand"
+[gates]
+"""
+
+
+def test_a_making_of_choices_killed_while_a_model_writes_goes_on(vidence):
+    """The writer kills its process at the eighth record; what it wrote before is not asked for again."""
+    folder = vidence.folder
+    things = ("mug", "spoon", "plate", "knife", "bottle", "towel", "pan", "bowl")
+    records = [
+        {
+            "record_id": f"r{n}",
+            "media": [{"path": f"{n}.jpg", "kind": "image"}],
+            "caption": f"someone holds a {things[n % 8]} in scene {n}",
+            "label": things[n % 8],
+        }
+        for n in range(12)
+    ]
+    (folder / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    (folder / "writer.py").write_text(WRITER)
+    (folder / "config.toml").write_text(CHOICES)
+    words = ("make", "choices", "config.toml", "--jobs", "1", "--progress", "none", "--trust", "--out")
+    process = vidence.start(*words, "out")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL, said
+    assert not (folder / "out" / "items.jsonl").exists()
+    for place in ("out", "whole", "out"):
+        done = vidence(*words, place)
+        assert done.code == 0, done.err
+    assert contents(folder / "out") == contents(folder / "whole")
+    gone = [json.loads(line) for line in (folder / "out" / "dropped.jsonl").read_text().splitlines()]
+    assert {(one["what"], one["reason"]) for one in gone} == {
+        ("held/a/r4", "truth-among-wrong"),
+        ("held/a/r5", "wrong-number"),
+    }
+
+
+def test_a_review_of_experts_killed_between_its_two_files_goes_on(vidence):
+    """Wordings are written before their events; those that a kill left without any are taken up."""
+    folder = vidence.folder
+    for path in (GOLDEN / "makers" / "expert").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    with (folder / "config.toml").open("a") as file:
+        file.write("[review]\n")
+    words = ("make", "expert", "config.toml", "--progress", "none", "--out", "out")
+    killed_at(vidence, "review/reviews.jsonl", *words)
+    assert len(contents(folder / "review")) == 3
+    before = (folder / "review" / "revisions.jsonl").read_bytes()
+    assert before.count(b"\n") == 3
+    done = vidence(*words)
+    assert done.code == 0, done.err
+    assert (folder / "review" / "revisions.jsonl").read_bytes() == before
+    assert set(contents(folder / "review")) == {"protocol.toml", "revisions.jsonl", "reviews.jsonl"}
+    assert "3 items: 3 submitted." in vidence("review", "state", "review").out
+    assert vidence("review", "verify", "review").code == 0
+    kept = contents(folder / "out"), contents(folder / "review")
+    assert vidence(*words).code == 0
+    assert (contents(folder / "out"), contents(folder / "review")) == kept

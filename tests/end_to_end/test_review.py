@@ -127,3 +127,81 @@ def test_what_makes_no_sense_is_one_message(begun):
         assert said in done.err, (arguments, done.err)
         assert done.code == (0 if said == "4 as they were" else 2)
     assert not (vidence.folder / "new").exists()
+
+
+def test_one_act_with_its_minutes_a_message_and_rates_of_groups(begun):
+    vidence, folder = begun, begun.folder
+    as_bob = ("--by", "bob", "--role", "reviewer")
+    assert vidence("review", "act", "r", "q0", "claim", *as_bob).code == 0
+    done = vidence("review", "act", "r", "q0", "say", *as_bob, "--message", "which one?", "--minutes", "4:12")
+    assert done.code == 0, done.err
+    assert json.loads((folder / "r" / "reviews.jsonl").read_text().splitlines()[-1])["minutes"] == 4.2
+    said = vidence("review", "act", "r", "q0", "say", *as_bob, "--message", "x", "--minutes", "long")
+    assert "--minutes 'long'; expected minutes such as 4.2, or 4:12" in said.err
+    as_olga = ("--by", "olga", "--role", "operator")
+    assert vidence("review", "act", "r", "q0", "expire", *as_olga, "--whose", "bob").code == 0
+    assert "4 submitted" in vidence("review", "state", "r").out
+    for name in ("q0", "q1", "q2"):
+        assert vidence("review", "act", "r", name, "withdraw", "--by", "ann", "--role", "author").code == 0
+    peers = vidence("review", "rates", "r", "--by", "author", "--by", "tag:task", "--json", "-")
+    tables = {one["name"]: one for one in json.loads(peers.out)["tables"]}
+    assert "shares of fewer than 5 items are not shown" in tables["rates-by-author"]["note"]
+    assert [row["key"] for row in tables["rates-by-task"]["lines"]] == ["a", "b"]
+    mine = vidence("review", "rates", "r", "--by", "author", "--operator", "--json", "-")
+    assert (
+        "not shown"
+        not in {one["name"]: one for one in json.loads(mine.out)["tables"]}["rates-by-author"]["note"]
+    )
+    assert (
+        "expected one of author, reviewer, week, tag:NAME"
+        in vidence("review", "rates", "r", "--by", "day").err
+    )
+
+
+def test_a_translation_stands_beside_its_source(vidence):
+    folder = vidence.folder
+    one = {
+        "item_id": "q",
+        "question": "Was?",
+        "choices": ["Brot", "Salz"],
+        "answer": "A",
+        "tags": {"language": "de"},
+    }
+    (folder / "items.jsonl").write_text(json.dumps(one) + "\n")
+    (folder / "own.toml").write_text(
+        'title = "own"\n[[stages]]\nrole = "reviewer"\nedits = ["translate"]\n'
+        '[[stages.checks]]\nid = "right"\nwords = "Is it right?"\nneeded = false\n'
+    )
+    opened = vidence("review", "open", "items.jsonl", "--out", "r", "--protocol", "own.toml", "--by", "ann")
+    assert opened.code == 0, opened.err
+    assert vidence("review", "act", "r", "q", "claim", "--by", "bob", "--role", "reviewer").code == 0
+    english = one | {"question": "What?", "choices": ["bread", "salt"]}
+    (folder / "en.jsonl").write_text(json.dumps(english) + "\n")
+    words = ("review", "translate", "r", "en.jsonl", "--by", "bob")
+    assert "in 'de' already" in vidence(*words).err
+    (folder / "bad.jsonl").write_text(json.dumps(english | {"answer": "B"}) + "\n")
+    bad = vidence("review", "translate", "r", "bad.jsonl", "--by", "bob", "--language", "en")
+    assert (bad.code, "the right choice stays" in bad.err) == (2, True)
+    done = vidence(*words, "--language", "en")
+    assert "1 translation put in, 0 as they were" in done.err
+    assert "0 translations put in, 1 as they were" in vidence(*words, "--language", "en").err
+    assert vidence("review", "draw", "r", "--by", "bob").code == 0
+    fill(folder / "r" / "sheets" / "bob-reviewer.csv", q={"verdict": "accept"})
+    assert vidence("review", "read", "r", "r/sheets/bob-reviewer.csv", "--by", "bob").code == 0
+    assert vidence("review", "export", "r", "--accepted", "en.out", "--sources", "de.out").code == 0
+    assert json.loads((folder / "de.out").read_text()) == one
+    assert json.loads((folder / "en.out").read_text()) == english | {"tags": {"language": "en"}}
+
+
+def test_the_first_broken_row_is_named(begun):
+    vidence, path = begun, begun.folder / "r" / "reviews.jsonl"
+    done = vidence("review", "verify", "r")
+    assert (done.code, "4 revisions and 4 events of 1 people are as they were written" in done.out) == (
+        0,
+        True,
+    )
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], lines[2].replace("submit", "withdraw"), lines[3]]))
+    broken = vidence("review", "verify", "r")
+    assert broken.code == 3
+    assert "The first broken row is r/reviews.jsonl:3: the event" in broken.out

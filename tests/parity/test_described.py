@@ -1,5 +1,6 @@
 """Statistics of released sets against those that were counted apart from them, and against the papers."""
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -93,3 +94,16 @@ def test_perceptioncomp_has_the_words_that_were_counted_apart(checks_dir):
     crossed = table_of(found, "crossed-difficulty-n_conditions")
     assert sum(n for row in crossed.rows for n in row.values) == len(items)
     assert table_of(found, "crossed-difficulty-n_conditions-shares").figure == "matrix"
+
+
+def test_questions_by_textbook_are_those_of_mmvus_file(described, checks_dir):
+    rows = json.loads(gzip.decompress(need(checks_dir / "mmvu" / "validation.json.gz").read_bytes()))
+    of = [(row["metadata"]["subject"], row["metadata"]["textbook"]) for row in rows]
+    videos = {(book, row["video"]) for book, row in zip(of, rows, strict=True)}
+    n_videos = Counter(book for book, _ in videos)
+    table = table_of(described, "textbooks")
+    assert {(row.detail, row.label): row.values for row in table.rows} == {
+        book: (n, n_videos[book], None, None) for book, n in Counter(of).items()
+    }
+    assert (len({book for _, book in of}), sum(row.values[0] for row in table.rows)) == (48, 1000)
+    assert len({subject for subject, _ in of}) == 27

@@ -1,13 +1,14 @@
 """Laws of a review: whatever people try, and in whatever order, the guards hold."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from subjects.reviewing import CONTENT, LONG, Team, answers, at
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Check, Protocol, Stage, load_protocol
-from vidence.make.review.revisions import KINDS, Event, chained, new_revision
-from vidence.make.review.states import ItemState, advance, allowed_kinds, drafting
+from vidence.make.review.revisions import KINDS, Event, chained, first_broken, new_revision
+from vidence.make.review.states import ENDS, ItemState, advance, allowed_kinds, drafting
 
 PEOPLE = ("ann", "bob", "cid", "dan", "eve", "fay")
 ROLES = ("author", "reviewer", "meta", "operator")
@@ -15,7 +16,9 @@ TWICE = Protocol(
     title="two looks",
     stages=(Stage(role="reviewer", checks=(Check(id="right", words="Is it?"),), looks=2),),
 )
-PROTOCOLS = (*map(load_protocol, ("humanpcr-r", "mmvu", "perceptioncomp", "herbench")), TWICE)
+OWN = ("humanpcr-r", "mmvu", "perceptioncomp", "herbench", "humanpcr-pc", "actpld")
+PROTOCOLS = (*map(load_protocol, OWN), TWICE)
+N_SEQUENCES = 10_000
 VERDICTS = {"accept", "return", "reject"}
 
 
@@ -26,9 +29,11 @@ def tried(state: ItemState, known: dict, protocol: Protocol, rng: np.random.Gene
     by = str(rng.choice(state.claims if state.claims and rng.random() < 0.7 else PEOPLE))
     if kind in ("submit", "resubmit", "withdraw") and state.author and rng.random() < 0.7:
         by = state.author
-    role = {"submit": "author", "resubmit": "author", "withdraw": "author", "reopen": "operator"}.get(
-        kind, protocol.stages[state.stage].role
-    )
+    usual = dict.fromkeys(("submit", "resubmit", "withdraw"), "author")
+    usual |= dict.fromkeys(("reopen", "expire"), "operator")
+    if kind == "reject" and state.state in ("accepted", "returned"):
+        usual["reject"] = "operator"
+    role = usual.get(kind, protocol.stages[state.stage].role)
     if kind == "claim" and state.state == "reviewed":
         role = "meta"
     if rng.random() < 0.1:
@@ -66,6 +71,7 @@ def tried(state: ItemState, known: dict, protocol: Protocol, rng: np.random.Gene
         at=at(minute),
         message=LONG if rng.random() < 0.9 else "",
         answer="A" if kind == "solve" else "",
+        whose=str(rng.choice(state.claims)) if kind == "expire" and state.claims else "",
         **said,
     )
 
@@ -90,12 +96,43 @@ def check(state: ItemState, events: list[Event], protocol: Protocol) -> None:
             assert one.checks
 
 
+def check_step(before: ItemState, event: Event, after: ItemState, protocol: Protocol) -> None:
+    """What holds of every step that the guards let pass."""
+    if before.is_ended:
+        assert event.role == "operator"
+    if before.state == "rejected":
+        assert event.kind == "reopen"
+    if before.state == "returned" and after.state != "returned":
+        assert event.kind in ("resubmit", "withdraw") or (event.kind, event.role) == ("reject", "operator")
+        assert event.role == "operator" or event.by == before.author
+    if event.kind == "expire":
+        assert event.role == "operator"
+        assert set(before.claims) - set(after.claims) == {event.whose}
+    if event.kind == "say":
+        assert after == before
+    if event.kind in ("submit", "resubmit", "edit"):
+        assert (after.n, after.revision) == (before.n + 1, event.revision)
+        assert after.decisions == ()
+    elif event.kind != "reopen":
+        assert (after.n, after.revision) == (before.n, before.revision)
+    if (before.state in ENDS or before.reopening) and after.n_reopened > before.n_reopened:
+        assert before.reopening not in ("", event.by)
+    assert set(after.since) == set(after.claims)
+    n_returned = (
+        before.returns_left - after.returns_left,
+        event.kind == "return" and after.state == "returned",
+    )
+    assert n_returned in ((1, True), (0, False))
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda one: one.title)
 def test_whatever_is_tried_the_guards_hold(protocol):
     rng = np.random.default_rng(19)
     ends: set[str] = set()
-    for _ in range(250):
+    kinds: set[str] = set()
+    for number in range(-(-N_SEQUENCES // len(PROTOCOLS))):
         state, known, events = drafting("q1", protocol), {}, []
+        n_returned = 0
         for minute in range(24):
             event = tried(state, known, protocol, rng, minute)
             found = advance(state, event, revisions=known, protocol=protocol)
@@ -103,17 +140,46 @@ def test_whatever_is_tried_the_guards_hold(protocol):
                 assert f"q1 is {state.state}; {event.kind} by {event.by}: " in found
                 assert "allowed now: " in found
                 continue
-            if state.is_ended:
-                assert event.role == "operator"
-            if state.state == "returned":
-                assert event.kind in ("resubmit", "withdraw")
+            check_step(state, event, found, protocol)
             events.append(event)
-            if event.kind == "return" and found.state == "returned":
-                assert found.returns_left == state.returns_left - 1
+            kinds.add(event.kind)
+            n_returned += event.kind == "return" and found.state == "returned"
             state = found
-            check(state, events, protocol)
+        check(state, events, protocol)
+        assert n_returned == protocol.returns - state.returns_left
         ends.add(state.state)
+        if number % 10 == 0:
+            check_rows(state, events, known, protocol, rng)
     assert {"accepted", "rejected"} <= ends
+    assert {"submit", "claim", "release", "expire", "say", "withdraw", "reopen"} <= kinds
+
+
+def check_rows(state: ItemState, events: list[Event], known: dict, protocol: Protocol, rng) -> None:
+    """A state is what its rows come to, and a row that is changed or taken out is the first broken one."""
+    mine: dict[str, list[Event]] = {}
+    for one in events:
+        mine.setdefault(one.by, []).append(one)
+    tied = {by: list(chained(some, last="")) for by, some in mine.items()}
+    rows = [tied[one.by].pop(0) for one in events]
+    named = {one.revision for one in rows}
+    revisions = [one for one in known.values() if one.sha256 in named]
+    reviews = Reviews.of(protocol, revisions, rows)
+    assert reviews.folded.refused == ()
+    if not rows:
+        return
+    found = reviews.states["q1"]
+    assert [one.verdict for one in found.decisions] == [one.verdict for one in state.decisions]
+    assert msgspec.structs.replace(found, decisions=()) == msgspec.structs.replace(state, decisions=())
+    whole = [*revisions, *rows]
+    assert first_broken(whole) is None
+    place = int(rng.integers(len(revisions), len(whole)))
+    changed = [*whole]
+    changed[place] = msgspec.structs.replace(whole[place], message="something else")
+    assert first_broken(changed)[0] == place
+    behind = [i for i in range(place + 1, len(whole)) if whole[i].by == whole[place].by]
+    cut = first_broken([*whole[:place], *whole[place + 1 :]])
+    assert (cut is None) == (not behind)
+    assert cut is None or cut[0] == behind[0] - 1
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[:2], ids=lambda one: one.title)

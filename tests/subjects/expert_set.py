@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 
 from subjects.samples import GOLDEN
@@ -72,6 +73,8 @@ def shelf(form: Form = "mmvu", **changes: object) -> Shelf:
         "films_gone": {"shut": "licence-refused, youtube"},
         "lengths_s": {"wheel": 120.0},
     }
+    if form == "humanpcr-r":
+        known |= {"lengths_s": {"wheel": 400.0}, "published": {"wheel": date(2025, 6, 1)}}
     return Shelf(**(known | changes))
 
 

@@ -51,7 +51,7 @@ class Team:
         """What is wrong with it; empty where it was recorded."""
         self.minute += 1
         recorder = Recorder(self.reviews, by=by, role=role, at=at(self.minute))
-        note = str(said.pop("message", ""))
+        note, whose = str(said.pop("message", "")), str(said.pop("whose", ""))
         scores = {
             one.id: one.high for stage in self.protocol.stages for one in stage.scores if stage.role == role
         }
@@ -64,7 +64,7 @@ class Team:
             note=note,
             **said,
         )
-        fault = recorder.add(kind, item_id, said=filled, message=note)
+        fault = recorder.add(kind, item_id, said=filled, message=note, whose=whose)
         if not fault:
             self._take(recorder)
         return fault

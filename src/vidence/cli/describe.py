@@ -1,6 +1,7 @@
 """``vidence describe``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from vidence.errors import MediaError, UsageError
 if TYPE_CHECKING:
     from vidence.contracts import Loaded
     from vidence.records import Item
+    from vidence.tables.table import Table
 
 _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 
@@ -46,6 +48,12 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
 @click.option(
     "--cross", multiple=True, metavar="TAG,TAG", help="Count the values of two tags together; repeatable."
 )
+@click.option(
+    "--concepts",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The concepts.jsonl of vidence make expert: which are covered, by chapter.",
+)
 @html_option
 @csv_option("question")
 @json_option
@@ -60,6 +68,7 @@ def describe(
     measure: bool,
     where: dict[str, str],
     cross: tuple[str, ...],
+    concepts: Path | None,
     html: Path | None,
     csv_path: Path | None,
     json_path: Path | None,
@@ -98,6 +107,8 @@ def describe(
         durations_s=_durations(loaded, items) if measure else {},
         crossed=crossed,
     )
+    if concepts is not None:
+        found = replace(found, tables=(*found.tables, _concepts(concepts, items)))
     for problem in loaded.problems[:_MOST_NAMED]:
         click.echo(f"left out: {problem}", err=True)
     if len(loaded.problems) > _MOST_NAMED:
@@ -120,6 +131,15 @@ def _crossed(text: str) -> tuple[str, str]:
     if not one or not other or "," in other:
         raise UsageError(f"--cross {text!r}; expected two tags: --cross discipline,answer_kind")
     return one, other
+
+
+def _concepts(path: Path, items: "Sequence[Item]") -> "Table":
+    """Concepts by chapter; covered are those that a question has as its tag."""
+    from vidence.make.expert.subjects import listed_concepts
+    from vidence.make.expert.tables import concepts_table
+    from vidence.report.described import CONCEPT
+
+    return concepts_table(listed_concepts(path), {item.tags.get(CONCEPT, "") for item in items})
 
 
 def _durations(loaded: "Loaded", items: "Sequence[Item]") -> dict[str, float]:

@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _folder = click.argument("folder", metavar="REVIEW", type=click.Path(path_type=Path))
 _SHEETS = "sheets"
-_ACTS = ("claim", "release", "withdraw", "reject", "reopen")
+_ACTS = ("claim", "release", "expire", "say", "withdraw", "reject", "reopen")
 
 
 def _at(context: click.Context, flag: click.Parameter, text: str | None) -> str:
@@ -89,7 +89,35 @@ def open_review(*, items: Path, out: Path, protocol: str | None, by: str, role: 
         raise UsageError(f"{out} is no review yet; say --protocol NAME to begin one")
     recorders, done = submit(read_reviews(out), wordings, by=by, role=cast("Role", role), at=at)
     write(out, recorders)
-    say(Screen(stderr=True), f"{several(done.n_new, 'wording')} put in, {done.n_same} as they were; {out}")
+    console = Screen(stderr=True)
+    for item_id, fields in done.untouched.items():
+        say(console, ("as it was: ", "yellow"), f"{item_id}: {', '.join(fields)}, which was to be mended")
+    say(console, f"{several(done.n_new, 'wording')} put in, {done.n_same} as they were; {out}")
+
+
+@review.command()
+@_folder
+@click.argument("items", metavar="ITEMS", type=click.Path(path_type=Path))
+@_by_option
+@_role_option
+@click.option(
+    "--language", default="", metavar="CODE", help="Such as en (default: the tag language of each line)."
+)
+@_at_option
+def translate(*, folder: Path, items: Path, by: str, role: str, language: str, at: str) -> None:
+    """Put ITEMS (JSON lines with an item_id) in as translations of items that NAME looks at.
+
+    A translation changes texts and the tag of the language, nothing else. What it was made of stays.
+    """
+    from vidence.make.review.files import read_items, read_reviews
+    from vidence.make.review.recording import Recorder, write
+    from vidence.make.review.recording import translate as translate_items
+
+    reviews = read_reviews(folder)
+    recorder = Recorder(reviews, by=by, role=cast("Role", role), at=at)
+    done = translate_items(reviews, read_items(items), recorder, language=language)
+    write(folder, [recorder])
+    say(Screen(stderr=True), f"{several(done.n_new, 'translation')} put in, {done.n_same} as they were")
 
 
 @review.command()
@@ -183,17 +211,34 @@ def read(*, folder: Path, sheets: tuple[Path, ...], by: str, role: str, at: str)
     help="As what.",
 )
 @click.option("--message", default="", help="Why; an operator has to say it.")
+@click.option("--minutes", default="", metavar="TIME", help="How long it took: 4.2 or 4:12.")
+@click.option("--whose", default="", metavar="NAME", help="Of expire: the person whose claim it is.")
 @_at_option
-def act(*, folder: Path, item_id: str, kind: str, by: str, role: str, message: str, at: str) -> None:
-    """Do one thing to ITEM without a sheet: claim, release, withdraw, reject, reopen."""
+def act(
+    *,
+    folder: Path,
+    item_id: str,
+    kind: str,
+    by: str,
+    role: str,
+    message: str,
+    minutes: str,
+    whose: str,
+    at: str,
+) -> None:
+    """Do one thing to ITEM without a sheet: claim, release, expire, say, withdraw, reject, reopen."""
     from vidence.make.review.files import read_reviews
+    from vidence.make.review.filled import minutes_of
     from vidence.make.review.recording import Recorder, write
 
     reviews = read_reviews(folder)
     if item_id not in reviews.states:
         raise UsageError(f"{folder} has no item {item_id!r}; `vidence review state {folder}` lists them")
+    took = minutes_of(minutes) if minutes else None
+    if minutes and took is None:
+        raise UsageError(f"--minutes {minutes!r}; expected minutes such as 4.2, or 4:12")
     recorder = Recorder(reviews, by=by, role=cast("Role", role), at=at)
-    if fault := recorder.add(cast("Kind", kind), item_id, message=message):
+    if fault := recorder.add(cast("Kind", kind), item_id, message=message, minutes=took, whose=whose):
         raise UsageError(fault)
     write(folder, [recorder])
     say(Screen(stderr=True), f"{item_id} is {recorder.state(item_id).state}")
@@ -219,6 +264,27 @@ def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
         f"{len(merged.refused)} without effect",
     )
     return NOT_ALL if merged.refused else 0
+
+
+@review.command()
+@_folder
+@json_option
+def verify(*, folder: Path, json_path: Path | None) -> int:
+    """Check every row by its hash and its place in the chain of its writer; name the first broken one.
+
+    What was cut off behind the last event of a person is seen by comparing the hashes that are shown.
+    """
+    from vidence.make.review.files import verify as verify_files
+    from vidence.make.review.rates import verified_table, verified_words
+    from vidence.tables.terminal import print_table
+
+    console = screen(json_path)
+    found = verify_files(folder)
+    sentence, table = verified_words(found), verified_table(found)
+    write_said(json_path, "review verify", sentences=(sentence,), tables=(table,))
+    say(console, sentence)
+    print_table(table, console)
+    return NOT_ALL if found.broken else 0
 
 
 @review.command()
@@ -249,18 +315,34 @@ def state(*, folder: Path, state_name: str | None, csv_path: Path | None, json_p
 @_folder
 @level_option("Level of the intervals.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For the intervals of agreement.")
+@click.option(
+    "--by",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="Also by author, reviewer, week, or tag:NAME; repeatable.",
+)
+@click.option("--operator", is_flag=True, help="Show cells below 5 items, too: for operators, not for peers.")
 @json_option
-def rates(*, folder: Path, level: float, seed: int, json_path: Path | None) -> None:
-    """Rates with their denominators, agreement of two people on one revision, minutes; from the events."""
+def rates(
+    *, folder: Path, level: float, seed: int, keys: tuple[str, ...], operator: bool, json_path: Path | None
+) -> None:
+    """Rates with their denominators, agreement of two people on one revision, minutes; from the events.
+
+    By week, an item counts in the week in which it came to its end.
+    """
     import numpy as np
 
     from vidence.make.review.files import read_reviews
+    from vidence.make.review.groups import group_table, groups_of
     from vidence.make.review.rates import rates_of, rates_tables, rates_words
     from vidence.tables.terminal import print_table
 
     console = screen(json_path)
-    found = rates_of(read_reviews(folder), rng=np.random.default_rng(seed), level=level)
-    tables, sentences = rates_tables(found), rates_words(found)
+    reviews = read_reviews(folder)
+    found = rates_of(reviews, rng=np.random.default_rng(seed), level=level)
+    split = [group_table(groups_of(reviews, key), key, level=level, shows_all=operator) for key in keys]
+    tables, sentences = (*rates_tables(found), *split), rates_words(found)
     write_said(json_path, "review rates", sentences=sentences, tables=tables)
     for sentence in sentences:
         say(console, sentence)
@@ -297,20 +379,26 @@ def pay(*, folder: Path, csv_path: Path | None, json_path: Path | None) -> None:
 @_folder
 @file_option("--events", "events_path", "Write the events, as CSV or JSON lines by the name.")
 @file_option("--accepted", "accepted_path", "Write the last wording of the accepted items, as JSON lines.")
-def export(*, folder: Path, events_path: Path | None, accepted_path: Path | None) -> None:
+@file_option("--sources", "sources_path", "The same, as they were before they were translated.")
+def export(
+    *, folder: Path, events_path: Path | None, accepted_path: Path | None, sources_path: Path | None
+) -> None:
     """Write the events of REVIEW for a table or another team, or the items that were accepted."""
     from vidence.make.pipeline.output import json_lines
     from vidence.make.review.files import events_csv, read_reviews
     from vidence.report.export import write_file
 
-    if events_path is None and accepted_path is None:
-        raise UsageError("what is to be written? say --events FILE, --accepted FILE, or both")
-    screen(events_path, accepted_path)
+    if events_path is None and accepted_path is None and sources_path is None:
+        raise UsageError("what is to be written? say --events FILE, --accepted FILE, or --sources FILE")
+    screen(events_path, accepted_path, sources_path)
     reviews = read_reviews(folder)
     is_csv = events_path is not None and events_path.suffix == ".csv"
     events = events_csv(reviews.events) if is_csv else json_lines(reviews.events)
-    accepted = [reviews.content(name) for name, one in reviews.states.items() if one.state == "accepted"]
+    names = [name for name, one in reviews.states.items() if one.state == "accepted"]
+    accepted = [reviews.content(name) for name in names]
+    sources = [reviews.source(name) for name in names]
     write_asked(
         (events_path, lambda file: write_file(file, events)),
         (accepted_path, lambda file: write_file(file, json_lines(accepted))),
+        (sources_path, lambda file: write_file(file, json_lines(sources))),
     )

@@ -5,6 +5,7 @@ import hashlib
 import os
 import platform
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -36,8 +37,7 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
     Raises:
         OSError: it cannot be written.
     """
-    stem, suffix = (_shortened(one) for one in (path.stem, path.suffix))
-    temporary = path.with_name(f".{stem}.{_here()}-{os.getpid()}-{os.urandom(8).hex()}{suffix}")
+    temporary = temporary_beside(path)
     os.close(os.open(temporary, _NEW, mode))
     try:
         yield temporary
@@ -48,6 +48,12 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+def temporary_beside(path: Path) -> Path:
+    """A hidden name in the same folder that nothing has; `remove_leftovers` knows whose it was."""
+    stem, suffix = (_shortened(one) for one in (path.stem, path.suffix))
+    return path.with_name(f".{stem}.{_here()}-{os.getpid()}-{os.urandom(8).hex()}{suffix}")
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool = False) -> None:
@@ -72,10 +78,11 @@ def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool
 
 
 def remove_leftovers(folder: Path) -> int:
-    """Remove what `whole_file` of processes that were killed on this machine left in a folder and below it.
+    """Remove what processes that were killed on this machine left in a folder and below it.
 
-    Files of processes that run, or that ran on another machine, stay; on Windows, which has no harmless
-    way to ask for a process, all do.
+    These are files of `whole_file`, and folders with the name of `temporary_beside`. Those of processes that
+    run, or that ran on another machine, stay; on Windows, which has no harmless way to ask for a process,
+    all do.
 
     Returns:
         How many there were.
@@ -83,11 +90,14 @@ def remove_leftovers(folder: Path) -> int:
     if os.name == "nt":
         return 0
     n_removed = 0
-    for path in folder.rglob(".*"):
+    for path in list(folder.rglob(".*")):
         named = _TEMPORARY.fullmatch(path.name)
         if named and named["machine"] == _here() and not _runs(int(named["process"])):
             with contextlib.suppress(OSError):
-                path.unlink()
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
                 n_removed += 1
     return n_removed
 

@@ -19,6 +19,7 @@ from vidence.tables.table import Column, Kind, Row, Table, Value, several
 
 JSON_FORMAT = "vidence-described/1"
 ANSWER_KIND, DURATION, N_EVIDENCE = "answer_kind", "duration", "n_evidence"
+SUBJECT, TEXTBOOK, CHAPTER, CONCEPT = "subject", "textbook", "chapter", "concept"
 OWN_TAGS = (ANSWER_KIND, DURATION, N_EVIDENCE)
 """What a question has besides its tags, and can be crossed with them."""
 MOST_VALUES = 60  # a tag with more different values names questions, and is only counted
@@ -84,6 +85,8 @@ def describe(
     if letters := _letters_table(items):
         tables.append(letters)
     tables += [vocabulary_table(items), *_tag_tables(facts)]
+    if any(TEXTBOOK in item.tags for item in items):
+        tables.append(textbooks_table(items))
     for pair in crossed:
         counted = _crossed_table(facts, *pair)
         tables += [counted, _crossed_shares(counted)]
@@ -394,6 +397,35 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
     missing = len(facts.items) - n_all
     note = f"{missing:,} questions do not have it." if missing else ""
     return _table(f"tag-{name}", f"By {name}", label=name, columns=columns, rows=rows, note=note)
+
+
+def textbooks_table(items: Sequence[Item]) -> Table:
+    """What rests on each textbook of a subject: questions, videos, and of how many chapters and concepts.
+
+    Source: MMVU, appendix A.2, tables 6 to 9 (the textbooks of each subject, by discipline).
+    Departs: the paper lists the books without numbers.
+    """
+    by_book: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    for item in items:
+        if TEXTBOOK in item.tags:
+            by_book[item.tags.get(SUBJECT, ""), item.tags[TEXTBOOK]].append(item)
+    rows = []
+    for (subject, book), some in sorted(by_book.items()):
+        chapters, concepts = (
+            {item.tags[name] for item in some if name in item.tags} for name in (CHAPTER, CONCEPT)
+        )
+        values = (len(some), len({item.video_id for item in some}), len(chapters), len(concepts))
+        shown = tuple(value or None for value in values)
+        rows.append(Row(key=f"{subject}/{book}", label=book, detail=subject, values=shown))
+    columns = (
+        *(_column("n", "questions", kind="count"), _column("videos", kind="count")),
+        *(_column("chapters", kind="count"), _column("concepts", kind="count")),
+    )
+    n = sum(map(len, by_book.values()))
+    note = f"{len(items) - n:,} questions name no textbook." if n < len(items) else ""
+    return _table(
+        "textbooks", "By textbook of each subject", label=TEXTBOOK, columns=columns, rows=rows, note=note
+    )
 
 
 def _crossed_table(facts: _Facts, one: str, other: str) -> Table:

@@ -126,7 +126,12 @@ def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
     ]
     for name in (*left, *stays):
         (folder / name).write_text("x")
-    assert whole.remove_leftovers(tmp_path) == (0 if os.name == "nt" else 2)
+    for owner in (dead, os.getpid()):
+        half = folder / f".set-1.0.{here}-{owner}-{random}.0"
+        (half / "about").mkdir(parents=True)
+        (half / "about" / "a.json").write_text("x")
+    stays.append(half.name)
+    assert whole.remove_leftovers(tmp_path) == (0 if os.name == "nt" else 3)
     assert sorted(path.name for path in folder.iterdir()) == sorted(stays)
     assert whole.remove_leftovers(tmp_path / "nowhere") == 0
 

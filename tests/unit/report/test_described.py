@@ -144,3 +144,25 @@ def test_files_hold_what_is_said(tmp_path):
     page = (tmp_path / "a.html").read_text()
     assert "&lt;b&gt;set" in page
     assert "Vocabulary" in page
+
+
+def test_questions_of_each_textbook_with_their_chapters_and_concepts():
+    mechanics = {"subject": "Mechanics", "textbook": "Motion"}
+    items = [
+        Item(item_id=str(i), question="Why?", choices=("a", "b"), answer="A", source=str(i % 2), tags=tags)
+        for i, tags in enumerate(
+            [
+                mechanics | {"chapter": "1", "concept": "torque"},
+                mechanics | {"chapter": "2", "concept": "spin"},
+                mechanics | {"chapter": "2", "concept": "spin"},
+                {"subject": "Art", "textbook": "Motion"},
+                {},
+            ]
+        )
+    ]
+    (table,) = (one for one in describe(items, name="set").tables if one.name == "textbooks")
+    assert {row.key: row.values for row in table.rows} == {
+        "Art/Motion": (1, 1, None, None),
+        "Mechanics/Motion": (3, 3, 2, 2),
+    }
+    assert table.note == "1 questions name no textbook."

@@ -1,5 +1,6 @@
 """Wrong choices: near misses out of a label space, and what is wrong with any."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.make.annotations.annotated import AnnotationRecord, LabelSpace
-from vidence.make.choices.rules import same_words
+from vidence.make.choices.rules import NOT_PLAIN, same_words
 from vidence.make.choices.written import TRUTH_AMONG, WRONG_NUMBER
 from vidence.make.writing.writer import Objection
 from vidence.records import Item
@@ -20,16 +21,23 @@ _REASONS: Final = {
     "overlapping-choices": "overlapping",
     "identical-choices": "overlapping",
     "refers-to-choices": "refers-to-choices",
+    "invisible": NOT_PLAIN,
+    "garbled": NOT_PLAIN,
+    "placeholder": NOT_PLAIN,
+    "markup": NOT_PLAIN,
 }
-_MAY_BE_NOTE: Final = ("refers-to-choices",)
+_LEAST_CHOICES: Final = 2
+_MAY_BE_NOTE: Final = ("refers-to-choices", NOT_PLAIN)
+_LETTERED: Final = re.compile(r"\(?[A-Z][.):]\s.*|\(?[A-Z][.):]?\)?")
+_MARKED: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]|\*\*|```")
 
 
 def n_wanted(n_choices: int, space: LabelSpace | None) -> int:
-    """How many choices a question has: no more than there are labels.
+    """How many choices a question has: no more than there are labels, and two or more.
 
     Source: HumanPCR, table 3 (random scores that need tasks with two choices).
     """
-    return n_choices if space is None else min(n_choices, len(space.labels))
+    return n_choices if space is None else max(_LEAST_CHOICES, min(n_choices, len(space.labels)))
 
 
 def near_misses(
@@ -119,7 +127,8 @@ def options_fault(
     """The first thing that is wrong with wrong choices; None where nothing is.
 
     Reasons: ``wrong-number``, ``truth-among-wrong``, ``paraphrase``, ``also-true``, ``odd-kind``,
-    ``odd-length``, ``overlapping``, ``refers-to-choices``.
+    ``odd-length``, ``overlapping``, ``refers-to-choices``, ``not-plain`` (several lines, marks, letters of
+    choices, characters that cannot be seen, what a template left).
     """
     if len(wrong) != n:
         return Objection(reason=WRONG_NUMBER, detail=f"{len(wrong)} wrong choices; wanted are {n}")
@@ -134,6 +143,8 @@ def options_fault(
             return Objection(reason=PARAPHRASE, detail=f"{one!r} says the same as {record.label!r}")
         if any(same_words(one, other) for other in others):
             return Objection(reason=ALSO_TRUE, detail=f"{one!r} is true of it, too")
+    if fault := _not_plain(record.label, wrong):
+        return fault
     item = Item(item_id="x", question=question, choices=(record.label, *wrong), answer="A")
     for reason in text_reasons(item):
         name = _REASONS.get(reason.kind, "")
@@ -141,6 +152,17 @@ def options_fault(
             return Objection(reason=name, detail=reason.says)
     if len({exact_form(one).casefold() for one in wrong}) < len(wrong):
         return Objection(reason="overlapping", detail="two wrong choices are the same")
+    return None
+
+
+def _not_plain(right: str, wrong: Sequence[str]) -> Objection | None:
+    """A wrong choice that is not one line of words, or is written as a letter where the right one is not."""
+    for one in wrong:
+        if marks := _MARKED.search(one):
+            detail = f"{one!r} holds {marks[0]!r}; wanted is one line of plain words"
+            return Objection(reason=NOT_PLAIN, detail=detail)
+        if _LETTERED.fullmatch(one) and not _LETTERED.fullmatch(right):
+            return Objection(reason=NOT_PLAIN, detail=f"{one!r} reads as a letter of a choice")
     return None
 
 

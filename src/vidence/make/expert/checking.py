@@ -38,8 +38,9 @@ _NEEDED: Final = ("video", "question", "kind", "answer")
 class Shelf:
     """What drafts are held against: the rules, subjects, usable concepts and videos, why others are not.
 
-    `lengths_s` are those of videos, where known. `pages` are looks at pages by their names; empty: nobody
-    looked. With `is_released` the drafts are a released file, which lacks what was not released.
+    `lengths_s` are those of videos, `published` their days, where known; `today` is when this is. `pages`
+    are looks at pages by their names; empty: nobody looked. With `is_released` the drafts are a released
+    file, which lacks what was not released.
     """
 
     rules: DraftRules
@@ -50,6 +51,8 @@ class Shelf:
     concepts_gone: Mapping[str, str] = field(default_factory=dict)
     films_gone: Mapping[str, str] = field(default_factory=dict)
     lengths_s: Mapping[str, float] = field(default_factory=dict)
+    published: Mapping[str, date] = field(default_factory=dict)
+    today: date | None = None
     pages: Mapping[str, PageLook] = field(default_factory=dict)
     is_released: bool = False
 
@@ -88,6 +91,7 @@ def _of_draft(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     yield from _concept(draft, shelf)
     yield from _choices(draft, shelf)
     yield from _clip(draft, shelf)
+    yield from _film(draft, shelf)
     yield from _steps(draft, shelf)
     yield from _knowledge(draft, shelf)
     yield from _evidence(draft, shelf)
@@ -261,6 +265,25 @@ def _clip(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
         whole = length_s is not None and span_s > length_s - 1
         says = f"{span_s:g} s{', the whole video' if whole else ''}; the longest of the paper has {most:g} s"
         yield "end_s", "long-clip", WARNING, says
+
+
+def _film(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
+    """A video that is too short or too old; what nobody knows is a warning."""
+    rules, length_s = shelf.rules, shelf.lengths_s.get(draft.video)
+    if draft.video not in shelf.films:
+        return
+    if rules.least_video_s and length_s is not None and length_s < rules.least_video_s - _ROUNDING_S:
+        says = f"the video has {length_s:g} s; expected {rules.least_video_s:g} s or more"
+        yield "video", "short-video", FAULT, says
+    if not rules.most_age_days:
+        return
+    published = shelf.published.get(draft.video)
+    written = date.fromisoformat(draft.date) if _is_day(draft.date) else shelf.today
+    if published is None or written is None:
+        yield "video", "date-unknown", WARNING, "nobody knows when the video was published; say published"
+    elif (written - published).days > rules.most_age_days:
+        age = f"{(written - published).days:,} days old on {written.isoformat()}"
+        yield "video", "old-video", FAULT, f"it was {age}; expected {rules.most_age_days:g} at most"
 
 
 # --------------------------------------------------------------------------- rationale, knowledge, evidence

@@ -23,8 +23,14 @@ REASONING = ("causal", "prediction", "counter-factual", "assessment", "planning"
 
 _BOUNDS: Mapping[Form, dict[str, float]] = MappingProxyType(
     {
-        "mmvu": {"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
-        "humanpcr-r": {"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
+        "mmvu": {
+            **{"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
+            **{"least_video_s": 0.0, "most_age_days": 0.0},
+        },
+        "humanpcr-r": {
+            **{"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
+            **{"least_video_s": 300.0, "most_age_days": 731.0},
+        },
     }
 )
 
@@ -35,10 +41,13 @@ class DraftRules(Record, omit_defaults=True):
     A clip longer than `longest_clip_s`, an open answer of more than `most_answer_words`, more than
     `most_per_clip` questions about one clip, and more than `most_per_day` of one author are warnings; of the
     first three None follows the form: of ``mmvu`` 228 s, 7 words, 3 questions, of ``humanpcr-r`` no bound.
-    `most_per_video` is a quota: what comes after it in the file is a fault.
+    `most_per_video` is a quota: what comes after it in the file is a fault. So is a video shorter than
+    `least_video_s`, or published more than `most_age_days` before the draft was written (where it has no
+    date, before now): of ``humanpcr-r`` 300 s and 731 days, of ``mmvu`` no bound.
 
     Source: MMVU, section 3.2, appendix A.5 (the longest of its clips and answers, two or three questions a
-        clip, ten a day); HumanPCR, appendix B.3.1 (two pieces of evidence).
+        clip, ten a day); HumanPCR, appendix B.3.1 (two pieces of evidence; videos of five minutes or more, of
+        the last two years).
     Departs: the bounds on steps and links, and that the longest of the paper bound others, are ours.
     """
 
@@ -48,6 +57,8 @@ class DraftRules(Record, omit_defaults=True):
     longest_clip_s: Annotated[float, Meta(ge=0)] | None = None
     most_answer_words: CountOrNone | None = None
     most_per_clip: CountOrNone | None = None
+    least_video_s: Annotated[float, Meta(ge=0)] | None = None
+    most_age_days: Annotated[float, Meta(ge=0)] | None = None
     most_per_video: CountOrNone = 0
     most_per_day: CountOrNone = 10
     least_evidence: CountOrNone = 2
@@ -58,6 +69,13 @@ class DraftRules(Record, omit_defaults=True):
         usual = _BOUNDS[form]
         given = {name: getattr(self, name) for name in usual if getattr(self, name) is not None}
         return msgspec.structs.replace(self, **(usual | given))
+
+
+class VideoRules(Record, omit_defaults=True):
+    """Where videos are listed; `kept` is what ``vidence select videos`` kept of them (``kept.csv``)."""
+
+    file: str = "videos.jsonl"
+    kept: str = ""
 
 
 class LicenceRules(Record, omit_defaults=True):
@@ -140,7 +158,7 @@ class ExpertConfig(Record, omit_defaults=True):
     origin: Literal["", "mmvu"] = msgspec.field(default="", name="import")
     subjects: str = "subjects.toml"
     concepts: str = "concepts.jsonl"
-    videos: str = "videos.jsonl"
+    videos: str | VideoRules = VideoRules()
     drafts: str = "drafts.jsonl"
     media: str = ""
     out: str = ""
@@ -154,6 +172,11 @@ class ExpertConfig(Record, omit_defaults=True):
     gates: ExpertGates | None = None
     review: ExpertReview | None = None
     release: ExpertRelease | None = None
+
+    @property
+    def films(self) -> VideoRules:
+        """Where videos are listed, and which were kept."""
+        return VideoRules(file=self.videos) if isinstance(self.videos, str) else self.videos
 
     def __post_init__(self) -> None:
         wanted = self.gates.models if self.gates is not None else ()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +24,9 @@ _NAME: Final = re.compile(r"[\w-]{11}", re.ASCII)
 class Film(Record, omit_defaults=True):
     """A video: its address, its file below the folder of media, or both.
 
-    `duration_s` counts where the file is not here. `licence` is said of videos that no platform has.
-    `refused` says why people left it out: a lecture, much text on the screen, sound that is needed.
+    `duration_s` counts where the file is not here, `published` is the day on which it was. `licence` is said
+    of videos that no platform has. `refused` says why people left it out: a lecture, much text on the screen,
+    sound that is needed.
     """
 
     video_id: str
@@ -33,6 +34,7 @@ class Film(Record, omit_defaults=True):
     path: str = ""
     source_id: str = ""
     duration_s: float | None = None
+    published: date | None = None
     licence: str = ""
     refused: str = ""
     looked_by: tuple[str, ...] = ()
@@ -106,6 +108,18 @@ def _fault(one: Film) -> tuple[str, str] | None:
 
 def _dropped(one: Film, reason: str, detail: str, *, stage: str = VIDEOS) -> Dropped:
     return Dropped(what=one.video_id, stage=stage, reason=reason, detail=detail)
+
+
+def day_of(moment: str) -> date | None:
+    """The day of a moment as platforms write it; None where it is none.
+
+    >>> day_of("2024-05-01T12:00:00Z"), day_of("")
+    (datetime.date(2024, 5, 1), None)
+    """
+    try:
+        return datetime.fromisoformat(moment).date()
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

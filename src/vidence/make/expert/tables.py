@@ -1,7 +1,7 @@
 """What a set of expert drafts covers, and what is wrong with it, as tables."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from vidence.make.expert.drafts import ExpertDraft
@@ -47,9 +47,14 @@ def findings_table(rows: Sequence[DraftRow]) -> Table:
     )
 
 
-def concepts_table(curriculum: Curriculum, drafts: Sequence[ExpertDraft]) -> Table:
-    """Concepts by chapter: covered by a draft, filmed without one, open, dropped or not usable."""
-    usable, asked = curriculum.usable, {one.concept_id for one in drafts}
+def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
+    """Concepts by chapter: covered, filmed but not covered, open, dropped or not usable.
+
+    Args:
+        curriculum: the concepts.
+        asked: the ids of those that something is asked about.
+    """
+    usable = curriculum.usable
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for one in curriculum.concepts:
         key = (one.subject, one.textbook, one.chapter)

@@ -166,15 +166,17 @@ class ReviewRules(Record, omit_defaults=True):
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
     more at least one, and of each task at least `each_task`, or all that it has. `filled` is the sheet as
-    people filled it in, or several; empty, or not there: nobody has yet. The rest of a task is released when
-    the upper end of the interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames`
-    is how many frames a question has on the sheet at most.
+    people filled it in, or several; empty, or not there: nobody has yet. `folder` is a review of ``vidence
+    review``, where one is kept; what filled sheets say goes into it. The rest of a task is released when the
+    upper end of the interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames` is
+    how many frames a question has on the sheet at most.
     """
 
     share: Share = 0.15
     least_stratum: Count = 3
     each_task: CountOrNone = 0
     filled: str | tuple[str, ...] = ""
+    folder: str = ""
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     most_rejected: Share = 0.3
     frames: Count = 6

@@ -24,6 +24,7 @@ from vidence.make.release.writing import (
     without_licence,
     write_release,
 )
+from vidence.make.review.audit import read_csv, read_folder
 from vidence.make.review.decision import (
     REVIEW,
     ReviewResult,
@@ -34,7 +35,7 @@ from vidence.make.review.decision import (
     plan_words,
 )
 from vidence.make.review.sample import ReviewSample, draw_sample
-from vidence.make.review.sheet import PAGE_VERSION, as_csv, as_page, is_begun, read_csv
+from vidence.make.review.sheet import PAGE_VERSION, Reviewed, as_csv, as_page, is_begun
 from vidence.media.video import Video
 from vidence.tables.table import Table
 
@@ -71,12 +72,15 @@ def review(
     folder = work.out / REVIEW
     filled = [work.root / name for name in rules.sheets]
     files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
-    spoken = read_csv([path for path in filled if path.is_file()], drawn.rows)
+    spoken = _spoken(work, drawn, [path for path in filled if path.is_file()])
     if not spoken:
         where = f"save it as {filled[0]}" if filled else "save it, and name it as filled in [review]"
+        fill_in = f"fill in {folder / SHEET_FILE}, {where}"
+        if rules.folder:
+            fill_in = f"vidence review draw {work.root / rules.folder} --by NAME writes their sheets"
         said = (
-            f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, fill in "
-            f"{folder / SHEET_FILE}, {where}, and call this again."
+            f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, {fill_in}, "
+            "and call this again."
         )
         work.ledger.notes.append("no person has looked at the questions yet")
         plans = plan_review(questions, drawn, rules)
@@ -107,6 +111,15 @@ def review(
         ),
         extra=(("review.json", content),),
     )
+
+
+def _spoken(work: HerbenchSession, drawn: ReviewSample, sheets: Sequence[Path]) -> tuple[Reviewed, ...]:
+    """What people decided: the states of a review, into which filled sheets go as events."""
+    rules = work.config.review
+    if rules is None or not rules.folder:
+        return read_csv(sheets, drawn.rows)
+    at = work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return read_folder(work.root / rules.folder, sheets, drawn.rows, at=at)
 
 
 def _still_waiting(drawn: ReviewSample, spoken: Collection[str], *, folder: Path) -> int:

@@ -42,6 +42,7 @@ from vidence.make.scene_graph.composition import canonical
 from vidence.make.scene_graph.proof import Proof
 from vidence.make.scene_graph.scene import Scene
 from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
@@ -91,6 +92,7 @@ class ComposeMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_compose(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         with context.models(read.models, source=config, limits=read.asking) as models:
             return _Build(
                 root=config.parent,

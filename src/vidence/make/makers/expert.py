@@ -3,7 +3,8 @@
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -12,12 +13,13 @@ from vidence.errors import MediaError, UsageError
 from vidence.make.expert.checking import Shelf, check_rows
 from vidence.make.expert.config import ExpertConfig
 from vidence.make.expert.drafts import ExpertDraft
-from vidence.make.expert.films import LICENCE, VIDEOS, Film, Films, Length, LicenceDesk, read_films
+from vidence.make.expert.films import LICENCE, VIDEOS, Film, Films, Length, LicenceDesk, day_of, read_films
 from vidence.make.expert.findings import DraftRow
 from vidence.make.expert.items import Ground, from_review, item_of, marked_open, shuffled, to_review
 from vidence.make.expert.links import Page, page_of
 from vidence.make.expert.pages import ADDRESS, ADDRESS_VARIABLE, PageLook, Wikipedia, look_up, outcomes
 from vidence.make.expert.reading import Imported, draft_files, import_mmvu, read_drafts
+from vidence.make.expert.selected import Selection, names_of, not_selected, read_selection
 from vidence.make.expert.sheet import SHEET_FILE, checked_sheet, state_of
 from vidence.make.expert.subjects import (
     CONCEPTS,
@@ -51,6 +53,7 @@ from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
+from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 
 NAME, VERSION = "expert", 1
@@ -100,6 +103,7 @@ class ExpertMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = _read(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        remove_leftovers(folder)
         work = _Build(
             root=config.parent,
             out=folder,
@@ -130,7 +134,9 @@ def _read(path: Path) -> ExpertConfig:
     read, root = read_config(path, ExpertConfig), path.parent
     draft_files(root / read.drafts)
     if not read.origin:
-        check_readable([root / name for name in (read.subjects, read.concepts, read.videos)])
+        check_readable([root / name for name in (read.subjects, read.concepts, read.films.file)])
+        if read.films.kept:
+            check_readable([root / read.films.kept])
     if read.review is not None:
         load_protocol(_protocol(read, root))
     return read
@@ -152,6 +158,7 @@ class _Given:
     passed: Mapping[str, LicenceCheck | None]
     no_licence: tuple[Dropped, ...]
     rows: tuple[DraftRow, ...]
+    published: Mapping[str, date] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -184,7 +191,7 @@ class _Build(Session):
             sources = [film_of[one.video] for one in drafts if one.video in film_of]
             tables += [
                 counts_table(given.curriculum.concepts, drafts, sources),
-                concepts_table(given.curriculum, drafts),
+                concepts_table(given.curriculum, {one.concept_id for one in drafts}),
                 textbooks_table(given.curriculum.concepts, drafts),
             ]
         if self.reaches("checks"):
@@ -222,9 +229,15 @@ class _Build(Session):
         if read.origin:
             return self._imported(import_mmvu(root / read.drafts))
         subjects = read_subjects(root / read.subjects)
-        films = read_films(root / read.videos)
+        films = read_films(root / read.films.file)
         lengths, unread = self._lengths(films)
         films = Films(films=films.films, dropped=(*films.dropped, *unread))
+        selection = read_selection(root / read.films.kept) if read.films.kept else None
+        if selection is not None:
+            gone = {one.what for one in films.dropped}
+            some = [one for one in films.films if one.video_id not in gone]
+            left_out = not_selected(some, lengths, selection)
+            films = Films(films=films.films, dropped=(*films.dropped, *left_out))
         gone = {one.what for one in films.dropped}
         left = [one for one in films.films if one.video_id not in gone]
         passed, no_licence = self._licences(left)
@@ -235,6 +248,7 @@ class _Build(Session):
             passed=passed,
             no_licence=no_licence,
             rows=read_drafts(root / read.drafts),
+            published=_days(left, lengths, selection=selection, passed=passed),
         )
 
     def _imported(self, found: Imported) -> _Given:
@@ -300,6 +314,8 @@ class _Build(Session):
                 one.what: f"{one.reason}, {one.detail}" for one in (*given.films.dropped, *given.no_licence)
             },
             lengths_s={name: one.duration_s for name, one in given.lengths.items() if one.duration_s},
+            published=given.published,
+            today=self.context.clock().date(),
             pages=looks,
             is_released=bool(self.config.origin),
         )
@@ -552,6 +568,28 @@ class _Build(Session):
         write_release(files, folder)
         sentences.append(f"{len(kept):,} questions are released in {folder}.")
         return tuple(folder / path for path in files)
+
+
+def _days(
+    films: Sequence[Film],
+    lengths: Mapping[str, Length],
+    *,
+    selection: Selection | None,
+    passed: Mapping[str, LicenceCheck | None],
+) -> dict[str, date]:
+    """When videos were published: as their records say, else the selection, else the check of the licence."""
+    found: dict[str, date] = {}
+    for film in films:
+        listed = {} if selection is None else selection.published
+        days = [listed[name] for name in names_of(film, lengths) if name in listed]
+        check = passed.get(film.video_id)
+        if film.published is not None:
+            found[film.video_id] = film.published
+        elif days:
+            found[film.video_id] = days[0]
+        elif check is not None and (day := day_of(check.published)) is not None:
+            found[film.video_id] = day
+    return found
 
 
 _WAITS = "waits-for-review"

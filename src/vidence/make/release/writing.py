@@ -1,7 +1,6 @@
 """A set of questions as it is given away: files with checksums, written once and whole."""
 
 import hashlib
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped, VideoSource
 from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
 from vidence.make.release.words import Facts, citation, datasheet, eval_yaml
+from vidence.media.whole import temporary_beside
 from vidence.records import Item, Record
 
 RELEASE = "release"
@@ -146,7 +146,7 @@ def write_release(
         if check is not None:
             check(folder)
         return False
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    partial = temporary_beside(folder)
     try:
         for name, content in files.items():
             (partial / name).parent.mkdir(parents=True, exist_ok=True)

@@ -15,8 +15,10 @@ from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.protocol import Protocol
-from vidence.make.review.revisions import Event, Revision, chains, in_order
+from vidence.make.review.revisions import Event, Revision, chains, first_broken, in_order
 from vidence.make.review.states import Folded, ItemState, fold
+from vidence.media.whole import remove_leftovers
+from vidence.records import Record
 from vidence.tables.export import csv_cell, csv_text
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
@@ -25,6 +27,7 @@ _PLAIN: Final = (
     *("event_id", "prev_sha256", "item_id", "revision", "kind", "role", "by", "at"),
     *("minutes", "message", "answer"),
 )
+_WHOSE: Final = "whose"
 _CHECK, _SCORE = "check:", "score:"
 _OneT = TypeVar("_OneT", Revision, Event)
 
@@ -72,6 +75,13 @@ class Reviews:
         if state.revision:
             return self.revisions[state.revision].content
         return self.revisions_of[item_id][0].content
+
+    def source(self, item_id: str) -> Mapping[str, object]:
+        """The last wording of an item that is no translation of another one."""
+        one = self.revisions.get(self.states[item_id].revision)
+        while one is not None and one.origin == "translate":
+            one = self.revisions.get(one.parent)
+        return self.content(item_id) if one is None else one.content
 
     def last_of(self, by: str) -> str:
         """The `event_id` of what a person did last; empty where that is nothing."""
@@ -131,8 +141,50 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
     return list(revisions.values()), list(events.values())
 
 
+class Verified(Record):
+    """What a check of the files found: how many rows, the last event of each person, the first broken row."""
+
+    n_revisions: int
+    n_events: int
+    heads: dict[str, str]
+    broken: str
+
+
+def verify(folder: Path) -> Verified:
+    """Check every row of a review by its hash and its place in the chain of whoever wrote it.
+
+    Raises:
+        UsageError: there is no review.
+        DataError: a file cannot be read.
+    """
+    if not (folder / PROTOCOL_FILE).is_file():
+        raise UsageError(f"{folder} holds no review (no {PROTOCOL_FILE}); `vidence review open` begins one")
+    rows: list[Revision | Event] = []
+    places: list[str] = []
+    broken = ""
+    for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE):
+        for place, one in _rows(path) if path.is_file() and not broken else ():
+            if isinstance(one, str):
+                broken = f"{place}: {one}"
+                break
+            rows.append(one)
+            places.append(place)
+    found = first_broken(rows)
+    if found is not None:
+        broken = f"{places[found[0]]}: {found[1]}"
+    chain_of, _ = chains(tuple(one for one in rows if isinstance(one, Event)))
+    return Verified(
+        n_revisions=sum(isinstance(one, Revision) for one in rows),
+        n_events=sum(isinstance(one, Event) for one in rows),
+        heads={by: chain[-1].event_id for by, chain in sorted(chain_of.items()) if chain},
+        broken=broken,
+    )
+
+
 def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Event]) -> tuple[Path, ...]:
     """Write what is new behind what is there; what is there stays byte by byte.
+
+    Whatever a killed process left half written is removed.
 
     Returns:
         The files that were changed.
@@ -141,6 +193,7 @@ def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Even
         DataError: a file of the folder cannot be read.
         StoreError: a file cannot be written.
     """
+    remove_leftovers(folder)
     known, done = _of_folder(folder)
     names = {one.sha256 for one in known} | {one.event_id for one in done}
     fresh = [one for one in revisions if one.sha256 not in names]
@@ -289,10 +342,11 @@ def events_csv(events: Sequence[Event]) -> bytes:
     """
     checks = sorted({name for one in events for name in one.checks})
     scores = sorted({name for one in events for name in one.scores})
-    rows = [[*_PLAIN, *(f"{_CHECK}{one}" for one in checks), *(f"{_SCORE}{one}" for one in scores)]]
+    plains = (*_PLAIN, *([_WHOSE] if any(one.whose for one in events) else []))
+    rows = [[*plains, *(f"{_CHECK}{one}" for one in checks), *(f"{_SCORE}{one}" for one in scores)]]
     for event in events:
         fields = msgspec.structs.asdict(event)
-        plain = ["" if fields[name] is None else str(fields[name]) for name in _PLAIN]
+        plain = ["" if fields[name] is None else str(fields[name]) for name in plains]
         said = [event.checks.get(name, "") for name in checks]
         given = [str(event.scores[name]) if name in event.scores else "" for name in scores]
         rows.append([_guarded(cell) for cell in (*plain, *said, *given)])
@@ -327,7 +381,8 @@ def _csv_events(text: str) -> Iterator[tuple[int, Event | str]]:
 
 
 def _header_fault(header: Sequence[str]) -> str:
-    unknown = [name for name in header if name not in _PLAIN and not name.startswith((_CHECK, _SCORE))]
+    known_names = (*_PLAIN, _WHOSE)
+    unknown = [name for name in header if name not in known_names and not name.startswith((_CHECK, _SCORE))]
     if unknown:
         known = f"{', '.join(_PLAIN)}, {_CHECK}..., {_SCORE}..."
         return f"no column of events is called {unknown[0]!r}; expected {known}"
@@ -339,6 +394,7 @@ def _header_fault(header: Sequence[str]) -> str:
 def _csv_event(cells: Mapping[str, str]) -> Event | str:
     texts = {name: cell.removeprefix("'") for name, cell in cells.items()}
     raw: dict[str, object] = {name: texts[name] for name in _PLAIN if name != "minutes"}
+    raw[_WHOSE] = texts.get(_WHOSE, "")
     raw["checks"] = _named(texts, _CHECK)
     try:
         raw["scores"] = {name: int(value) for name, value in _named(texts, _SCORE).items()}

@@ -5,9 +5,10 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.config_file import Count, CountOrNone, read_config
@@ -17,17 +18,19 @@ YES, NO, NOT_APPLICABLE = "yes", "no", "na"
 _OWN: Traversable = resources.files("vidence.make.review") / "protocols"
 _SUFFIX: Final = ".toml"
 
-CheckKind = Literal["yes-no", "count"]
+CheckKind = Literal["yes-no", "count", "pick"]
 Edit = Literal["validator_edit", "meta_edit", "translate"]
 StageRole = Literal["reviewer", "meta"]
 ROLES: Final[tuple[StageRole, ...]] = ("reviewer", "meta")
 
 
 class Check(Record, omit_defaults=True):
-    """One thing that is looked at: a question with yes or no, or a count.
+    """One thing that is looked at: a question with yes or no, a count, or one of `options` to pick.
 
     With `na` it can also be said not to apply. Before an item is accepted, a check that is `needed` has an
-    answer, and none that `blocks` says no, or less than `least`.
+    answer, and none that `blocks` says no, less than `least`, or an option that is none of `passing` (of any,
+    where these are empty). `field` is the field of the item that it is about, for which its answer is the
+    verdict; `help` and `example` are shown to whoever is unsure.
     """
 
     id: str
@@ -37,6 +40,19 @@ class Check(Record, omit_defaults=True):
     na: bool = False
     needed: bool = True
     blocks: bool = True
+    field: str = ""
+    options: tuple[str, ...] = ()
+    passing: tuple[str, ...] = ()
+    help: str = ""
+    example: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.kind == "pick") != bool(self.options):
+            raise UsageError(f"the check {self.id!r} is {self.kind!r} and has {len(self.options)} options")
+        if bad := [one for one in self.options if one != one.strip().casefold() or not one]:
+            raise UsageError(f"the check {self.id!r} has the option {bad[0]!r}; expected small letters")
+        if unknown := [one for one in self.passing if one not in self.options]:
+            raise UsageError(f"the check {self.id!r} passes {unknown[0]!r}, which is none of its options")
 
     def fault(self, said: str) -> str:
         """What is wrong with an answer; empty where it can be used.
@@ -47,11 +63,13 @@ class Check(Record, omit_defaults=True):
         if self.kind == "count":
             is_count = said.isascii() and said.isdecimal()
             return "" if is_count else f"{said!r} under {self.id!r}; expected a whole number of 0 or more"
-        known = (YES, NO, NOT_APPLICABLE) if self.na else (YES, NO)
+        known = (*(self.options or (YES, NO)), *([NOT_APPLICABLE] if self.na else []))
         return "" if said in known else f"{said!r} under {self.id!r}; expected {' or '.join(known)}"
 
     def is_failed(self, said: str) -> bool:
         """Whether an answer that can be used says that something is wrong."""
+        if self.kind == "pick":
+            return bool(self.passing) and said not in (*self.passing, NOT_APPLICABLE)
         return int(said) < self.least if self.kind == "count" else said == NO
 
 
@@ -111,7 +129,8 @@ class Protocol(Record, omit_defaults=True):
 
     An author has `returns` chances to revise, over all stages. What is returned has a message of
     `least_message` signs or more and a failed check; with `needs_reason` what is rejected has a message or a
-    failed check. `shows` are the fields of an item that whoever solves sees before the answer is in.
+    failed check. `shows` are the fields of an item that whoever solves sees before the answer is in, `texts`
+    those that a translation words anew. An operator gives back claims that are `claim_days` old or older.
     """
 
     title: str
@@ -122,6 +141,11 @@ class Protocol(Record, omit_defaults=True):
     least_message: Count = 1
     needs_reason: bool = True
     shows: tuple[str, ...] = ("media", "question", "choices", "answer_kind")
+    texts: tuple[str, ...] = (
+        *("question", "choices", "answer", "rationale", "steps", "hints"),
+        *("evidence", "misconception"),
+    )
+    claim_days: Annotated[float, Meta(ge=0)] = 0
     pay: Pay | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.make.review.files import Reviews
+from vidence.make.review.files import Reviews, Verified
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS, ItemState, State
@@ -93,7 +93,7 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
                 n=n,
                 share=proportion(k, n, level=level) if n else None,
             )
-            for name, title, k, n in _counted(states, reviews.protocol)
+            for name, title, k, n in counted(states, reviews.protocol)
         ),
         agreement=agreement_of(reviews, rng=rng),
         minutes=minutes_of(reviews.events),
@@ -103,7 +103,9 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
     )
 
 
-def _counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str, str, int, int], ...]:
+def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str, str, int, int], ...]:
+    """Each rate as its name, its words, and `k` of `n` items."""
+
     def is_revised(one: ItemState) -> bool:
         return one.was_edited or one.returns_left < protocol.returns
 
@@ -303,6 +305,23 @@ def _counted_words(states: Mapping[str, int]) -> str:
     counted = ", ".join(f"{n:,} {state}" for state, n in states.items())
     n = sum(states.values())
     return f"{n:,} {'item' if n == 1 else 'items'}: {counted or 'none'}."
+
+
+def verified_words(found: Verified) -> str:
+    """What a check of the files came to, in one sentence."""
+    rows = f"{found.n_revisions:,} revisions and {found.n_events:,} events of {len(found.heads):,} people"
+    return f"The first broken row is {found.broken}." if found.broken else f"{rows} are as they were written."
+
+
+def verified_table(found: Verified) -> Table:
+    """The last event of each person, to be kept elsewhere: a chain that ends earlier was cut."""
+    return Table(
+        name="heads",
+        title="The last event of each person",
+        label="who",
+        columns=(Column(key="head", title="hash", kind="text"),),
+        rows=tuple(Row(key=by, label=by, values=(head,)) for by, head in found.heads.items()),
+    )
 
 
 def states_table(reviews: Reviews, *, only: str | None = None) -> Table:

@@ -1,7 +1,7 @@
 """What people do to a review: submit, draw, take sheets in; each event is checked before it is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Final
@@ -25,21 +25,33 @@ from vidence.make.review.filled import (
     read_filled,
     refuse,
 )
+from vidence.make.review.points import last_return, marked_fields, stage_of, untouched
 from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole, canonical
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.sample import first_of, letters_of, shares
 from vidence.make.review.states import (
+    OPERATOR,
     ItemState,
     advance,
     drafting,
     may_look,
     stage_role,
 )
+from vidence.make.review.translations import in_language
 from vidence.tables.export import csv_text
 
 _IN: Final = "item."
 _BEFORE: Final = ("stage", "revision", "said before")
 _VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJECT: "reject"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Aside:
+    """What goes with an event that no sheet was filled in for."""
+
+    message: str = ""
+    minutes: float | None = None
+    whose: str = ""
 
 
 class Recorder:
@@ -67,9 +79,28 @@ class Recorder:
         last = self._known.get(self.state(item_id).revision)
         return last is not None and canonical(last.content) == canonical(content)
 
-    def add(self, kind: Kind, item_id: str, *, said: Filled | None = None, message: str = "") -> str:
-        """Record an event about the last revision; what is wrong with it, empty where nothing is."""
-        return self._add(kind, item_id, revision=self.state(item_id).revision, said=said, message=message)
+    def add(
+        self,
+        kind: Kind,
+        item_id: str,
+        *,
+        said: Filled | None = None,
+        message: str = "",
+        minutes: float | None = None,
+        whose: str = "",
+    ) -> str:
+        """Record an event about the last revision; what is wrong with it, empty where nothing is.
+
+        Args:
+            kind: what is done.
+            item_id: to which item.
+            said: what was filled in, which has its own words and minutes.
+            message: words, where there is no sheet.
+            minutes: how long it took, where there is no sheet.
+            whose: the person whose claim expires.
+        """
+        aside = _Aside(message=message, minutes=minutes, whose=whose)
+        return self._add(kind, item_id, revision=self.state(item_id).revision, said=said, aside=aside)
 
     def revise(self, item_id: str, content: Mapping[str, object], *, kind: Kind, origin: Origin) -> str:
         """Record a new wording and its event; what is wrong with it, empty where nothing is.
@@ -88,22 +119,14 @@ class Recorder:
             kind,
             item_id,
             revision=revision.sha256,
-            minutes=float(minutes) if isinstance(minutes, int | float) else None,
+            said=None,
+            aside=_Aside(minutes=float(minutes) if isinstance(minutes, int | float) else None),
         )
         if not fault:
             self.revisions.append(revision)
         return fault
 
-    def _add(
-        self,
-        kind: Kind,
-        item_id: str,
-        *,
-        revision: str,
-        said: Filled | None = None,
-        message: str = "",
-        minutes: float | None = None,
-    ) -> str:
+    def _add(self, kind: Kind, item_id: str, *, revision: str, said: Filled | None, aside: "_Aside") -> str:
         is_verdict = kind in _VERDICTS.values() and said is not None
         event = Event(
             event_id="",
@@ -115,12 +138,13 @@ class Recorder:
             at=self._at,
             checks=dict(said.checks) if said is not None and is_verdict else {},
             scores=dict(said.scores) if said is not None and is_verdict else {},
-            message=(said.note if said is not None and is_verdict else message).strip(),
+            message=(said.note if said is not None and is_verdict else aside.message).strip(),
             answer=said.answer if said is not None and kind == "solve" else "",
-            minutes=minutes if said is None else said.minutes,
+            minutes=aside.minutes if said is None else said.minutes,
+            whose=aside.whose,
         )
         if kind == "witness":
-            named = _conditions(message)
+            named = _conditions(aside.message)
             event = msgspec.structs.replace(event, checks=dict.fromkeys(named, "yes"), minutes=None)
         found = advance(self.state(item_id), event, revisions=self._known, protocol=self._reviews.protocol)
         if isinstance(found, str):
@@ -183,10 +207,14 @@ def begin(folder: Path, protocol: bytes) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Submitted:
-    """How many wordings went in, and how many were there already."""
+    """How many wordings went in, and how many were there already.
+
+    `untouched` are by item the fields that a return found fault with and that are as they were.
+    """
 
     n_new: int
     n_same: int
+    untouched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def submit(
@@ -206,6 +234,7 @@ def submit(
     """
     recorders: dict[str, Recorder] = {}
     faults: list[str] = []
+    left: dict[str, tuple[str, ...]] = {}
     n_same = 0
     for item_id, content in items.items():
         who = by or str(content.get("author") or "").strip()
@@ -217,10 +246,55 @@ def submit(
             n_same += 1
         else:
             kind, origin = _wording(recorder.state(item_id), role)
+            if kind == "resubmit" and (same := _left(reviews, item_id, content)):
+                left[item_id] = same
             faults.append(recorder.revise(item_id, content, kind=kind, origin=origin))
     refuse_all(list(filter(None, faults)), what="items cannot be put in")
     n_new = sum(len(one.revisions) for one in recorders.values())
-    return tuple(recorders.values()), Submitted(n_new=n_new, n_same=n_same)
+    return tuple(recorders.values()), Submitted(n_new=n_new, n_same=n_same, untouched=left)
+
+
+def _left(reviews: Reviews, item_id: str, content: Mapping[str, object]) -> tuple[str, ...]:
+    """The fields that the last return marked and that a new wording leaves as they were."""
+    event = last_return(reviews.events_of.get(item_id, ()), reviews.states[item_id].revision)
+    stage = None if event is None else stage_of(event, reviews.protocol)
+    if event is None or stage is None:
+        return ()
+    return untouched(reviews.content(item_id), content, marked_fields(event, stage))
+
+
+def translate(
+    reviews: Reviews,
+    items: Mapping[str, Mapping[str, object]],
+    recorder: Recorder,
+    *,
+    language: str,
+) -> Submitted:
+    """Record wordings of items in another language, by somebody who looks at them.
+
+    The wording that was translated stays (`Reviews.source`); the translation is a revision made of it.
+
+    Args:
+        reviews: the review.
+        items: the translated wordings by their ids; those that are as they were are passed over.
+        recorder: where they go.
+        language: of all of them, such as ``en``; empty where each has it as the tag ``language``.
+
+    Raises:
+        DataError: some cannot be put in; the first twenty are named.
+    """
+    faults: list[str] = []
+    n_same = 0
+    for item_id, content in items.items():
+        worded = in_language(content, language) if language else dict(content)
+        if item_id not in reviews.states:
+            faults.append(f"{item_id} is not in the review; `vidence review open` puts items in")
+        elif recorder.is_last(item_id, worded):
+            n_same += 1
+        else:
+            faults.append(recorder.revise(item_id, worded, kind="edit", origin="translate"))
+    refuse_all(list(filter(None, faults)), what="translations cannot be put in")
+    return Submitted(n_new=len(recorder.revisions), n_same=n_same)
 
 
 def _wording(state: ItemState, role: Role) -> tuple[Kind, Origin]:
@@ -298,12 +372,20 @@ def shown_to(reviews: Reviews, state: ItemState, *, by: str) -> Mapping[str, obj
 def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, ...]:
     """The events with messages that this person may read: of earlier revisions, and their own.
 
-    What others said of the revision that the person still looks at, and what they counted, is not among them.
+    What others who look said of the revision that the person still looks at, and what they counted, is not
+    among them; messages of its author and of operators are.
     """
+    told = ("author", OPERATOR)
     return tuple(
         one
         for one in reviews.events_of.get(state.item_id, ())
-        if one.message and (one.by == by or one.revision != state.revision or by not in state.claims)
+        if one.message
+        and (
+            one.by == by
+            or one.revision != state.revision
+            or by not in state.claims
+            or (one.kind == "say" and one.role in told)
+        )
     )
 
 

@@ -25,6 +25,8 @@ Kind = Literal[
     "reject",
     "withdraw",
     "reopen",
+    "say",
+    "expire",
 ]
 Role = Literal["author", "reviewer", "meta", "operator"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -61,8 +63,9 @@ class Event(Record, omit_defaults=True):
     """What one person did to one revision.
 
     `checks` and `scores` are answers by the ids of the protocol; a ``witness`` names in `checks` the
-    conditions that it was given for. `answer` is that of whoever solves. `prev_sha256` is the `event_id` of
-    what the same person did before, and `event_id` is over everything else here.
+    conditions that it was given for. `answer` is that of whoever solves, `whose` the person whose claim
+    expires. `prev_sha256` is the `event_id` of what the same person did before, and `event_id` is over
+    everything else here.
     """
 
     event_id: str
@@ -78,6 +81,7 @@ class Event(Record, omit_defaults=True):
     message: str = ""
     answer: str = ""
     minutes: float | None = None
+    whose: str = ""
 
     @property
     def fault(self) -> str:
@@ -161,6 +165,31 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
     return found, faults
 
 
+def first_broken(rows: Sequence[Revision | Event]) -> tuple[int, str] | None:
+    """The first row that is not as it was written, counted from 0, and why; None where all are whole.
+
+    A row is broken that its own hash does not name, that names a row before it which is not there, that
+    stands beside another one behind the same row, or that is about a revision that is not there. What was cut
+    off behind the last row of a person is not seen: compare the last `event_id` with one that you kept.
+
+    Args:
+        rows: revisions and events in the order in which they are stored.
+    """
+    revisions = {one.sha256 for one in rows if isinstance(one, Revision)}
+    _, chained_badly = chains(tuple(one for one in rows if isinstance(one, Event) and not one.fault))
+    for number, one in enumerate(rows):
+        fault = one.fault
+        if not fault and isinstance(one, Event):
+            fault = chained_badly.get(one.event_id, "")
+            if not fault and one.revision not in revisions:
+                fault = f"the revision {one.revision[:12]!r} that it is about is not there"
+        elif not fault and isinstance(one, Revision) and one.parent and one.parent not in revisions:
+            fault = f"the revision {one.parent[:12]!r} that it was made of is not there"
+        if fault:
+            return number, fault
+    return None
+
+
 def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
     """Events of several people by time; each person's in the order of the chain.
 
@@ -186,6 +215,8 @@ def _rank(event: Event) -> tuple[str, int, str]:
 def _hashed(one: Revision | Event) -> str:
     fields = msgspec.structs.asdict(one)
     del fields["sha256" if isinstance(one, Revision) else "event_id"]
+    if not fields.get("whose", True):  # events that were written before there was the field keep their names
+        del fields["whose"]
     return digest(canonical(fields))
 
 

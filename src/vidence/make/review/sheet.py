@@ -10,7 +10,7 @@ from typing import Final
 from vidence.errors import MediaError
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
-from vidence.make.review.filled import ACCEPT, REJECT, columns_to_fill, has_writing, read_filled
+from vidence.make.review.filled import columns_to_fill, has_writing
 from vidence.make.review.protocol import Stage, load_protocol
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
@@ -30,13 +30,12 @@ PAGE_VERSION: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewed:
-    """What a person said of one question; `line` is where it stands in the sheet."""
+    """What a person said of one question."""
 
     item_id: str
     is_accepted: bool
     failed_checks: tuple[str, ...] = ()
     note: str = ""
-    line: int = 0
 
 
 def audit() -> Stage:
@@ -78,26 +77,6 @@ def span_words(span: Evidence) -> str:
     else:
         where = f"{span.start_s:.1f}-{span.end_s:.1f} s"
     return f"{where}: {span.note}" if span.note else where
-
-
-def read_csv(paths: Sequence[Path], rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
-    """What people filled in, in the order of `rows`, by the rules of `filled.read_filled`.
-
-    Raises:
-        DataError: a file cannot be read, lacks a column, or lines of it cannot be used.
-    """
-    known = {row.question.question_id: row.check for row in rows}
-    found = read_filled(paths, known, stage=audit(), verdicts=(ACCEPT, REJECT))
-    return tuple(
-        Reviewed(
-            item_id=one.item_id,
-            is_accepted=one.verdict == ACCEPT,
-            failed_checks=one.failed_checks,
-            note=one.note,
-            line=one.line,
-        )
-        for one in found
-    )
 
 
 def is_begun(path: Path) -> bool:

@@ -1,14 +1,16 @@
 """In which state an item is: a fold over events, with the guards that refuse the wrong ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole
+from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole, canonical
 from vidence.make.review.revisions import Event, Kind, Origin, Revision
+from vidence.make.review.translations import translation_fault
 from vidence.records import Record
 
 State = Literal[
@@ -31,14 +33,18 @@ _LOOKING: Final[tuple[State, State]] = ("in-review", "in-meta")
 _LATE: Final[frozenset[Kind]] = frozenset(
     {"claim", "release", "solve", "witness", "accept", "return", "reject"}
 )
+_DAY_S: Final = 86_400
 _UNSOLVED: Final = "not solved yet; whoever looks answers before the key is shown"
-_OF_A_LOOK: Final = ("claim", "release", "solve", "witness", "edit", "accept", "return", "reject")
+_OF_A_LOOK: Final = (
+    *("claim", "release", "solve", "witness", "edit", "accept", "return", "reject"),
+    *("say", "expire"),
+)
 _ALLOWED: Final[Mapping[State, tuple[Kind, ...]]] = {
     "drafting": ("submit",),
-    "submitted": ("claim", "withdraw"),
+    "submitted": ("claim", "withdraw", "say"),
     "in-review": _OF_A_LOOK,
-    "returned": ("resubmit", "withdraw"),
-    "reviewed": ("claim",),
+    "returned": ("resubmit", "withdraw", "reject", "say"),
+    "reviewed": ("claim", "say"),
     "in-meta": _OF_A_LOOK,
     "accepted": ("reject", "withdraw", "reopen"),
     "rejected": ("reopen",),
@@ -63,10 +69,10 @@ class ItemState(Record, omit_defaults=True):
     """Where an item stands.
 
     `revision` is the last one and `n` its number. `stage` is the one that looks, or looked last; `claims` are
-    those who look now, `decisions` what was decided in it of the last revision. `is_disputed` until one more
-    person has decided where two differ. `people` are by role those who had a say in any revision. `solved`
-    and `witnessed` are those who did so with the last one. `ended_from` is the state before an end,
-    `reopening` who asked for it first.
+    those who look now, `since` when each of them began, `decisions` what was decided in it of the last
+    revision. `is_disputed` until one more person has decided where two differ. `people` are by role those who
+    had a say in any revision. `solved` and `witnessed` are those who did so with the last one. `ended_from`
+    is the state before an end, `reopening` who asked for it first.
     """
 
     item_id: str
@@ -77,6 +83,7 @@ class ItemState(Record, omit_defaults=True):
     n: int = 0
     author: str = ""
     claims: tuple[str, ...] = ()
+    since: dict[str, str] = msgspec.field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     is_disputed: bool = False
     is_settled: bool = False
@@ -100,11 +107,15 @@ Next: TypeAlias = ItemState | str
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """An event that meets a state; `revision` is the one that it names, where there is one of the item."""
+    """An event that meets a state.
+
+    `revision` is the one that it names, where there is one of the item; `before` is the last one until then.
+    """
 
     state: ItemState
     event: Event
     revision: Revision | None
+    before: Revision | None
     protocol: Protocol
 
     @property
@@ -175,12 +186,16 @@ def advance(
     revision = revisions.get(event.revision)
     if revision is not None and revision.item_id != event.item_id:
         revision = None
-    case = _Case(state=state, event=event, revision=revision, protocol=protocol)
+    before = revisions.get(state.revision)
+    case = _Case(state=state, event=event, revision=revision, before=before, protocol=protocol)
     is_late = is_merged and _is_late(case)
     if event.kind not in _ALLOWED[state.state] and not is_late:
         return case.refused(f"{event.kind!r} is not allowed")
     found = _content_fault(case) or _moved(case, is_late=is_late)
-    return case.refused(found) if isinstance(found, str) else found
+    if isinstance(found, str):
+        return case.refused(found)
+    since = {by: state.since.get(by, event.at) for by in found.claims}
+    return found if since == found.since else msgspec.structs.replace(found, since=since)
 
 
 def allowed_kinds(state: ItemState, protocol: Protocol) -> tuple[Kind, ...]:
@@ -236,12 +251,8 @@ def _is_late(case: _Case) -> bool:
 
 def _moved(case: _Case, *, is_late: bool) -> Next:
     state, event = case.state, case.event
-    if event.kind in ("submit", "resubmit"):
-        return _submitted(case)
-    if event.kind == "withdraw":
-        return _withdrawn(state, event)
-    if event.kind == "reopen":
-        return _reopened(state, event)
+    if (of_anybody := _OF_ANYBODY.get(event.kind)) is not None:
+        return of_anybody(case)
     if event.role == OPERATOR:
         return _rejected_later(state, event)
     if event.kind == "claim":
@@ -280,7 +291,15 @@ def _wording_fault(case: _Case, revision: Revision) -> str:
         return f"the revision is {revision.origin!r}; expected {' or '.join(origins) or 'no edit'}"
     if revision.parent != state.revision or revision.n != state.n + 1:
         return f"the revision {revision.n} is not made of the last one, {state.n}"
-    return "" if revision.by == event.by else f"the revision is by {revision.by}"
+    if revision.by != event.by:
+        return f"the revision is by {revision.by}"
+    if case.before is None:
+        return ""
+    if canonical(case.before.content) == canonical(revision.content):
+        return "nothing in it is changed"
+    if revision.origin == "translate":
+        return translation_fault(case.before.content, revision.content, texts=case.protocol.texts)
+    return ""
 
 
 def _answers_fault(event: Event, stage: Stage) -> str:
@@ -322,7 +341,8 @@ def _fresh(case: _Case) -> ItemState:
     )
 
 
-def _withdrawn(state: ItemState, event: Event) -> Next:
+def _withdrawn(case: _Case) -> Next:
+    state, event = case.state, case.event
     if state.state == "accepted":
         if event.role != OPERATOR or not event.message.strip():
             return "an accepted item is withdrawn by an operator, with a message"
@@ -339,16 +359,17 @@ def _ended(state: ItemState, end: State) -> ItemState:
 
 
 def _rejected_later(state: ItemState, event: Event) -> Next:
-    if event.kind != "reject" or state.state != "accepted":
+    if event.kind != "reject" or state.state not in ("accepted", "returned"):
         return "an operator decides nothing that waits for a look"
     if event.by == state.author:
         return f"{event.by} is its author; nobody reviews their own"
     if not event.message.strip():
-        return "no message; an accepted item is rejected with a reason"
+        return f"no message; an item that is {state.state} is rejected with a reason"
     return _ended(state, "rejected")
 
 
-def _reopened(state: ItemState, event: Event) -> Next:
+def _reopened(case: _Case) -> Next:
+    state, event = case.state, case.event
     if event.role != OPERATOR or not event.message.strip():
         return "an item is reopened by operators, with a message"
     if event.by == state.author or any(event.by in people for people in state.people.values()):
@@ -375,6 +396,43 @@ def _reopened(state: ItemState, event: Event) -> Next:
         reopening="",
         n_reopened=state.n_reopened + 1,
     )
+
+
+def _said(case: _Case) -> Next:
+    """After a message: nothing changes; it is about the item, of somebody who has to do with it."""
+    state, event = case.state, case.event
+    if not event.message.strip():
+        return "no message"
+    mine = {"author": (state.author,), OPERATOR: (event.by,)}.get(
+        event.role, state.people.get(event.role, ())
+    )
+    looks = state.claims if event.role == case.stage.role else ()
+    return state if event.by in (*mine, *looks) else f"{event.by} is not its {event.role}"
+
+
+def _expired(case: _Case) -> Next:
+    """After an operator gave a claim back that somebody has had for too long."""
+    state, event = case.state, case.event
+    if event.role != OPERATOR:
+        return f"the role {event.role!r}; expected {OPERATOR!r}"
+    if event.whose not in state.claims:
+        return f"no claim of {event.whose or 'nobody'}; claims: {', '.join(state.claims) or 'none'}"
+    then, now = (datetime.fromisoformat(at) for at in (state.since[event.whose], event.at))
+    days = (now - then).total_seconds() / _DAY_S
+    if days < case.protocol.claim_days:
+        least = case.protocol.claim_days
+        return f"{event.whose} has had it for {days:.1f} days; a claim expires after {least:g}"
+    return _released(state, event.whose)
+
+
+_OF_ANYBODY: Final[Mapping[Kind, Callable[[_Case], Next]]] = {
+    "submit": _submitted,
+    "resubmit": _submitted,
+    "withdraw": _withdrawn,
+    "reopen": _reopened,
+    "say": _said,
+    "expire": _expired,
+}
 
 
 def _claimed(case: _Case, *, is_late: bool) -> Next:
@@ -415,12 +473,12 @@ def _late_fault(state: ItemState, event: Event) -> str:
 def _looked(case: _Case) -> Next:
     """After the acts of a look that decide nothing."""
     if case.event.kind == "release":
-        return _released(case.state, case.event)
+        return _released(case.state, case.event.by)
     return _solved(case) if case.event.kind == "solve" else _helped(case)
 
 
-def _released(state: ItemState, event: Event) -> ItemState:
-    claims = tuple(one for one in state.claims if one != event.by)
+def _released(state: ItemState, by: str) -> ItemState:
+    claims = tuple(one for one in state.claims if one != by)
     if claims or state.decisions or state.is_settled:
         return msgspec.structs.replace(state, claims=claims)
     return msgspec.structs.replace(state, claims=(), state=_WAITING[state.stage], stage=0)

@@ -17,7 +17,9 @@ DRAFTS = [row().draft, row(draft_id="b", kind="open").draft, row(draft_id="c", e
 
 
 def test_concepts_are_covered_filmed_open_or_dropped():
-    table = concepts_table(Curriculum(subjects={}, concepts=CONCEPTS, dropped=GONE), DRAFTS)
+    table = concepts_table(
+        Curriculum(subjects={}, concepts=CONCEPTS, dropped=GONE), {one.concept_id for one in DRAFTS}
+    )
     assert [(one.label, one.values) for one in table.rows] == [("1", (1, 1, 0, 0)), ("2", (0, 0, 1, 1))]
 
 

@@ -448,3 +448,106 @@ def test_a_file_without_a_record_is_an_error(tmp_path):
     one = Set(tmp_path, [SPACE], SEEDED, more="", task="")
     with pytest.raises(DataError, match="holds no record"):
         one.make()
+
+
+# --------------------------------------------------------------------------- models that answer anything
+
+# What a model says when it is asked for wrong choices of the records with these numbers, and what follows.
+ANYTHING = {
+    0: ("''", "empty"),
+    1: ("'null'", "unreadable"),
+    2: ("'[' * 100_000", "unreadable"),
+    3: ("'{\"question\":' * 50_000", "unreadable"),
+    4: ("'The choices are fork, jar, lid and saw.'", "unreadable"),
+    5: ("said([1, 2, 3, 4])", "unreadable"),
+    6: ("said(['fork', None, 'lid', 'saw'])", "unreadable"),
+    7: ("said({'A': 'fork', 'B': 'jar', 'C': 'lid', 'D': 'saw'})", "unreadable"),
+    8: ("said(['fork', 'jar', 'lid', 'axe ' * 50_000])", "cut-off"),
+    9: (r"said(['fork', 'jar', 'lid', '\ud800'])", "unreadable"),
+    10: ("said([])", "wrong-number"),
+    11: ("said(['fork', 'jar', 'lid', 'saw', 'axe'])", "wrong-number"),
+    12: ("said(['fork', 'jar', 'lid', right.upper() + '!'])", "truth-among-wrong"),
+    13: ("said(['fork', 'fork', 'jar', 'lid'])", "overlapping"),
+    14: ("said(['fork', 'jar', 'lid', 'saw'], question=7)", "question-changed"),
+    15: ("said(['fork', 'jar', 'lid', 'saw'], question='Answer A. ' + question)", "question-changed"),
+    16: (r"said(['fork', 'jar', 'lid', 'saw\x00'])", "not-plain"),
+    17: (r"said(['fork', 'jar', 'lid', '\u202ewas'])", "not-plain"),
+    18: (r"said(['fork', 'jar', 'lid', 'saw\u200b'])", "not-plain"),
+    19: ("said(['fork', 'jar', 'lid', '{right}'])", "not-plain"),
+    20: (r"said(['fork\nB. jar', 'jar', 'lid', 'saw'])", "not-plain"),
+    21: ("said(['A', 'B', 'C', 'D'])", "not-plain"),
+    22: ("said(['**fork**', 'jar', 'lid', 'saw'])", "not-plain"),
+    23: ("said(['fork<br>', 'jar', 'lid', 'saw'])", "not-plain"),
+}
+HOSTILE = f'''
+"""A model that says anything of the first records, and what is asked for of the others."""
+
+import json
+import re
+
+ANYTHING = { ({n: reply for n, (reply, _) in ANYTHING.items()})!r}
+
+
+def opts(prompt):
+    notes = next(json.loads(line) for line in prompt.splitlines() if line.startswith("{{"))
+    question, right = notes["question"], notes["right"]
+
+    def said(wrong, question=question):
+        return json.dumps({{"question": question, "wrong": wrong}})
+
+    n = int(re.search(r"scene (\\d+)", notes["text"])[1])
+    known = {{"said": said, "question": question, "right": right}}
+    return eval(ANYTHING.get(n, "said(['fork', 'sponge', 'jar', 'brush'])"), known)
+'''
+SAYS_ANYTHING = """
+name = "hands"
+[[records]]
+name = "a"
+format = "jsonl"
+path = "records.jsonl"
+split = "val"
+licence = "CC BY 4.0"
+[models]
+options = "python:{hostile}:opts"
+[tasks.held]
+records = "a"
+way = "template"
+options = "model"
+dimension = "Contact"
+aspect = "what a person holds in the hand"
+seeds = ["What is held there in the scene?"]
+"""
+
+
+def test_whatever_a_model_answers_has_a_reason_and_the_others_stay(tmp_path):
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    lines = [record(n, caption=f"scene {n}", label=THINGS[n % len(THINGS)], n_people=1) for n in range(30)]
+    one = Set(tmp_path / "set", lines, SAYS_ANYTHING, hostile=str(tmp_path / "hostile.py"))
+    built = one.make()
+    assert one.dropped() == {f"held/a/r{n}": ("options", reason) for n, (_, reason) in ANYTHING.items()}
+    assert [item["item_id"] for item in one.lines("items.jsonl")] == [f"held/a/r{n}" for n in range(24, 30)]
+    (stage,) = (one for one in built.account.stages if one.stage == "options")
+    assert stage.dropped == Counter(reason for _, reason in ANYTHING.values())
+    assert stage.n_in == stage.n_out + stage.n_dropped == 30
+    before = one.files()
+    one.make()
+    assert one.files() == before
+
+
+def test_a_record_without_false_labels_left_gives_no_question(tmp_path):
+    """A space of one label, or one in which everything else is true too, has no wrong choices."""
+    alone = {"space": "only", "labels": ["mug"]}
+    lines = [alone, record(0, label="mug", space="only", also_true=[], n_people=1)]
+    lines += [
+        SPACE,
+        seeded(1) | {"also_true": [one for one in THINGS if one != "spoon"]},
+        seeded(2),
+        seeded(3),
+    ]
+    one = Set(tmp_path, lines, SEEDED, more="", task="")
+    built = one.make()
+    assert one.dropped() == {
+        "held/a/r0": ("options", "wrong-number"),
+        "held/a/r1": ("options", "wrong-number"),
+    }
+    assert built.account.questions == {"held": 2}

@@ -49,6 +49,12 @@ def configured(tmp_path: Path, text: str) -> Path:
     return config
 
 
+def aged(root: Path, **changes: dict[str, object]) -> None:
+    """Change the records of some videos."""
+    some = [one | changes.get(str(one["video_id"]), {}) for one in lines(root / "videos.jsonl")]
+    (root / "videos.jsonl").write_text("".join(json.dumps(one) + "\n" for one in some))
+
+
 def test_the_sample_becomes_questions_and_the_bytes_are_the_same_again(tmp_path):
     config = set_in(tmp_path / "set")
     built = made(config)
@@ -287,6 +293,7 @@ def test_a_video_that_is_here_says_how_long_it_is_and_shows_its_frames(tmp_path)
 def test_questions_of_reasoning_go_through_their_own_review(tmp_path):
     config = configured(tmp_path, 'form = "humanpcr-r"\n[review]\nprotocol = "humanpcr-r"\n')
     root = config.parent
+    aged(root, wheel={"duration_s": 400, "published": "2025-01-01"})
     evidence = ["referred 12-20 step 1: the wheel hangs", "proactive 20-30 step 2: a finger lets go"]
     asked = [one | {"evidence": evidence, "reasoning": "causal"} for one in drafts_of(root)[:2]]
     write_drafts(root, [asked[0], asked[1] | {"evidence": evidence[:1], "reasoning": "none"}])
@@ -327,3 +334,114 @@ def test_a_narrowed_session_releases_nothing(tmp_path):
     with pytest.raises(UsageError, match="no sheets"):
         made(config, sheets="x")
     assert made(config, limit=1, until="questions").account.questions == {"Mechanics": 1}
+
+
+def test_a_selection_of_videos_leaves_the_others_out_with_its_reasons(tmp_path):
+    config = configured(tmp_path, '[videos]\nkept = "selected/kept.csv"\n')
+    root = config.parent
+    (root / "selected").mkdir()
+    kept = "video,outcome,reasons,published,sha256\nflask,kept,,2025-01-01,\n"
+    (root / "selected/kept.csv").write_text(kept)
+    (root / "selected/sources.csv").write_text(kept + "wheel,dropped,120 s; expected 300 or more,,\n")
+    built = made(config)
+    assert [one["item_id"] for one in lines(root / "out/items.jsonl")] == ["flask-1"]
+    gone = {one["what"]: one for one in lines(root / "out/dropped.jsonl")}
+    assert (gone["wheel"]["reason"], gone["wheel"]["detail"]) == (
+        "not-selected",
+        "120 s; expected 300 or more",
+    )
+    assert gone["wheel-1"]["reason"] == "video-left-out"
+    (stage,) = (one for one in built.account.stages if one.stage == "videos")
+    assert stage.dropped == {"not-selected": 1, "refused-by-people": 1}
+    (root / "selected/kept.csv").unlink()
+    with pytest.raises(DataError, match=r"kept\.csv is not there"):
+        made(config)
+
+
+def test_reasoning_asks_for_long_videos_of_the_last_two_years(tmp_path):
+    config = configured(tmp_path, 'form = "humanpcr-r"\n')
+    root = config.parent
+    evidence = ["referred 12-20 step 1: the wheel hangs", "proactive 20-30 step 2: a finger lets go"]
+    (first,) = (one | {"evidence": evidence, "reasoning": "causal"} for one in drafts_of(root)[:1])
+    write_drafts(root, [first | {"date": "2026-03-02"}])
+    for record, reason in (
+        ({"duration_s": 299.0, "published": "2025-01-01"}, "short-video"),
+        ({"duration_s": 300.0, "published": "2024-02-29"}, "old-video"),
+        ({"duration_s": 300.0, "published": "2024-03-01"}, None),
+        ({"duration_s": 300.0}, None),
+    ):
+        aged(root, wheel={"published": None} | record)
+        made(config)
+        assert dropped(config).get("wheel-1") == (None if reason is None else ("checks", reason))
+    sheet_of = (root / "out/drafts-checked.csv").read_text("utf-8-sig")
+    assert "nobody knows when the video was published" in sheet_of
+
+
+def test_what_the_gate_of_checks_finds_is_dropped_and_what_models_solve_is_left_to_people(tmp_path):
+    config = configured(tmp_path, "[gates]\npreset = 'mmvu'\n")
+    good = drafts_of(config.parent)
+    write_drafts(config.parent, [*good, good[0] | {"draft_id": "again"}])
+    made(config)
+    assert dropped(config)["again"] == ("gates: checks", "repeat")
+
+
+LINKS = {
+    "https://en.wikipedia.org.example.org/wiki/Torque": "not-wikipedia",
+    "https://en.wikipedia.org@example.org/wiki/Torque": "not-wikipedia",
+    "https://example.org/en.wikipedia.org/wiki/Torque": "not-wikipedia",
+    "https://xn--wikipdia-f1a.org/wiki/Torque": "not-wikipedia",
+    "https://en.wikipedia.com/wiki/Torque": "not-wikipedia",
+    "javascript:alert('https://en.wikipedia.org/wiki/Torque')": "not-wikipedia",
+    "file:///wiki/Torque": "not-wikipedia",
+    "https://[::1/wiki/Torque": "not-wikipedia",
+    "https://fandom.com/wiki/Torque": "not-wikipedia",
+    "http://en.wikipedia.org/wiki/Torque": "link-form",
+    "https://user@en.wikipedia.org/wiki/Torque": "link-form",
+    "https://en.wikipedia.org:8443/wiki/Torque": "link-form",
+    "https://en.wikipedia.org/w/index.php?title=Torque": "link-form",
+    "https://en.wikipedia.org/wiki/": "link-form",
+    "https://en.wikipedia.org/wiki/%3Cscript%3E": "link-form",
+    "https://en.wikipedia.org/wiki/Torque?action=edit": "link-form",
+    "https://en.m.wikipedia.org/wiki/Torque": "link-form",
+}
+
+
+def test_a_link_that_only_looks_like_wikipedia_keeps_its_draft_out(tmp_path):
+    config = configured(tmp_path, "")
+    good = drafts_of(config.parent)
+    planted = [
+        good[0]
+        | {"draft_id": f"link-{i}", "question": f"Why does wheel {i} stay up?", "knowledge": [{"url": url}]}
+        for i, url in enumerate(LINKS)
+    ]
+    write_drafts(config.parent, [*good, *planted])
+    built = made(config)
+    gone = {name: why for name, why in dropped(config).items() if name.startswith("link-")}
+    assert gone == {f"link-{i}": ("checks", reason) for i, reason in enumerate(LINKS.values())}
+    (stage,) = (one for one in built.account.stages if one.stage == "checks")
+    assert stage.dropped == {"not-wikipedia": 9, "link-form": 8}
+    assert len(lines(config.parent / "out/items.jsonl")) == len(good)
+
+
+def test_a_quota_keeps_the_first_of_the_file(tmp_path):
+    config = configured(tmp_path, "[checks]\nmost_per_video = 1\n")
+    built = made(config)
+    assert [one["item_id"] for one in lines(config.parent / "out/items.jsonl")] == ["wheel-1", "flask-1"]
+    assert dropped(config)["wheel-2"] == ("checks", "over-quota")
+    (stage,) = (one for one in built.account.stages if one.stage == "checks")
+    assert stage.dropped == {"over-quota": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("concepts.jsonl", "unknown-concept"), ("videos.jsonl", "unknown-video")]
+)
+def test_a_set_without_concepts_or_videos_has_a_reason_for_each_draft(tmp_path, name, reason):
+    config = configured(tmp_path, "")
+    first = lines(config.parent / name)[0]
+    unknown = first | {"concept_id": "other"} if name == "concepts.jsonl" else first | {"video_id": "other"}
+    (config.parent / name).write_text(json.dumps(unknown) + "\n")
+    built = made(config)
+    assert built.is_empty
+    reasons = {why for what, why in dropped(config).items() if why[0] == "checks"}
+    assert reasons == {("checks", reason)}
+    assert (config.parent / "out/items.jsonl").read_bytes() == b""

@@ -13,6 +13,7 @@ from vidence.make.review.files import (
     read_files,
     read_items,
     read_reviews,
+    verify,
 )
 from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import begin
@@ -179,3 +180,34 @@ def test_items_are_read_as_they_are_and_faults_named(tmp_path):
     assert "3 faults" in str(caught.value)
     for said in (":3: a second item 'a'", ":4: no item_id", ":5: no JSON"):
         assert said in str(caught.value)
+
+
+def test_a_claim_that_expired_is_the_same_as_csv(tmp_path):
+    team = Team()
+    team.put()
+    team.act("claim", "bob")
+    assert team.act("expire", "olga", role="operator", whose="bob") == ""
+    (tmp_path / "e.csv").write_bytes(events_csv(team.reviews.events))
+    assert tuple(read_files([tmp_path / "e.csv"])[1]) == team.reviews.events
+    assert b"whose" not in events_csv(team.reviews.events[:2])
+
+
+def test_the_first_broken_row_is_named(tmp_path, team):
+    folder = kept(tmp_path / "a", team)
+    found = verify(folder)
+    assert (found.n_revisions, found.n_events, found.broken) == (1, 3, "")
+    assert found.heads == {by: team.reviews.last_of(by) for by in ("ann", "bob")}
+    lines = (folder / EVENTS_FILE).read_text().splitlines(keepends=True)
+    for changed, said in (
+        ([lines[0], lines[1].replace("claim", "release"), lines[2]], f"{EVENTS_FILE}:2: the event"),
+        ([lines[0], lines[2]], f"{EVENTS_FILE}:2: the event of bob before it"),
+        ([*lines[:2], lines[2][:-9]], f"{EVENTS_FILE}:3: the line does not end"),
+        ([*lines[:2], "{}\n"], f"{EVENTS_FILE}:3: Object missing"),
+    ):
+        (folder / EVENTS_FILE).write_text("".join(changed))
+        assert said in verify(folder).broken
+    (folder / EVENTS_FILE).write_text("".join(lines))
+    (folder / REVISIONS_FILE).write_text("")
+    assert f"{EVENTS_FILE}:1: the revision" in verify(folder).broken
+    with pytest.raises(UsageError, match="holds no review"):
+        verify(tmp_path)

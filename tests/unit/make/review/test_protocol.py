@@ -15,10 +15,11 @@ words = "Is it right?"
 """
 
 
-def test_five_protocols_come_along():
-    assert protocol_names() == ("herbench", "humanpcr-pc", "humanpcr-r", "mmvu", "perceptioncomp")
+def test_six_protocols_come_along():
+    assert protocol_names() == ("actpld", "herbench", "humanpcr-pc", "humanpcr-r", "mmvu", "perceptioncomp")
     shape = {name: load_protocol(name) for name in protocol_names()}
     assert {name: (len(one.stages), one.returns) for name, one in shape.items()} == {
+        "actpld": (1, 0),
         "herbench": (1, 0),
         "humanpcr-pc": (1, 1),
         "humanpcr-r": (2, 1),
@@ -42,6 +43,28 @@ def test_answers_are_checked():
     assert maybe.fault("na") == ""
     assert "yes, no" not in maybe.fault("na")
     assert Scale(id="s", words="How much?").fault(6) == "6 under 's'; expected 1 to 5"
+
+
+def test_one_of_several_words_is_picked():
+    pick = Check(id="k", words="Which?", kind="pick", options=("clear", "vague"), passing=("clear",), na=True)
+    assert [pick.fault(said) for said in ("clear", "vague", "na")] == [""] * 3
+    assert pick.fault("yes") == "'yes' under 'k'; expected clear or vague or na"
+    assert [pick.is_failed(said) for said in ("clear", "vague", "na")] == [False, True, False]
+    assert not Check(id="k", words="Which?", kind="pick", options=("a", "b")).is_failed("b")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"kind": "pick"}, "is 'pick' and has 0 options"),
+        ({"options": ("a",)}, "is 'yes-no' and has 1 options"),
+        ({"kind": "pick", "options": ("Clear",)}, "expected small letters"),
+        ({"kind": "pick", "options": ("a",), "passing": ("b",)}, "none of its options"),
+    ],
+)
+def test_a_check_whose_words_make_no_sense_is_refused(settings, said):
+    with pytest.raises(UsageError, match=said):
+        Check(id="k", words="Which?", **settings)
 
 
 def test_a_protocol_of_a_user(tmp_path):

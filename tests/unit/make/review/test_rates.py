@@ -47,14 +47,14 @@ def mmvu() -> Reviews:
         if i < N_REVISED and i % 2:
             act("bob", "return", one, message=LONG, checks={"answer": "no"})
             one = new_revision(
-                one.item_id, {"q": -i}, parent=one, origin="author_revise", by="ann", at=stamp()
+                one.item_id, {"q": -1 - i}, parent=one, origin="author_revise", by="ann", at=stamp()
             )
             revisions.append(one)
             act("ann", "resubmit", one)
             act("bob", "claim", one)
         elif i < N_REVISED:
             one = new_revision(
-                one.item_id, {"q": -i}, parent=one, origin="validator_edit", by="bob", at=stamp()
+                one.item_id, {"q": -1 - i}, parent=one, origin="validator_edit", by="bob", at=stamp()
             )
             revisions.append(one)
             act("bob", "edit", one)

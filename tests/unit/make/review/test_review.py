@@ -10,9 +10,10 @@ import pytest
 from subjects.gated import draft, questions
 from vidence.errors import DataError
 from vidence.make.gates.rules import ReviewRules
+from vidence.make.review.audit import read_csv
 from vidence.make.review.decision import decide_review, plan_review, plan_table, plan_words
 from vidence.make.review.sample import ReviewSample, draw_sample
-from vidence.make.review.sheet import Reviewed, as_csv, as_page, read_csv
+from vidence.make.review.sheet import Reviewed, as_csv, as_page
 
 
 def asked(**sizes: int):

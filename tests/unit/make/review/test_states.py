@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from subjects.reviewing import LONG, Team, answers
+from subjects.reviewing import LONG, Team, answers, at
 from vidence.make.review.protocol import Check, Protocol, Stage, load_protocol
-from vidence.make.review.recording import shown_to
-from vidence.make.review.states import allowed_kinds
+from vidence.make.review.recording import said_before, shown_to
+from vidence.make.review.revisions import Event, new_revision
+from vidence.make.review.states import advance, allowed_kinds
 
 
 def began(protocol="mmvu") -> Team:
@@ -32,7 +33,7 @@ def test_nobody_reviews_their_own_and_meta_is_a_third_person():
     said = team.act("claim", "ann")
     assert said == (
         "q1 is submitted; claim by ann: ann is its author; nobody reviews their own; "
-        "allowed now: claim, withdraw"
+        "allowed now: claim, withdraw, say"
     )
     team.look("bob")
     assert "bob was its reviewer" in team.act("claim", "bob", "meta")
@@ -235,3 +236,78 @@ def test_a_translation_is_no_revision():
     team.act("claim", "bob")
     with pytest.raises(Exception, match=r"'edit' is not allowed|expected no edit"):
         team.put("bob", "reviewer", question="Which one?")
+
+
+# --------------------------------------------------------------------------- messages, old claims, ends
+
+
+def test_whoever_has_to_do_with_an_item_says_something_about_it():
+    team = began("humanpcr-r")
+    assert team.act("say", "ann", role="author", message="see the second scene") == ""
+    assert "bob is not its reviewer" in team.act("say", "bob", message="which one?")
+    assert team.act("claim", "bob") == ""
+    before = team.reviews.states["q1"]
+    assert team.act("say", "bob", message="which one?") == ""
+    assert team.act("say", "olga", role="operator", message="the one with the cup") == ""
+    assert team.reviews.states["q1"] == before
+    assert "no message" in team.act("say", "bob", message=" ")
+    assert "dan is not its author" in team.act("say", "dan", role="author", message="mine")
+    assert [one.message for one in said_before(team.reviews, before, by="bob")] == [
+        *("see the second scene", "which one?", "the one with the cup")
+    ]
+    assert team.act("accept", "bob") == ""
+    assert team.act("say", "bob", message="well made") == ""
+    assert team.look("cid", role="meta") == ""
+    assert "'say' is not allowed" in team.act("say", "bob", message="too late")
+
+
+def test_a_claim_expires_by_an_operator_once_it_is_old():
+    protocol = msgspec.structs.replace(load_protocol("mmvu"), claim_days=0.5)
+    team = began(protocol)
+    assert team.act("claim", "bob") == ""
+    assert team.reviews.states["q1"].since == {"bob": "2026-11-22T00:02:00.000000Z"}
+    assert "bob has had it for 0.0 days; a claim expires after 0.5" in team.act(
+        "expire", "olga", role="operator", whose="bob"
+    )
+    team.minute += 12 * 60
+    assert "no claim of cid; claims: bob" in team.act("expire", "olga", role="operator", whose="cid")
+    assert "expected 'operator'" in team.act("expire", "bob", whose="bob")
+    assert team.act("expire", "olga", role="operator", whose="bob") == ""
+    assert (team.state, team.reviews.states["q1"].since) == ("submitted", {})
+    assert "no claim of this person" in team.act("accept", "bob") or "not allowed" in team.act(
+        "accept", "bob"
+    )
+    assert team.look("bob") == ""
+
+
+def test_what_nobody_mends_is_rejected_by_an_operator():
+    team = began()
+    assert team.back("bob") == ""
+    assert "no message; an item that is returned is rejected with a reason" in team.act(
+        "reject", "olga", role="operator"
+    )
+    assert "no claim of this person" in team.act("reject", "bob", message=LONG)
+    assert team.act("reject", "olga", role="operator", message="no answer for a month") == ""
+    assert team.state == "rejected"
+    assert team.act("reopen", "olga", role="operator", message="she was ill") == ""
+    assert team.act("reopen", "pia", role="operator", message="she was ill") == ""
+    assert (team.state, team.reviews.states["q1"].returns_left) == ("returned", 0)
+
+
+def test_a_new_wording_changes_something():
+    team = began()
+    assert team.back("bob") == ""
+    state, known = team.reviews.states["q1"], dict(team.reviews.revisions)
+    same = new_revision(
+        "q1",
+        known[state.revision].content,
+        parent=known[state.revision],
+        origin="author_revise",
+        by="ann",
+        at=at(9),
+    )
+    known[same.sha256] = same
+    event = Event(
+        event_id="", item_id="q1", revision=same.sha256, kind="resubmit", role="author", by="ann", at=at(9)
+    )
+    assert "nothing in it is changed" in advance(state, event, revisions=known, protocol=team.protocol)

@@ -1,0 +1,125 @@
+"""Rates split by author, reviewer, week, or a tag of the items; small groups are hidden from peers."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from vidence.errors import UsageError
+from vidence.make.review.files import Reviews
+from vidence.make.review.rates import counted
+from vidence.make.review.states import ENDS, ItemState
+from vidence.records import Record
+from vidence.statistics.intervals import proportion
+from vidence.tables.table import Column, Row, Table
+
+LEAST_SHOWN: Final = 5
+_TAG: Final = "tag:"
+_KEYS: Final = ("author", "reviewer", "week", f"{_TAG}NAME")
+
+
+class Group(Record):
+    """The rates of some items, each as `k` of `n` by its name, and how many items there are."""
+
+    name: str
+    n_items: int
+    rates: dict[str, tuple[int, int]]
+
+
+def groups_of(reviews: Reviews, key: str) -> tuple[Group, ...]:
+    """The rates of the items of each author, reviewer, week or value of a tag.
+
+    An item is in the group of each person who decided about it in the first stage, and in that of the week
+    (ISO, of UTC) in which it came to its end; items on their way are in none of a week.
+
+    Args:
+        reviews: the review.
+        key: ``author``, ``reviewer``, ``week``, or ``tag:NAME``.
+
+    Raises:
+        UsageError: there is no such key.
+    """
+    groups: dict[str, list[ItemState]] = defaultdict(list)
+    for state in reviews.states.values():
+        if state.state != "drafting":
+            for name in _names(reviews, state, key):
+                groups[name].append(state)
+    return tuple(
+        Group(
+            name=name,
+            n_items=len(mine),
+            rates={rate: (k, n) for rate, _, k, n in counted(mine, reviews.protocol)},
+        )
+        for name, mine in sorted(groups.items())
+    )
+
+
+def _names(reviews: Reviews, state: ItemState, key: str) -> Sequence[str]:
+    if key == "author":
+        return (state.author,)
+    if key == "reviewer":
+        mine = reviews.events_of.get(state.item_id, ())
+        decided = [one.by for one in mine if one.role == "reviewer" and one.kind in _DECIDING]
+        return tuple(dict.fromkeys(decided))
+    if key == "week":
+        return _weeks(reviews, state)
+    if not key.startswith(_TAG) or key == _TAG:
+        raise UsageError(f"there is no group {key!r}; expected one of {', '.join(_KEYS)}")
+    tags = reviews.content(state.item_id).get("tags")
+    return (str(tags.get(key.removeprefix(_TAG), "")) if isinstance(tags, Mapping) else "",)
+
+
+_DECIDING: Final = ("accept", "return", "reject")
+
+
+def _weeks(reviews: Reviews, state: ItemState) -> Sequence[str]:
+    """The week in which an item came to its end: that of its last event but for messages."""
+    if state.state not in ENDS:
+        return ()
+    refused = {event.event_id for event, _ in reviews.folded.refused}
+    mine = [
+        one.at
+        for one in reviews.events_of.get(state.item_id, ())
+        if one.kind in (*_DECIDING, "withdraw") and one.event_id not in refused
+    ]
+    year, week, _ = datetime.fromisoformat(mine[-1]).isocalendar()
+    return (f"{year}-W{week:02d}",)
+
+
+def group_table(groups: Sequence[Group], key: str, *, level: float, shows_all: bool) -> Table:
+    """Groups as a table; a share of fewer than five items is shown to operators only.
+
+    Args:
+        groups: the groups.
+        key: what they are split by.
+        level: of the intervals.
+        shows_all: whether an operator looks.
+    """
+    names = [name for name in groups[0].rates if name != "ended"] if groups else []
+    n_hidden = 0
+    rows = []
+    for one in groups:
+        shares = []
+        for name in names:
+            k, n = one.rates[name]
+            is_hidden = 0 < n < LEAST_SHOWN and not shows_all
+            n_hidden += is_hidden
+            shares.append(proportion(k, n, level=level) if n and not is_hidden else None)
+        rows.append(
+            Row(
+                key=one.name, label=one.name or "\u2013", values=(one.n_items, one.rates["ended"][0], *shares)
+            )
+        )
+    hidden = f" {n_hidden:,} shares of fewer than {LEAST_SHOWN} items are not shown." if n_hidden else ""
+    return Table(
+        name=f"rates-by-{key.removeprefix(_TAG)}",
+        title=f"Rates by {key.removeprefix(_TAG)}",
+        label=key.removeprefix(_TAG),
+        columns=(
+            Column(key="items", title="items", kind="count"),
+            Column(key="ended", title="at an end", kind="count"),
+            *(Column(key=name, title=name, kind="share") for name in names),
+        ),
+        rows=tuple(rows),
+        note=f"Shares are of the items that have come to an end.{hidden}",
+    )
