@@ -15,6 +15,11 @@ KEYS: Final = "keys"
 BACKUPS: Final = "backups"
 _OTHERS: Final = 0o077
 _COPY: Final = "copy"
+_PRAGMAS: Final[Mapping[str, str]] = {
+    "journal_mode": "PRAGMA journal_mode",
+    "synchronous": "PRAGMA synchronous",
+    "foreign_keys": "PRAGMA foreign_keys",
+}
 
 
 def secret_of(data: Path) -> bytes:
@@ -82,8 +87,8 @@ def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's 
         return
     with connection.cursor() as cursor:
         said = {}
-        for name in ("journal_mode", "synchronous", "foreign_keys"):
-            cursor.execute(f"PRAGMA {name}")
+        for name, question in _PRAGMAS.items():
+            cursor.execute(question)
             said[name] = str(cursor.fetchone()[0])
     wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
     if said != wanted or connection.transaction_mode != "IMMEDIATE":
@@ -128,7 +133,7 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
     with _opened(path) as copy:
         if faults := [*_sound(copy)]:
             raise StoreError(f"the copy {path} is not sound: {faults[0]}")
-        return Copied(path=path, n_rows=count_rows(copy))
+        return Copied(path=path, n_rows=count_rows(_COPY))
 
 
 @contextmanager
@@ -146,17 +151,12 @@ def _opened(path: Path) -> Iterator[Any]:
         del connections.databases[_COPY]
 
 
-def count_rows(connection: Any) -> dict[str, int]:  # noqa: ANN401 - Django's connection
-    """How many rows each table of the studio has."""
+def count_rows(alias: str) -> dict[str, int]:
+    """How many rows each table of the studio has, in one of Django's databases."""
     from django.apps import apps
 
-    found = {}
-    with connection.cursor() as cursor:
-        for model in apps.get_app_config("studio").get_models(include_auto_created=True):
-            table = model._meta.db_table  # noqa: SLF001 - documented by Django
-            cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608 - own names
-            found[table] = int(cursor.fetchone()[0])
-    return found
+    models = apps.get_app_config("studio").get_models(include_auto_created=True)
+    return {one.__name__: one.objects.using(alias).count() for one in models}
 
 
 def verify() -> Iterator[str]:
