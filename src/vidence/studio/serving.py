@@ -69,11 +69,11 @@ def try_tls(tls: Tls) -> None:
         UsageError: they cannot.
     """
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}; expected a certificate and its key "
-            "in PEM, without a password"
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}; expected a certificate "
+            "and its key in PEM, without a password"
         ) from error
 
 
