@@ -137,3 +137,45 @@ def test_postgres_holds_the_same(vidence, postgres):
         [sys.executable, "-c", script, postgres], capture_output=True, text=True, check=True
     )
     assert "never changed or deleted" in done.stdout
+
+
+RACE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from vidence.studio.app import configure
+from vidence.studio.settings import StudioSettings
+from vidence.studio.upkeep import migrate, verify
+
+configure(StudioSettings(mode="team", data=Path(sys.argv[1])))
+migrate()
+from django.db import connection
+from vidence.studio.projects import add_items, add_project
+from vidence.studio.records.items import ItemRow
+from vidence.studio.workflow import Act, Done, act
+
+project = add_project("films", "mmvu")
+names = [f"q{n}" for n in range(5)]
+add_items(project, names, kinds={})
+for item in ItemRow.objects.all():
+    act(item, Act(kind="submit", role="author", by="ann", content={"question": item.item_id}))
+
+def claim(by):
+    try:
+        said = Act(kind="claim", role="reviewer", by=by)
+        return [type(act(one, said)) is Done for one in ItemRow.objects.all()]
+    finally:
+        connection.close()
+
+with ThreadPoolExecutor(20) as pool:
+    won = list(pool.map(claim, [f"p{n}" for n in range(20)]))
+print([sum(one) for one in zip(*won)], list(verify()))
+"""
+
+
+def test_of_twenty_who_claim_an_item_at_once_one_gets_it(vidence):
+    """Each reads first and writes then, which SQLite in its default mode refuses as "locked"."""
+    done = subprocess.run(
+        [sys.executable, "-c", RACE, vidence.folder], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ("[1, 1, 1, 1, 1] []\n", "")

@@ -5,6 +5,7 @@ of one studio in their place for a while, and takes back what was written in it.
 """
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vidence.cli.studio import DATABASE_VARIABLE
 from vidence.studio.settings import Mode, Studio, StudioSettings, Ticket
 
 SECRET = b"s" * 32
@@ -44,7 +46,8 @@ def configured() -> object:
 
     folder = Path(tempfile.mkdtemp(prefix="vidence-studio-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    application = configure(StudioSettings(mode="team", data=folder), secret=SECRET)
+    database = os.environ.get(DATABASE_VARIABLE, "")  # an empty one of Postgres, to try the same on it
+    application = configure(StudioSettings(mode="team", data=folder, database=database), secret=SECRET)
     from django.db import connections
 
     atexit.register(connections.close_all)

@@ -155,7 +155,7 @@ def refuse_password(password: str) -> None:
 
 def key_of(name: str) -> str:
     """A name as it is compared: without regard to capitals and to blanks around it."""
-    return " ".join(name.casefold().split())
+    return " ".join(name.replace("\0", "\ufffd").casefold().split())  # no text of Postgres holds a NUL
 
 
 def person_of_user(user: UserRow, memberships: Sequence[MembershipRow]) -> Person:

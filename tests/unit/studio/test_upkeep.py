@@ -30,9 +30,18 @@ def test_a_database_of_a_later_version_is_refused(team):
         migrate()
 
 
+def of_sqlite():
+    """Skip where the tests were given a database of Postgres."""
+    from django.db import connection
+
+    if connection.vendor != "sqlite":
+        pytest.skip("of SQLite")
+
+
 def test_sqlite_in_another_mode_is_refused(team):
     from django.db import connection
 
+    of_sqlite()
     refuse_unsafe_database(connection)
     connection.transaction_mode = None
     try:
@@ -76,6 +85,7 @@ def test_a_state_that_transitions_do_not_lead_to_is_named(team):
 def test_a_copy_that_cannot_be_made_is_said(team, tmp_path):
     from vidence.studio.upkeep import backup
 
+    of_sqlite()
     there = tmp_path / "there.sqlite3"
     there.touch()
     with pytest.raises(UsageError, match="expected a new file"):

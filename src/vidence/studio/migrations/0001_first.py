@@ -414,7 +414,7 @@ class Migration(migrations.Migration):
                 ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('stage', models.CharField(max_length=40)),
                 ('version', models.PositiveIntegerField(default=0)),
-                ('body', models.JSONField(default=dict)),
+                ('body', models.TextField(default='{}')),
                 ('based_on', models.CharField(blank=True, max_length=64)),
                 ('saved_at', models.DateTimeField()),
                 ('is_closed', models.BooleanField(default=False)),
@@ -492,7 +492,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField()),
-                ('body', models.JSONField()),
+                ('body', models.TextField()),
                 ('request', models.CharField(max_length=64)),
                 ('at', models.DateTimeField()),
                 ('draft', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='log', to='studio.draftrow')),

@@ -38,7 +38,10 @@ class AssignmentRow(models.Model):
 
 
 class DraftRow(models.Model):
-    """What one person has written so far. `version` goes up with each save; a save names the one it saw."""
+    """What one person has written so far. `version` goes up with each save; a save names the one it saw.
+
+    `body` is JSON as it came: a column of JSON refuses some texts on Postgres, and changes the order of keys.
+    """
 
     public = public_id()
     user = models.ForeignKey(UserRow, models.PROTECT, related_name="drafts")
@@ -46,7 +49,7 @@ class DraftRow(models.Model):
     project = models.ForeignKey(ProjectRow, models.PROTECT)
     stage = word()
     version = models.PositiveIntegerField(default=0)
-    body = models.JSONField(default=dict)
+    body = models.TextField(default="{}")
     based_on = digest(is_optional=True)
     saved_at = models.DateTimeField()
     is_closed = models.BooleanField(default=False)
@@ -66,7 +69,7 @@ class DraftLogRow(models.Model):
 
     draft = models.ForeignKey(DraftRow, models.PROTECT, related_name="log")
     version = models.PositiveIntegerField()
-    body = models.JSONField()
+    body = models.TextField()
     request = models.CharField(max_length=64)
     at = models.DateTimeField()
 

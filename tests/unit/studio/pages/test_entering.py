@@ -199,3 +199,8 @@ def test_whoever_is_not_signed_in_is_sent_to_the_door_and_back(team):
 
 def test_a_part_of_a_page_is_told_that_the_session_has_ended(team):
     assert team.client().get("/health", headers={"hx-request": "true"}).status_code == 401
+
+
+def test_a_name_with_signs_that_no_database_holds_is_a_wrong_name(team):
+    for name in ("\0", "A\0da", "\ud800".encode("utf-8", "surrogatepass"), "x" * 5000):
+        assert tried(team.client(), name, PASSWORD).status_code == 403

@@ -54,7 +54,7 @@ def rows_of_every_kind(team):
     act(item, Act(kind="submit", role="author", by="p001", content={"question": "Which?"}))
     now = team.clock()
     draft = DraftRow.objects.create(user=user, item=item, project=project, stage="annotate", saved_at=now)
-    DraftLogRow.objects.create(draft=draft, version=1, body={}, request="r", at=now)
+    DraftLogRow.objects.create(draft=draft, version=1, body="{}", request="r", at=now)
     LedgerRow.objects.create(
         project=project, user=user, number=1, kind="per-item", amount_minor=200, currency="USD",
         rule="annotation", quantity=1, source="q1", at=now, chain_sha256=link("", {}),
@@ -70,9 +70,13 @@ def test_what_went_around_the_database_is_found(team):
     rows_of_every_kind(team)
     assert list(verify()) == []
     with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER studio_transitionrow_no_update")
+        for table in ("studio_transitionrow", "studio_auditeventrow"):
+            if connection.vendor == "postgresql":
+                cursor.execute(f"DROP TRIGGER {table}_stays ON {table}")
+            else:
+                cursor.execute(f"DROP TRIGGER {table}_no_update")
+                cursor.execute(f"DROP TRIGGER {table}_no_delete")
         cursor.execute("UPDATE studio_transitionrow SET event = replace(event, 'p001', 'p002')")
-        cursor.execute("DROP TRIGGER studio_auditeventrow_no_delete")
         cursor.execute("DELETE FROM studio_auditeventrow WHERE number = 1")
     found = list(verify())
     assert found[0] == "events of safety: row 1 is not there"

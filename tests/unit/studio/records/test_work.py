@@ -34,9 +34,9 @@ def test_one_claim_and_one_draft_are_open(told):
     draft = {"user": user, "item": item, "project": item.project, "stage": "annotate", "saved_at": now}
     first = DraftRow.objects.create(**draft)
     refused(lambda: DraftRow.objects.create(**draft))
-    DraftLogRow.objects.create(draft=first, version=1, body={"a": "\u202e"}, request="r1", at=now)
-    refused(lambda: DraftLogRow.objects.create(draft=first, version=1, body={}, request="r2", at=now))
-    refused(lambda: DraftLogRow.objects.create(draft=first, version=2, body={}, request="r1", at=now))
+    DraftLogRow.objects.create(draft=first, version=1, body='{"a": "\\u0000"}', request="r1", at=now)
+    refused(lambda: DraftLogRow.objects.create(draft=first, version=1, body="{}", request="r2", at=now))
+    refused(lambda: DraftLogRow.objects.create(draft=first, version=2, body="{}", request="r1", at=now))
 
 
 def test_one_span_is_open_and_none_goes_back(told):
