@@ -173,7 +173,7 @@ class MediaDesk:
         return await self._decode(lambda: self._table(known))
 
     async def still(self, known: Known, index: int, *, encoding: Encoding) -> EncodedFrame:
-        """One frame, byte for byte as models are sent it under this encoding; from the cache where it is kept.
+        """One frame, byte for byte as models are sent it under this encoding; from the cache if it is there.
 
         Raises:
             MediaError: it cannot be read, is damaged, or does not exist.
