@@ -7,13 +7,15 @@ import os
 import stat
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
+import anyio
 import anyio.to_thread
 
 from vidence.errors import MediaError, UsageError
@@ -31,10 +33,15 @@ from vidence.studio.rules.ranges import Part, Whole
 from vidence.studio.settings import current
 
 ResultT = TypeVar("ResultT")
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
+_PROMISED: Final = "vidence.promised"
 _CHUNK_BYTES: Final = 1 << 16
 _TOKEN_BYTES: Final = 16
 _MOST_TABLES: Final = 64
 _N_DECODERS: Final = 2
+_N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
 MOST_ON_A_STRIP: Final = 48
 """How many pictures a strip may have."""
@@ -101,6 +108,7 @@ class MediaDesk:
         self._tables: OrderedDict[tuple[Path, str], FrameTable] = OrderedDict()
         self._lock = threading.Lock()
         self._decoders = anyio.CapacityLimiter(_N_DECODERS)
+        self._readers = anyio.CapacityLimiter(_N_READERS)
         self.renditions = Renditions(cache_root, max_bytes=copies_max_bytes)
 
     # ------------------------------------------------------------------ tokens
@@ -161,6 +169,14 @@ class MediaDesk:
                 self._types[path, etag] = media_type
         changed = formatdate(found.st_mtime, usegmt=True)
         return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
+
+    def promise(self, scope: MutableMapping[str, Any], state: FileState, wanted: Whole | Part) -> None:
+        """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
+
+        Django keeps a thread for each request that it answers, also while nobody reads on: 200 viewers who
+        pause would hold 200 of them. So it gives the head, and is done.
+        """
+        scope[_PROMISED] = pieces(state, wanted, readers=self._readers)
 
     # ------------------------------------------------------------------ frames
 
@@ -320,8 +336,47 @@ def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = ()) -> 
     return desk().token_of(path, kind=kind, roots=(*current().settings.media_roots, *roots))
 
 
-async def pieces(state: FileState, wanted: Whole | Part) -> AsyncIterator[bytes]:
+def with_pieces(application: Application) -> Application:
+    """The application, behind whose heads the bytes are sent that a view has promised."""
+
+    async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        async def heads(message: MutableMapping[str, Any]) -> None:
+            if message["type"] != "http.response.body" or _PROMISED not in scope:
+                await send(message)
+
+        await application(scope, receive, heads)
+        if _PROMISED in scope:
+            await _send_pieces(scope.pop(_PROMISED), receive, send)
+
+    return wrapped
+
+
+async def _send_pieces(bytes_of_file: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
+    """Send bytes until there are no more, or nobody is there any more."""
+    async with anyio.create_task_group() as group:
+
+        async def stop_when_gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(stop_when_gone)
+        async with aclosing(bytes_of_file) as each:
+            async for piece in each:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        group.cancel_scope.cancel()
+
+
+async def pieces(
+    state: FileState, wanted: Whole | Part, *, readers: anyio.CapacityLimiter | None = None
+) -> AsyncGenerator[bytes, None]:
     """The bytes of a file that are wanted, a little at a time; the file is open no longer than this runs.
+
+    Args:
+        state: the file.
+        wanted: which bytes.
+        readers: bounds how many threads read at a time.
 
     Raises:
         MediaError: the file cannot be opened any more.
@@ -331,7 +386,7 @@ async def pieces(state: FileState, wanted: Whole | Part) -> AsyncIterator[bytes]
     try:
         file.seek(first)
         while left:
-            piece = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK_BYTES))
+            piece = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK_BYTES), limiter=readers)
             if (
                 not piece
             ):  # it was cut short meanwhile: the server ends the connection before the length it said
