@@ -75,9 +75,13 @@ def listen(bind: Bind) -> socket.socket:
     try:
         family = socket.getaddrinfo(bind.host, bind.port, type=socket.SOCK_STREAM)[0][0]
         found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((bind.host, bind.port))
-        found.listen(128)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((bind.host, bind.port))
+            found.listen(128)
+        except OSError:
+            found.close()
+            raise
     except OSError as error:
         raise UsageError(
             f"nothing can listen at {bind.host}:{bind.port}: {error}; say another --port"

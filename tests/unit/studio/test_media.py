@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,32 @@ def test_what_is_no_medium_is_not_shown(there, root):
                 there.file_state(opened(there, root / name, root, kind))
     with pytest.raises(MediaError, match="folder"):
         there.file_state(opened(there, root, root, "frames"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://{0}/a.ts\n#EXT-X-ENDLIST\n",
+        "ffconcat version 1.0\nfile 'http://{0}/a.mp4'\n",
+        "<?xml version='1.0'?><MPD xmlns='urn:mpeg:dash:schema:mpd:2011'><BaseURL>http://{0}/</BaseURL></MPD>",
+        "v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 {0}\nt=0 0\nm=video 5004 RTP/AVP 96\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.mpd", "list.sdp"])
+def test_a_list_that_names_an_address_reaches_nobody(there, root, text, name):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.05)
+        host, port = listening.getsockname()
+        (root / name).write_text(text.format(f"{host}:{port}"))
+        known = opened(there, root / name, root)
+        with pytest.raises(MediaError):
+            there.file_state(known)
+        with pytest.raises(MediaError):
+            asyncio.run(there.table(known))
+        with pytest.raises(MediaError):
+            asyncio.run(there.copy_of(known, is_needed=True))
+        with pytest.raises(TimeoutError):
+            listening.accept()
 
 
 @pytest.mark.parametrize(("name", "media_type"), [("a.jpg", "image/jpeg"), ("a.png", "image/png")])

@@ -4,12 +4,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 
 
 def start(request: HttpRequest) -> HttpResponse:
     """What there is to see here."""
-    return render(request, "start.html", {"paths": current().settings.paths})
+    person = request.person
+    projects = []
+    if current().settings.mode != "view":
+        projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    return render(request, "start.html", {"paths": current().settings.paths, "projects": projects})
 
 
 urls = [route("", start, name="start", roles=EVERY_ROLE)]
