@@ -28,7 +28,7 @@ from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video
 from vidence.studio.renditions import CopyState, Original, Renditions
-from vidence.studio.rules.frames import FrameTable
+from vidence.studio.rules.frames import FrameTable, PackedTable
 from vidence.studio.rules.ranges import Part, Whole
 from vidence.studio.settings import current
 
@@ -39,7 +39,7 @@ Application = Callable[..., Awaitable[None]]
 _PROMISED: Final = "vidence.promised"
 _CHUNK_BYTES: Final = 1 << 16
 _TOKEN_BYTES: Final = 16
-_MOST_TABLES: Final = 64
+_MOST_TABLES: Final = 16
 _N_DECODERS: Final = 2
 _N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
@@ -105,7 +105,7 @@ class MediaDesk:
         self._frames_max_bytes = frames_max_bytes
         self._known: dict[str, Known] = {}
         self._types: dict[tuple[Path, str], str] = {}
-        self._tables: OrderedDict[tuple[Path, str], FrameTable] = OrderedDict()
+        self._tables: OrderedDict[tuple[Path, str], PackedTable] = OrderedDict()
         self._lock = threading.Lock()
         self._decoders = anyio.CapacityLimiter(_N_DECODERS)
         self._readers = anyio.CapacityLimiter(_N_READERS)
@@ -180,7 +180,7 @@ class MediaDesk:
 
     # ------------------------------------------------------------------ frames
 
-    async def table(self, known: Known) -> FrameTable:
+    async def table(self, known: Known) -> PackedTable:
         """When each frame of a medium is presented.
 
         Raises:
@@ -228,7 +228,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._state(self._copy(self._original(known)), "video"))
 
-    async def copy_table(self, known: Known) -> FrameTable:
+    async def copy_table(self, known: Known) -> PackedTable:
         """When each frame of the copy of a video is presented; frame i is frame i of the original.
 
         Raises:
@@ -251,12 +251,12 @@ class MediaDesk:
         """Run what takes a while beside the event loop; a few at a time, however many ask."""
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
-    def _table(self, known: Known) -> FrameTable:
+    def _table(self, known: Known) -> PackedTable:
         path = _checked(known.path, known.within)
         video, digest = known_video(path, kind=known.kind, cache_root=self._cache_root)
         return self._table_of(video, digest)
 
-    def _copy_table(self, original: Original) -> FrameTable:
+    def _copy_table(self, original: Original) -> PackedTable:
         copy = self._copy(original)
         video, digest = known_video(copy, kind="video", cache_root=self._cache_root)
         if video.n_frames != original.video.n_frames:
@@ -266,7 +266,7 @@ class MediaDesk:
             )
         return self._table_of(video, digest)
 
-    def _table_of(self, video: Video, digest: str) -> FrameTable:
+    def _table_of(self, video: Video, digest: str) -> PackedTable:
         key = Path(video.probe.path), digest
         with self._lock:
             found = self._tables.get(key)
@@ -274,7 +274,9 @@ class MediaDesk:
                 self._tables.move_to_end(key)
                 return found
         clock = read_clock(video)
-        made = FrameTable(pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s)
+        made = FrameTable(
+            pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s
+        ).pack()
         with self._lock:
             self._tables[key] = made
             while len(self._tables) > _MOST_TABLES:

@@ -13,6 +13,7 @@ from vidence.errors import MediaError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import Job, deliver
 from vidence.studio.media import MediaDesk, pieces
+from vidence.studio.rules.frames import FrameTable
 from vidence.studio.rules.ranges import Part, Whole
 from videos.stamped import read_number, write
 
@@ -239,7 +240,8 @@ def test_a_strip_has_its_pictures_in_a_row(there, root):
 
 
 def test_the_table_has_the_times_of_the_file(there, root):
-    table = asyncio.run(there.table(opened(there, root / "film.mp4", root)))
+    packed = asyncio.run(there.table(opened(there, root / "film.mp4", root)))
+    table = FrameTable.unpack(packed)
     assert [round(table.time_s(i), 6) for i in range(N)] == [round(i / 30, 6) for i in range(N)]
 
 
@@ -268,7 +270,8 @@ def test_a_copy_has_the_table_of_its_original(there, tmp_path):
             await asyncio.sleep(0.01)
         return await there.copy_table(known), await there.table(known), await there.copy_file(known)
 
-    copy, original, state = asyncio.run(follow())
+    copied, packed, state = asyncio.run(follow())
+    copy, original = FrameTable.unpack(copied), FrameTable.unpack(packed)
     assert copy.n_frames == original.n_frames == N
     assert [copy.time_s(i) for i in range(N)] == pytest.approx([original.time_s(i) for i in range(N)])
     assert read_number(_first(state.path)) == 0

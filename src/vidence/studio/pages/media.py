@@ -15,7 +15,7 @@ from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.media import FileState, Known, MediaDesk, desk
-from vidence.studio.rules.frames import FrameTable, PackedTable
+from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import Beyond, Part, holds, is_known, wanted_bytes
 
 View = Callable[..., Awaitable[HttpResponse]]
@@ -76,7 +76,7 @@ async def file(request: ASGIRequest, there: MediaDesk, known: Known) -> HttpResp
 async def frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """When each frame is presented, packed."""
     plays = known.kind == "video" and (await there.copy_of(known)).state == "not-needed"
-    return _packed(request, Frames(kind=known.kind, plays=plays, table=(await there.table(known)).pack()))
+    return _packed(request, Frames(kind=known.kind, plays=plays, table=await there.table(known)))
 
 
 @_on_desk
@@ -106,8 +106,8 @@ async def copy_file(request: ASGIRequest, there: MediaDesk, known: Known) -> Htt
 @_on_desk
 async def copy_frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """When each frame of the copy is presented: the numbers are those of the original."""
-    table: FrameTable = await there.copy_table(known)
-    return _packed(request, Frames(kind="video", plays=True, table=table.pack()))
+    table = await there.copy_table(known)
+    return _packed(request, Frames(kind="video", plays=True, table=table))
 
 
 def ranged(request: ASGIRequest, state: FileState) -> HttpResponse:

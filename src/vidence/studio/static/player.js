@@ -358,6 +358,7 @@ export class Player {
       this.video.playbackRate = wishes.get("speed", 1);
       this.video.volume = Math.min(Math.max(wishes.get("volume", 1), 0), 1);
       this.video.addEventListener("click", () => this.toggle());
+      this.video.addEventListener("ended", () => this.isLooping && this.replay());
       stage.append(this.video);
       this.shown = new Film(this.video, this.table, told);
     } else {
@@ -684,7 +685,8 @@ function pressed(event) {
 
 /** Take over the players below an element that are not taken over yet. */
 export function upgrade(root) {
-  for (const section of root.querySelectorAll("section[data-player]:not([data-state])")) {
+  const asked = "section[data-player]:not([data-state])";
+  for (const section of [...(root.matches?.(asked) ? [root] : []), ...root.querySelectorAll(asked)]) {
     section.dataset.state = "opening";
     const player = new Player(section);
     active ??= player;
