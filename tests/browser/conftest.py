@@ -70,9 +70,9 @@ def view_server(serve: Callable[..., Served]) -> Callable[..., Served]:
     return lambda *more: serve("view", *more)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
-    """One Chromium for all tests of a process."""
+    """One Chromium for all tests of this folder; behind them no loop of events may run, others begin their own."""
     executable = chromium()
     if executable is None:
         pytest.skip(f"no Chromium; install it with: {INSTALL}, or say where it is in CHROMIUM")
