@@ -3,6 +3,7 @@
 import ipaddress
 import secrets
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -59,6 +60,21 @@ def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
             f"{bind.host} is reached from other machines, and passwords would cross the network in clear; "
             "say --tls CERT KEY, or --behind-proxy where a proxy speaks TLS"
         )
+
+
+def try_tls(tls: Tls) -> None:
+    """See that a certificate and its key can be used.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}; expected a certificate and its key "
+            "in PEM, without a password"
+        ) from error
 
 
 def new_ticket() -> str:

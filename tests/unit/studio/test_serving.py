@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.errors import UsageError
-from vidence.studio.serving import Bind, Tls, address, listen, new_ticket, refuse_unsafe
+from vidence.studio.serving import Bind, Tls, address, listen, new_ticket, refuse_unsafe, try_tls
 
 OPEN = ["0.0.0.0", "::", "192.168.1.4", "studio.lab.example", "10.0.0.1"]  # noqa: S104 - refused
 
@@ -43,3 +43,10 @@ def test_an_address_of_version_6_stands_in_brackets(tmp_path):
 def test_tickets_are_long_and_new():
     assert len({new_ticket() for _ in range(100)}) == 100
     assert min(len(new_ticket()) for _ in range(100)) >= 32
+
+
+def test_a_certificate_that_cannot_be_used_is_named(tmp_path):
+    (tmp_path / "c.pem").write_text("no certificate")
+    for name in ("c.pem", "absent.pem"):
+        with pytest.raises(UsageError, match=rf"{name} and .* cannot be used for TLS"):
+            try_tls(Tls(certificate=tmp_path / name, key=tmp_path / "c.pem"))
