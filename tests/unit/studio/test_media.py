@@ -12,7 +12,7 @@ from PIL import Image
 from vidence.errors import MediaError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import Job, deliver
-from vidence.studio.media import MediaDesk, pieces
+from vidence.studio.media import MediaDesk, pieces, with_pieces
 from vidence.studio.rules.frames import FrameTable
 from vidence.studio.rules.ranges import Part, Whole
 from videos.stamped import read_number, write
@@ -282,3 +282,63 @@ def _first(path: Path):
     from vidence.media.video import open_video
 
     return open_video(path)[0].data
+
+
+def answered(there: MediaDesk, state, wanted, *, reader_leaves: bool = False) -> list[dict]:
+    """What a server is handed for an answer whose bytes were promised."""
+    told: list[dict] = []
+
+    async def head_only(scope, _receive, send) -> None:
+        there.promise(scope, state, wanted)
+        await send({"type": "http.response.start", "status": 206, "headers": []})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def serve() -> None:
+        left = asyncio.Event()
+
+        async def receive() -> dict:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict) -> None:
+            told.append(message)
+            if reader_leaves and message.get("body"):
+                left.set()
+                await asyncio.sleep(3600)  # nobody reads on
+
+        await with_pieces(head_only)({"type": "http"}, receive, send)
+
+    asyncio.run(serve())
+    return told
+
+
+def test_promised_bytes_follow_the_head(there, root):
+    content = (root / "film.mp4").read_bytes()
+    state = there.file_state(opened(there, root / "film.mp4", root))
+    start, *bodies = answered(there, state, Part(first=3, last=9, size=len(content)))
+    assert start["status"] == 206
+    assert b"".join(one["body"] for one in bodies) == content[3:10]
+    assert [one["more_body"] for one in bodies] == [True, False]
+
+
+def test_who_leaves_is_sent_nothing_more(there, root):
+    (root / "film.mp4").write_bytes((root / "film.mp4").read_bytes() + b"x" * (1 << 20))
+    state = there.file_state(opened(there, root / "film.mp4", root))
+    told = answered(there, state, Whole(size=state.size), reader_leaves=True)
+    assert [one["type"] for one in told] == ["http.response.start", "http.response.body"]
+
+
+def test_an_answer_without_a_promise_is_left_alone():
+    told = []
+
+    async def plain(_scope, _receive, send) -> None:
+        await send({"type": "http.response.body", "body": b"page"})
+
+    async def send(message) -> None:
+        told.append(message)
+
+    async def receive() -> dict:
+        raise AssertionError("nobody is to be waited for")
+
+    asyncio.run(with_pieces(plain)({"type": "http"}, receive, send))
+    assert told == [{"type": "http.response.body", "body": b"page"}]

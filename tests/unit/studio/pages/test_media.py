@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from vidence.studio.media import desk, token_of
+from vidence.studio.media import FileState, desk, token_of
+from vidence.studio.pages.media import ranged
 from videos.stamped import write
 
 
@@ -44,3 +45,43 @@ def test_another_token_has_nothing(film):
     answer = client.get("/media/another/file")
     assert answer.status_code == 404
     assert json.loads(answer.content) == {"error": "there is no such medium here"}
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "length"),
+    [
+        ({}, 200, "9"),
+        ({"range": "bytes=2-3"}, 206, "2"),
+        ({"range": "bytes=2-3", "if-range": '"tag"'}, 206, "2"),
+        ({"range": "bytes=2-3", "if-range": '"old"'}, 200, "9"),
+        ({"range": "bytes=a-b"}, 200, "9"),
+        ({"range": "bytes=9-"}, 416, None),
+        ({"if-none-match": '"tag"'}, 304, None),
+    ],
+)
+def test_the_head_says_what_will_follow(solo, tmp_path, said, status, length):
+    from django.test import AsyncRequestFactory
+
+    state = FileState(path=tmp_path / "a", size=9, etag='"tag"', changed="", media_type="video/mp4")
+    request = AsyncRequestFactory().get("/", headers=said)
+    answer = ranged(request, state)
+    assert (answer.status_code, answer.get("Content-Length")) == (status, length)
+    assert ("vidence.promised" in request.scope) == (status in {200, 206})
+
+
+def test_pictures_are_made_as_they_are_asked_for(film):
+    address, client = film
+    still = client.get(f"{address}/still/2.jpg", {"size": "long:64", "quality": "70"})
+    assert (still.status_code, still["content-type"]) == (200, "image/jpeg")
+    again = client.get(
+        f"{address}/still/2.jpg",
+        {"size": "long:64", "quality": "70"},
+        headers={"if-none-match": still["etag"]},
+    )
+    assert again.status_code == 304
+    assert client.get(f"{address}/still/2.jpg", {"format": "png"})["content-type"] == "image/png"
+    assert client.get(f"{address}/strip.jpg", {"n": "2"}).status_code == 200
+    for wrong in ({"size": "huge"}, {"quality": "-1"}, {"format": "svg"}):
+        assert client.get(f"{address}/still/2.jpg", wrong).status_code == 400
+    assert client.get(f"{address}/copy/file").status_code == 404
+    assert client.get(f"{address}/copy/frames.json").status_code == 404
