@@ -11,7 +11,10 @@ ITEM = {
     "question": "Which cup is picked up after the door has been opened?",
     "choices": ["the red one", "the blue one", "the one with a handle"],
     "answer": "B",
-    "conditions": [{"name": "first", "text": "a door is opened"}, {"name": "second", "text": "a cup is picked up"}],
+    "conditions": [
+        {"name": "first", "text": "a door is opened"},
+        {"name": "second", "text": "a cup is picked up"},
+    ],
     "rationale": "The door opens, then the blue cup is lifted.",
     "evidence": [
         {"kind": "referred", "start_s": 0.2, "end_s": 0.9, "note": "the door opens"},

@@ -2,7 +2,7 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, rates, review, start, work
+from vidence.studio.pages import entering, media, projects, questions, rates, review, start, work
 
 urlpatterns = [
     *start.urls,
@@ -12,6 +12,7 @@ urlpatterns = [
     *work.urls,
     *review.urls,
     *rates.urls,
+    *questions.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

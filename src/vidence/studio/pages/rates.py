@@ -1,4 +1,4 @@
-"""What a review comes to: items by state, rates with their denominators, agreement, minutes; from transitions only."""
+"""What a review comes to: items by state, rates with denominators, agreement, minutes; out of transitions."""
 
 from collections.abc import Sequence
 

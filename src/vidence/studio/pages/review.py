@@ -34,6 +34,7 @@ from vidence.studio.looking import (
     witness,
 )
 from vidence.studio.media import token_of
+from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.looks import (
     DECIDING,
@@ -222,6 +223,7 @@ def _conditions(look: Look) -> list[str]:
 def media_of(row: ItemRow, look: Look) -> list[Shown]:
     """The media of an item below the media root of its project, with the evidence that may be seen."""
     root = row.project.media_root
+    roots = [Path(one) for one in (root, *_made(row)) if one]
     spans = spans_of(look.content)
     lane = {
         "name": "evidence",
@@ -235,12 +237,17 @@ def media_of(row: ItemRow, look: Look) -> list[Shown]:
     for number, (path, kind) in enumerate(_files(row, look), 1):
         name = f"{kind} {number}"
         try:
-            token = token_of(Path(root) / path, kind=kind, roots=[Path(root)] if root else [])
+            token = token_of(Path(root) / path, kind=kind, roots=roots)
         except MediaError:
             found.append(Shown(name=name, fault="is not in the media folder of the project"))
             continue
         found.append(Shown(name=name, kind=kind, token=token, lanes=msgspec.json.encode(lanes).decode()))
     return found
+
+
+def _made(row: ItemRow) -> list[str]:
+    """The folders of the made sets of a project: the films of their questions lie there."""
+    return list(MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True))
 
 
 def _files(row: ItemRow, look: Look) -> Iterator[tuple[str, str]]:
