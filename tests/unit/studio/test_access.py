@@ -16,6 +16,7 @@ SIGNED_IN = {**dict.fromkeys(ROLES, 200), "nobody": 302}
 IN_PROJECT = SIGNED_IN
 OPERATORS = {**dict.fromkeys(ROLES, 403), "operator": 200, "nobody": 302}
 CLOSED = {**dict.fromkeys(ROLES, 403), "nobody": 403}
+POSTED = {**dict.fromkeys(ROLES, 405), "nobody": 405}
 # What each address answers to GET, by role. An address that is not here fails the test: add it with its line.
 TABLE = {
     "start": SIGNED_IN,
@@ -25,6 +26,15 @@ TABLE = {
     "static": EVERYBODY,
     "project": IN_PROJECT,
     "item": IN_PROJECT,
+    "work": SIGNED_IN,
+    **dict.fromkeys(
+        ("next", "draw", "claim", "release", "expire"), {**dict.fromkeys(ROLES, 405), "nobody": 405}
+    ),
+    "review": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "meta": 200, "nobody": 302},
+    "review-edit": {**dict.fromkeys(ROLES, 403), "reviewer": 409, "meta": 409, "nobody": 302},
+    "rates": {**SIGNED_IN, "author": 403, "reviewer": 403},
+    "drawn-sets": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "operator": 200, "nobody": 302},
+    "drawn-questions": {**dict.fromkeys(ROLES, 403), "reviewer": 404, "operator": 404, "nobody": 302},
     "health": OPERATORS,
 }
 
@@ -58,7 +68,7 @@ def addresses(values):
     """Every address with its parts filled in; a part that no test knows fails."""
     from vidence.studio.assets import edition
 
-    known = {**values, "name": f"{edition()}/studio.css"}
+    known = {"made": UUID(int=0), **values, "name": f"{edition()}/studio.css"}
     found = {}
     for name, (where, _) in named().items():
         parts = re.findall(r"<(?:\w+:)?(\w+)>", where)

@@ -9,8 +9,10 @@ from django.shortcuts import get_object_or_404, render
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
+from vidence.studio.rules.looks import is_hidden
 from vidence.studio.settings import current
 from vidence.studio.upkeep import BACKUPS, count_rows
+from vidence.studio.workflow import protocol_of, standing, to_event
 
 _PAGE = 100
 
@@ -26,8 +28,16 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """What was done with one item, without what it says: that depends on whose turn it is."""
-    row = get_object_or_404(ItemRow.objects.select_related("project"), project__slug=project, public=item)
-    return render(request, "item.html", {"item": row, "transitions": row.transitions.order_by("number")})
+    row = get_object_or_404(
+        ItemRow.objects.select_related("project__protocol"), project__slug=project, public=item
+    )
+    protocol = protocol_of(row.project)
+    state = standing(row, protocol)
+    transitions = list(row.transitions.order_by("number"))
+    for one in transitions:
+        if is_hidden(to_event(one), state, protocol, by=request.person.name):
+            one.kind = "decided"
+    return render(request, "item.html", {"item": row, "transitions": transitions})
 
 
 def health(request: HttpRequest) -> HttpResponse:
