@@ -27,9 +27,11 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "work": SIGNED_IN,
-    **dict.fromkeys(
-        ("next", "draw", "claim", "release", "expire"), {**dict.fromkeys(ROLES, 405), "nobody": 405}
-    ),
+    "next": POSTED,
+    "draw": POSTED,
+    "claim": POSTED,
+    "release": POSTED,
+    "expire": POSTED,
     "review": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "meta": 200, "nobody": 302},
     "review-edit": {**dict.fromkeys(ROLES, 403), "reviewer": 409, "meta": 409, "nobody": 302},
     "rates": {**SIGNED_IN, "author": 403, "reviewer": 403},

@@ -152,7 +152,7 @@ def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tu
 
 
 def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str) -> bool:
-    """Whether what somebody decided is not told yet: others look at the same wording, and this person has not."""
+    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided."""
     return (
         event.kind in DECIDING
         and event.by != by
