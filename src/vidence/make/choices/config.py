@@ -191,3 +191,5 @@ def _check_names(read: ChoicesConfig, path: Path) -> None:
     for role in gates:
         if role not in read.models:
             raise UsageError(f"{path}: a gate asks the model {role!r}; [models] has {', '.join(read.models)}")
+    if read.gates is not None:
+        read.gates.blind.check_hold(read.tasks)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UsageError
+from vidence.make.composed.drafting import TASK
 from vidence.make.composing.offers import OptionRules
 from vidence.make.composing.quotas import Quota, Strength
 from vidence.make.gates.rules import GateRules
@@ -87,4 +88,6 @@ def read_compose(path: Path) -> ComposeConfig:
         if name and name not in read.models:
             known = ", ".join(read.models) or "none"
             raise UsageError(f"{path}: {where} is {name!r}; [models] has {known}. Name one of these")
+    if read.gates is not None:
+        read.gates.blind.check_hold((TASK,))
     return read

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.make.gates.item_gates import ItemGateRules
+from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
 from vidence.make.gates.presets import PRESETS, PresetName
 from vidence.make.gates.rules import CheckRules, NeedsAllRules, OneFrameRules, TextOnlyRules
 from vidence.make.licences.checks import DAYS
@@ -80,10 +80,13 @@ class ExpertGates(Record, omit_defaults=True):
     """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
 
     `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
+    `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open for
+    people, as everything is that this preset finds; otherwise they are dropped.
     """
 
     preset: PresetName = "mmvu"
     checks: CheckRules = CheckRules()
+    blind: BalanceRules = BalanceRules(hold=(WHOLE_SET,))
     text_only: tuple[str, ...] = ()
     one_frame: str = ""
     needs_all: str = ""
@@ -108,7 +111,12 @@ class ExpertGates(Record, omit_defaults=True):
         one = OneFrameRules(model=self.one_frame, forced=preset.forced) if self.one_frame else None
         needs = NeedsAllRules(model=self.needs_all, forced=preset.forced) if self.needs_all else None
         return ItemGateRules(
-            checks=self.checks, text_only=words, one_frame=one, needs_all=needs, to_people=preset.to_people
+            checks=self.checks,
+            text_only=words,
+            one_frame=one,
+            needs_all=needs,
+            balance=self.blind,
+            to_people=preset.to_people,
         )
 
 

@@ -36,6 +36,13 @@ from vidence.records import Item, Record
 
 LEAKS: Final = "leaks"
 WHOLE_SET: Final = "all"
+_WHY_OPEN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        LEAKS: "share something with another split and are left open; cut the set with vidence split, or drop "
+        "them with --drop dropped,open",
+        BLIND: "are of structures that texts give away and are left open for people to look at",
+    }
+)
 
 
 class BalanceRules(Record, omit_defaults=True):
@@ -52,7 +59,8 @@ class BalanceRules(Record, omit_defaults=True):
 class ItemGateRules(Record, omit_defaults=True):
     """Which gates questions are put through; those without rules are left out.
 
-    With `to_people` a question that a model solves is left open, not dropped. `split_tag` names the splits
+    With `to_people` a question that a model solves, or that texts give away and that is held back, is left
+    open, not dropped. `split_tag` names the splits
     of a set: what shares something with another split is left open, what does with another set is dropped.
     """
 
@@ -116,8 +124,7 @@ def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> G
     findings: tuple[StructureFinding, ...] = ()
     if rules.balance is not None:
         findings = read_balance(left, rules.balance, seed=desk.seed)
-        balance = rules.balance
-        left = line.dropping(BLIND, left, lambda some: _held(some, findings, balance))
+        left = line.held(left, _held(left, findings, rules.balance))
     return GatedItems(
         items=left,
         verdicts=tuple(line.verdicts),
@@ -200,13 +207,16 @@ class _Line:
             decision: Decision = "dropped" if one is not None else "open" if why else "kept"
             verdict = GateVerdict(draft_id=item.item_id, gate=gate, decision=decision, why=why)
             self.verdicts.append(ItemVerdict.of(verdict, item, reason="" if one is None else one.reason))
-        n_open = sum(name not in gone for name in is_open)
-        if n_open:
-            self.words.append(
-                f"{gate}: {n_open:,} questions share something with another split and are left open; cut the "
-                "set with vidence split, or drop them with --drop dropped,open"
-            )
+        if n_open := sum(name not in gone for name in is_open):
+            self.words.append(f"{gate}: {n_open:,} questions {_WHY_OPEN[gate]}")
         return self._close(gate, items, gone)
+
+    def held(self, items: tuple[Item, ...], found: Sequence[Dropped]) -> tuple[Item, ...]:
+        """The questions of structures that texts give away: dropped, or left open for people."""
+        if self._rules.to_people:
+            is_open = {one.what: one.detail for one in found}
+            return self.dropping(BLIND, items, lambda some: (), is_open=is_open)
+        return self.dropping(BLIND, items, lambda some: found)
 
     def text_only(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
         """Readers of the words alone."""

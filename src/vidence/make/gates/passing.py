@@ -1,7 +1,7 @@
 """The gates of a maker, one behind the other: each with its account and its verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +47,8 @@ class GateRoom:
     `frames` says where the media of these drafts are cut. `sources` are the sources of their videos by id;
     what is not there is its own source, or has one in the draft. `own_words` is the user's folder of
     templates for questions. With `is_released` blind readers are a gate even where no gate is configured.
+    `holds` are the tasks whose drafts that gate drops by itself, `tasks` the names of tasks in drafts by those
+    in the configuration, where they differ.
     """
 
     session: Session
@@ -56,6 +58,8 @@ class GateRoom:
     sources: Mapping[str, str]
     own_words: Path | None = None
     is_released: bool = False
+    holds: tuple[str, ...] = ()
+    tasks: Mapping[str, str] = field(default_factory=dict)
 
 
 def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoom) -> Gated:
@@ -109,9 +113,10 @@ def _held_back(
 ) -> tuple[tuple[Draft, ...], list[str]]:
     """The drafts of structures that texts do not give away, and what is said of all structures."""
     words: list[str] = []
+    held = rules.in_maker(room.holds, room.tasks)
 
     def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        found = hold_back(some, rules, sources=room.sources, seed=room.seed)
+        found = hold_back(some, held, sources=room.sources, seed=room.seed)
         words.extend(found.words)
         return found.drafts, found.dropped
 

@@ -1,12 +1,12 @@
 """What a configuration says of quality gates, of the review by people, and of the release."""
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
@@ -127,21 +127,36 @@ class BlindRules(Record, omit_defaults=True):
     """Structures whose answers can be read off texts are held back (`structures.read_structures`).
 
     All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
-    those that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn
+    those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of the test of all together, `draws` how many keys are drawn
     at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
     ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
     """
 
-    hold: tuple[str, ...] = ("sva", "tso")
+    hold: tuple[str, ...] | None = None
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     draws: Annotated[int, Meta(ge=199)] = 1999
     untold: Literal["release", "hold"] = "release"
 
-    def __post_init__(self) -> None:
-        known = (ALL_TASKS, *names("task"))
-        unknown = [task for task in self.hold if task not in known]
+    def check_hold(self, tasks: Iterable[str]) -> None:
+        """See that `hold` names tasks of the maker.
+
+        Raises:
+            UnknownNameError: it names another one.
+        """
+        known = (ALL_TASKS, *tasks)
+        unknown = [task for task in self.hold or () if task not in known]
         if unknown:
             raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
+
+    def in_maker(self, own: tuple[str, ...], tasks: Mapping[str, str]) -> "BlindRules":
+        """The rules with the tasks that are held back, as drafts name them.
+
+        Args:
+            own: what the maker holds back by itself.
+            tasks: the names of tasks in drafts, by those in the configuration; what is not there is the same.
+        """
+        named = own if self.hold is None else self.hold
+        return msgspec.structs.replace(self, hold=tuple(tasks.get(one, one).casefold() for one in named))
 
 
 class GateRules(Record, omit_defaults=True):

@@ -245,6 +245,8 @@ class HerbenchConfig(Record, omit_defaults=True):
         for task in self.tasks:
             if task not in names("task"):
                 raise UnknownNameError("task", task, names("task"))
+        if self.gates is not None:
+            self.gates.blind.check_hold(names("task"))
         for log in self.logs:
             if log.format not in names("event-log"):
                 raise UnknownNameError("event-log", log.format, names("event-log"))

@@ -138,6 +138,11 @@ def test_a_structure_whose_longest_choice_is_right_is_held_back_where_it_is_name
     rules = ItemGateRules(checks=None, balance=BalanceRules(draws=199, hold=("all",)))
     found = gate_items(items, rules, GateDesk(seed=1))
     assert (found.items, found.ledger.stages[-1].dropped) == ((), {"solved-by-texts": 60})
+    rules = msgspec.structs.replace(rules, to_people=True)
+    found = gate_items(items, rules, GateDesk(seed=1))
+    assert (len(found.items), {one.decision for one in found.verdicts}) == (60, {"open"})
+    assert "longest" in found.verdicts[0].why
+    assert any("blind: 60 questions are of structures that texts give away" in one for one in found.words)
 
 
 # --------------------------------------------------------------------------- with media
