@@ -40,12 +40,14 @@ class Panel:
     at_least: int | None
     forced: bool | None
     to_people: bool | None
+    judges: tuple[str, ...] = ()
+    judge: str | None = None
 
     @property
     def specs(self) -> tuple[str, ...]:
         """Every model that is asked."""
         others = (self.one_frame, self.needs_all)
-        return tuple(dict.fromkeys((*self.models, *(one for one in others if one))))
+        return tuple(dict.fromkeys((*self.models, *(one for one in others if one), *self.judges)))
 
 
 @click.command()
@@ -80,6 +82,14 @@ class Panel:
 @click.option("--forced/--not-forced", default=None, help="End a question with the demand to choose.")
 @click.option("--one-frame", metavar="SPEC", help="Who is shown single frames, the decisive ones first.")
 @click.option("--needs-all", metavar="SPEC", help="Who must fail where one piece of evidence is withheld.")
+@click.option(
+    "--judge-model",
+    "judges",
+    multiple=True,
+    metavar="SPEC",
+    help="Who judges free answers; several are a panel. None: equal words are right, others stay open.",
+)
+@click.option("--judge", help="How free answers are judged, see vidence list judges (default: rule-first).")
 @click.option(
     "--to-people/--drop-solved",
     default=None,
@@ -136,6 +146,8 @@ def gate(
     forced: bool | None,
     one_frame: str | None,
     needs_all: str | None,
+    judges: tuple[str, ...],
+    judge: str | None,
     to_people: bool | None,
     checks: bool,
     near: float,
@@ -168,6 +180,8 @@ def gate(
         at_least=at_least,
         forced=forced,
         to_people=to_people,
+        judges=judges,
+        judge=judge,
     )
     shown = screen(out, json_path)
     given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
@@ -239,7 +253,7 @@ def _rules(
     """The rules of the gates: those of the paper, with what was given in their place."""
     from vidence.make.gates.item_gates import ItemGateRules
     from vidence.make.gates.presets import PRESETS, Preset
-    from vidence.make.gates.rules import NeedsAllRules, OneFrameRules, TextOnlyRules
+    from vidence.make.gates.rules import JudgeRules, NeedsAllRules, OneFrameRules, TextOnlyRules
 
     preset = PRESETS[rule] if rule else Preset()
     runs = _runs(panel.runs, preset)
@@ -248,6 +262,12 @@ def _rules(
         raise UsageError(
             f"{alone[0]} says how readers of the words are asked, and nobody is; add --model SPEC"
         )
+    asked = (*panel.models, panel.one_frame, panel.needs_all)
+    if (panel.judges or panel.judge) and not any(asked):
+        raise UsageError("a judge marks what readers answer, and nobody is asked; add --model SPEC")
+    if panel.judge and not panel.judges:
+        raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
+    judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
     is_forced = preset.forced if panel.forced is None else panel.forced
     text_only = None
     if panel.models:
@@ -260,6 +280,7 @@ def _rules(
     return ItemGateRules(
         checks=checks,
         balance=balance,
+        judge=judge,
         text_only=text_only,
         one_frame=OneFrameRules(model=panel.one_frame, forced=is_forced) if panel.one_frame else None,
         needs_all=NeedsAllRules(model=panel.needs_all, forced=is_forced) if panel.needs_all else None,

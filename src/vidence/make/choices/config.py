@@ -146,6 +146,8 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
     """
     read = read_config(path, ChoicesConfig)
     _check_names(read, path)
+    if read.gates is not None:
+        read.gates.blind.check_hold(read.tasks)
     taxonomy = load_taxonomy(read.taxonomy, path.parent)
     further = {
         name: (rules.dimension, TaxonomyTask(name=name, title=rules.title, aspect=rules.aspect))
@@ -191,5 +193,3 @@ def _check_names(read: ChoicesConfig, path: Path) -> None:
     for role in gates:
         if role not in read.models:
             raise UsageError(f"{path}: a gate asks the model {role!r}; [models] has {', '.join(read.models)}")
-    if read.gates is not None:
-        read.gates.blind.check_hold(read.tasks)

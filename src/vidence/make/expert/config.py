@@ -10,7 +10,13 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
 from vidence.make.gates.presets import PRESETS, PresetName
-from vidence.make.gates.rules import CheckRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.rules import (
+    CheckRules,
+    JudgeRules,
+    NeedsAllRules,
+    OneFrameRules,
+    TextOnlyRules,
+)
 from vidence.make.licences.checks import DAYS
 from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.models import AskLimits, NamedModel
@@ -76,17 +82,25 @@ class OnlineRules(Record, omit_defaults=True):
     days: Annotated[float, Meta(ge=0)] = DAYS
 
 
+class HeldStructures(BalanceRules, omit_defaults=True):
+    """As `BalanceRules`; held back are all structures by default."""
+
+    hold: tuple[str, ...] = (WHOLE_SET,)
+
+
 class ExpertGates(Record, omit_defaults=True):
     """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
 
     `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
-    `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open for
-    people, as everything is that this preset finds; otherwise they are dropped.
+    `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open
+    for people, as everything is that this preset finds; otherwise they are dropped. `judge` says who judges
+    free answers.
     """
 
     preset: PresetName = "mmvu"
     checks: CheckRules = CheckRules()
-    blind: BalanceRules = BalanceRules(hold=(WHOLE_SET,))
+    blind: HeldStructures = HeldStructures()
+    judge: JudgeRules | None = None
     text_only: tuple[str, ...] = ()
     one_frame: str = ""
     needs_all: str = ""
@@ -94,7 +108,8 @@ class ExpertGates(Record, omit_defaults=True):
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that are asked."""
-        return (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
+        readers = (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
+        return (*readers, *(self.judge.models if self.judge is not None else ()))
 
     @property
     def rules(self) -> ItemGateRules:
@@ -116,6 +131,7 @@ class ExpertGates(Record, omit_defaults=True):
             one_frame=one,
             needs_all=needs,
             balance=self.blind,
+            judge=self.judge,
             to_people=preset.to_people,
         )
 

@@ -10,6 +10,7 @@ import msgspec
 from vidence.make.gates.asking import (
     ONE_FRAME,
     TEXT_ONLY,
+    Asking,
     GateVerdict,
     as_lines,
     ask_blind,
@@ -47,8 +48,8 @@ class GateRoom:
     `frames` says where the media of these drafts are cut. `sources` are the sources of their videos by id;
     what is not there is its own source, or has one in the draft. `own_words` is the user's folder of
     templates for questions. With `is_released` blind readers are a gate even where no gate is configured.
-    `holds` are the tasks whose drafts that gate drops by itself, `tasks` the names of tasks in drafts by those
-    in the configuration, where they differ.
+    `holds` are the tasks whose drafts that gate drops by itself, `tasks` the names of tasks in drafts by
+    those in the configuration, where they differ.
     """
 
     session: Session
@@ -60,6 +61,11 @@ class GateRoom:
     is_released: bool = False
     holds: tuple[str, ...] = ()
     tasks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def how(self) -> Asking:
+        """How models are asked."""
+        return Asking(own_words=self.own_words)
 
 
 def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoom) -> Gated:
@@ -149,7 +155,7 @@ class _Gates:
         if rules is None or not rules.models:
             return self._left_out(TEXT_ONLY, drafts)
         self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, own_words=room.own_words)
+        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, how=room.how)
         return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
 
     def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
@@ -166,7 +172,7 @@ class _Gates:
                 rules,
                 models=room.models,
                 seed=room.seed,
-                own_words=room.own_words,
+                how=room.how,
             )
 
         return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
@@ -189,7 +195,7 @@ class _Gates:
                 rules,
                 models=room.models,
                 seed=room.seed,
-                own_words=room.own_words,
+                how=room.how,
             )
 
         kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
@@ -94,6 +95,25 @@ class OneFrameRules(Record, omit_defaults=True):
             )
 
 
+class JudgeRules(Record, omit_defaults=True):
+    """Who says whether a free answer means the right one: `models` (names in ``[models]``) by a `protocol`.
+
+    The protocol is a judge of `vidence list judges`. Several models are a panel: what most of them say
+    counts, and a tie leaves the question open. An answer that equals the right one in all but spelling is
+    right without them.
+    """
+
+    models: tuple[str, ...]
+    protocol: str = "rule-first"
+
+    def __post_init__(self) -> None:
+        if not self.models or len(set(self.models)) < len(self.models):
+            said = ", ".join(self.models) or "none"
+            raise UsageError(f"models that judge free answers are {said}; expected one or more, each once")
+        if self.protocol not in names("judge"):
+            raise UnknownNameError("judge", self.protocol, names("judge"))
+
+
 class NeedsAllRules(Record, omit_defaults=True):
     """A draft is dropped when fewer moments than its `k` prove needed to `model`.
 
@@ -127,9 +147,10 @@ class BlindRules(Record, omit_defaults=True):
     """Structures whose answers can be read off texts are held back (`structures.read_structures`).
 
     All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
-    those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of the test of all together, `draws` how many keys are drawn
-    at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
-    ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
+    those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of
+    the test of all together, `draws` how many keys are drawn at most. `untold` says what becomes of a
+    structure of these tasks with too few questions to tell: ``release`` keeps it with the mark ``untold``,
+    ``hold`` drops it.
     """
 
     hold: tuple[str, ...] | None = None
