@@ -113,8 +113,8 @@ class Panel:
 )
 @click.option(
     "--by",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep and drop by these verdicts of an earlier call; nothing is asked.",
+    type=click.Path(path_type=Path),
+    help="Keep and drop by earlier verdicts, or by what blind-panel found in a run; nothing is asked.",
 )
 @click.option(
     "--drop",
@@ -315,12 +315,17 @@ def _by_verdicts(
     out: Path | None,
     said: tuple[Path | None, Screen],
 ) -> int:
-    """Keep and drop by the verdicts of an earlier call."""
+    """Keep and drop by the verdicts of an earlier call, or by what a blind panel found."""
     from vidence.cli.make import account_line
-    from vidence.make.gates.verdicts import FILTER, read_verdicts
+    from vidence.make.gates.panel_findings import is_diagnosis, panel_verdicts
+    from vidence.make.gates.verdicts import FILTER, decisions_words, read_verdicts
     from vidence.make.pipeline.ledger import balanced
 
-    kept, dropped = _kept(items, read_verdicts(by), drop=drop)
+    if is_diagnosis(by):
+        verdicts = panel_verdicts(by, items, content_hash=loaded.content_hash)
+    else:
+        verdicts = read_verdicts(by)
+    kept, dropped = _kept(items, verdicts, drop=drop)
     account = balanced(
         FILTER,
         unit="questions",
@@ -331,7 +336,7 @@ def _by_verdicts(
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
     line = account_line(account).plain
-    return _said(len(kept), (line,), (), to=said)
+    return _said(len(kept), (line, *decisions_words(verdicts, drop=drop)), (), to=said)
 
 
 def _print(sentences: "Sequence[str]", tables: "Sequence[Table]", shown: Screen) -> None:
