@@ -80,7 +80,9 @@ class Papers:
     "--agreement", type=_path, help="Text that users agree to; headings are written if it is absent."
 )
 @click.option("--withdrawn", type=_path, help="Withdrawn questions: JSON lines with item_id and reason.")
-@click.option("--after", type=_path, help="The release before: what it had and this has not is withdrawn.")
+@click.option(
+    "--after", type=_path, help="The release before: what is gone is withdrawn, what changed is named."
+)
 @click.option(
     "--scan", type=_path, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
 )
@@ -191,11 +193,13 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     import numpy as np
 
     from vidence.make.pipeline.ledger import Account
+    from vidence.make.release.changes import read_before
     from vidence.make.release.sets import SetMaterial
     from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
     from vidence.make.review.files import read_reviews
     from vidence.make.review.rates import rates_of
 
+    before = None if papers.after is None else read_before(papers.after)
     reviews = None if papers.review is None else read_reviews(papers.review)
     gone = () if papers.withdrawn is None else read_withdrawn(papers.withdrawn)
     if papers.after is not None:
@@ -213,6 +217,7 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
         agreement=None if papers.agreement is None else _agreement(papers.agreement),
         withdrawn=gone,
+        before=before,
         fresh_secret=os.urandom(_SECRET_BYTES),
     )
 
@@ -254,6 +259,8 @@ def _agreement(path: Path) -> str:
 
 
 def _sentences(found: "ReleasedSet") -> "Sequence[str]":
+    from vidence.make.release.changes import changes_words
+
     parts = found.parts
     said = [
         f"Release {found.folder}: {len(parts.open_ones):,} questions with answers, "
@@ -270,6 +277,8 @@ def _sentences(found: "ReleasedSet") -> "Sequence[str]":
     if found.hidden_files:
         folder = found.hidden_files[0].parent
         said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
+    if found.changes is not None:
+        said += changes_words(found.changes, every=True)
     return [*said, parts.shared] if parts.shared else said
 
 

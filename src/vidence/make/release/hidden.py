@@ -12,16 +12,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError
 from vidence.make.pipeline.output import json_lines
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
 
+HIDDEN_SUFFIX: Final = ".hidden"
+COMMITMENTS_FILE: Final = Path("about") / "hidden.jsonl"
 ANSWERS_FILE, SHARED_FILE, SECRET_FILE = "answers.jsonl", "said-elsewhere.jsonl", "secret"
+ValueT = TypeVar("ValueT")
 _MOST_RIGHT: Final = 0.5
 _MOST_BY_CHANCE: Final = 0.05
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -165,6 +168,31 @@ def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
 
 
 # --------------------------------------------------------------------------- the folder outside
+
+
+def rows_of(path: Path, kind: type[ValueT]) -> list[ValueT]:
+    """The lines of a file that a release wrote.
+
+    Raises:
+        DataError: it cannot be read, or a line is none of that kind.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+    return [row_of(line, kind, place=path) for line in content.splitlines()]
+
+
+def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
+    """One object of a file that a release wrote.
+
+    Raises:
+        DataError: it is none of that kind.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{place} is not as vidence release writes it: {error}") from error
 
 
 def secret_in(folder: Path, *, fresh: bytes) -> bytes:

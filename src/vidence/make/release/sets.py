@@ -22,7 +22,15 @@ from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
+from vidence.make.release.changes import (
+    CHANGES_FILE,
+    Before,
+    Changes,
+    changes_since,
+)
 from vidence.make.release.hidden import (
+    COMMITMENTS_FILE,
+    HIDDEN_SUFFIX,
     Hidden,
     HiddenAnswer,
     answers_of,
@@ -47,7 +55,6 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.rates import ReviewRates
 from vidence.records import Item, Record
 
-HIDDEN_SUFFIX: Final = ".hidden"
 MANIFEST: Final = ABOUT / "release.json"
 HUB: Final = "huggingface"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -76,7 +83,10 @@ class SetRules:
 
 @dataclass(frozen=True, kw_only=True)
 class SetMaterial:
-    """What a release is made of, besides the questions; None and empty: not given."""
+    """What a release is made of, besides the questions; None and empty: not given.
+
+    `before` is the release that this one comes after, see `changes`.
+    """
 
     account: Account | None = None
     reviews: Reviews | None = None
@@ -84,6 +94,7 @@ class SetMaterial:
     licences: Mapping[str, LicenceCheck] | None = None
     agreement: str | None = None
     withdrawn: tuple[Withdrawn, ...] = ()
+    before: Before | None = None
     fresh_secret: bytes = b""
 
 
@@ -146,6 +157,7 @@ class ReleasedSet:
     hidden_files: tuple[Path, ...]
     losses: Mapping[str, Mapping[str, int]]
     facts: SetFacts
+    changes: Changes | None = None
 
 
 def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *, into: Path) -> ReleasedSet:
@@ -178,6 +190,8 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     exported = ExportSet(
         name=rules.name, open_ones=parts.open_ones, hidden=parts.hidden.public, canary=canary
     )
+    before = material.before
+    changes = None if before is None else changes_since(before, parts.open_ones, parts.hidden)
     exports, losses = _exports(exported, rules.formats)
     facts = SetFacts(
         name=rules.name,
@@ -193,6 +207,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         shared=parts.shared,
         has_agreement=material.agreement is not None,
         n_withdrawn=len(material.withdrawn),
+        changes=changes,
     )
     files = with_sums(exports | _papers(facts, material, answers), comment=f"canary {canary}")
     scan = Scan(
@@ -204,7 +219,13 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     written = write_answers(outside, answers, parts.hidden, shared=scan.shared) if answers else ()
     is_new = write_release(files, folder, check=lambda made: refuse_leaks(scan_folder(made, scan), made))
     return ReleasedSet(
-        folder=folder, parts=parts, is_new=is_new, hidden_files=written, losses=losses, facts=facts
+        folder=folder,
+        parts=parts,
+        is_new=is_new,
+        hidden_files=written,
+        losses=losses,
+        facts=facts,
+        changes=changes,
     )
 
 
@@ -317,7 +338,9 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
         ABOUT / "account.jsonl": [*making, release],
     }
     if answers:
-        lists[ABOUT / "hidden.jsonl"] = commitments_of(answers)
+        lists[COMMITMENTS_FILE] = commitments_of(answers)
+    if facts.changes is not None:
+        lists[CHANGES_FILE] = facts.changes.public
     if material.licences is not None:
         looks = [material.licences[name] for name in sorted(material.licences)]
         lists[ABOUT / "licences.jsonl"] = [
