@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from vidence.contracts import Loaded
     from vidence.make.gates.item_gates import BalanceRules, GateDesk, GatedItems, ItemGateRules
     from vidence.make.gates.presets import Preset
-    from vidence.make.gates.rules import CheckRules
     from vidence.make.gates.verdicts import ItemVerdict
     from vidence.make.pipeline.material import Dropped
     from vidence.records import Item
@@ -169,7 +168,6 @@ def gate(
     folder; the same command goes on, and nothing is asked twice. The exit code is 3 when nothing is left.
     """
     from vidence.make.gates.item_gates import BalanceRules
-    from vidence.make.gates.rules import CheckRules
 
     wanted = _decisions(drop)
     panel = Panel(
@@ -189,17 +187,15 @@ def gate(
     if by is not None:
         return _by_verdicts(by, loaded, items, drop=wanted, out=out, said=(json_path, shown))
     balance = BalanceRules(hold=hold, level=level)
-    rules = _rules(rule, panel, checks=CheckRules(near=near) if checks else None, balance=balance)
-    target = folder if folder is not None else Path("runs") / f"gate-{Path(what).stem}"
+    rules = _rules(rule, panel, near=near if checks else None, balance=balance)
+    target = folder or Path("runs") / f"gate-{Path(what).stem}"
     call = _Call(folder=target, seed=seed, level=level, progress=progress, against=against)
     gated = call.gate(loaded, items, rules=rules, panel=panel)
-    sentences, tables = call.say(items, gated, rules)
     kept, dropped = _kept(items, gated.verdicts, drop=wanted)
     call.write(gated, dropped=dropped, n_kept=len(kept))
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
-    sentences = (*sentences, f"{len(kept):,} of {len(items):,} questions are kept.")
-    return _said(len(kept), sentences, tables, to=(json_path, shown))
+    return _said(len(kept), *call.say(items, gated, rules, n_kept=len(kept)), to=(json_path, shown))
 
 
 def _said(
@@ -247,13 +243,11 @@ def _decisions(drop: str) -> frozenset[str]:
     return wanted
 
 
-def _rules(
-    rule: str | None, panel: Panel, *, checks: "CheckRules | None", balance: "BalanceRules"
-) -> "ItemGateRules":
+def _rules(rule: str | None, panel: Panel, *, near: float | None, balance: "BalanceRules") -> "ItemGateRules":
     """The rules of the gates: those of the paper, with what was given in their place."""
     from vidence.make.gates.item_gates import ItemGateRules
     from vidence.make.gates.presets import PRESETS, Preset
-    from vidence.make.gates.rules import JudgeRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+    from vidence.make.gates.rules import CheckRules, JudgeRules, NeedsAllRules, OneFrameRules, TextOnlyRules
 
     preset = PRESETS[rule] if rule else Preset()
     runs = _runs(panel.runs, preset)
@@ -278,7 +272,7 @@ def _rules(
             forced=is_forced,
         )
     return ItemGateRules(
-        checks=checks,
+        checks=None if near is None else CheckRules(near=near),
         balance=balance,
         judge=judge,
         text_only=text_only,
@@ -413,7 +407,7 @@ class _Call:
         return GateDesk(seed=self.seed, others=others, hashes=hashes)
 
     def say(
-        self, items: "Sequence[Item]", gated: "GatedItems", rules: "ItemGateRules"
+        self, items: "Sequence[Item]", gated: "GatedItems", rules: "ItemGateRules", *, n_kept: int
     ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
         """The account, what luck explains, and what texts give away."""
         from vidence.cli.make import account_line
@@ -429,7 +423,8 @@ class _Call:
             said += luck_sentences(luck)
             tables.append(reader_table(luck))
         tables += balance_tables(gated.items, gated.balance, seed=self.seed)
-        return (*said, *gated.words, *balance_warnings(gated.balance)), tuple(tables)
+        left = f"{n_kept:,} of {len(items):,} questions are kept."
+        return (*said, *gated.words, *balance_warnings(gated.balance), left), tuple(tables)
 
     def write(self, gated: "GatedItems", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
         """Write verdicts, the account, and what was dropped."""

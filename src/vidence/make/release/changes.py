@@ -149,8 +149,8 @@ def changes_words(changes: Changes, *, every: bool) -> tuple[str, ...]:
         said = [f"Since version {changes.since} no question was added, left out or changed."]
     else:
         said = [
-            f"Since version {changes.since}: {several(of['added'], 'question')} added, {of['left out']:,} left out, "
-            f"{of['changed']:,} changed."
+            f"Since version {changes.since}: {several(of['added'], 'question')} added, "
+            f"{of['left out']:,} left out, {of['changed']:,} changed."
         ]
     for field in FIELDS:
         names = [one.item_id for one in told if field in one.fields]
