@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -61,6 +61,20 @@ class Papers:
 @click.option("--data", type=_path, help="A benchmark's questions, for a name of one.")
 @click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
 @click.option("--media", type=_path, help="The folder in which the media lie.")
+@click.option(
+    "--media-files",
+    type=click.Choice(["none", "copy", "link"]),
+    default="none",
+    show_default=True,
+    help="Put the files of media into the release, where their licence allows it.",
+)
+@click.option(
+    "--media-licence",
+    "media_licences",
+    multiple=True,
+    metavar="NAME",
+    help="A licence that allows it beside Creative Commons and the like; repeatable.",
+)
 @click.option("--shares", metavar="NAME=SHARE,…", help="Cut splits by source (default: by the tag split).")
 @click.option(
     "--stratify", default="", metavar="TAG,…", help="Spread the values of these tags over --shares."
@@ -98,6 +112,8 @@ def release(
     data: Path | None,
     part: str | None,
     media: Path | None,
+    media_files: Literal["none", "copy", "link"],
+    media_licences: tuple[str, ...],
     shares: str | None,
     stratify: str,
     seed: int,
@@ -119,11 +135,13 @@ def release(
         return _scan(Path(what), scan, json_path=json_path)
     if into is None:
         raise UsageError("where to? Name the folder of releases: --into releases")
+    from vidence.make.release.media import MediaRules
     from vidence.make.release.sets import SetRules, release_set
 
     shown = screen(json_path)
     given = {"split": part, "media": str(media) if media else None}
     loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
+    items, root = _inside_one_folder(items, loaded.media_root)
     rules = SetRules(
         name=name or Path(what).name.partition(".")[0],
         about=_about(about, version, without_licence),
@@ -134,8 +152,8 @@ def release(
         hidden=frozenset(_words(hide)),
         keep_tags=frozenset(keep_tags),
         hide_tags=frozenset(hide_tags),
+        media=MediaRules(files=media_files, root=root, licences=frozenset(media_licences)),
     )
-    items = _inside_one_folder(items, loaded.media_root)
     material = _material(Papers(**papers), items, version=rules.about.version)
     found = release_set(items, rules, material, into=into)
     sentences = list(_sentences(found))
@@ -164,17 +182,20 @@ def _about(path: Path | None, version: str | None, without_licence: tuple[str, .
     return msgspec.structs.replace(found, version=version or found.version, without_licence=allowed)
 
 
-def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[Item, ...]":
-    """The items with paths that start from one folder: no release says where files lie on this machine."""
+def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[tuple[Item, ...], Path]":
+    """The items with paths that start from one folder, and that folder.
+
+    No release says where files lie on this machine.
+    """
     import msgspec
 
     paths = {one.path for item in items for one in item.media if one.path}
     if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
-        return tuple(items)
+        return tuple(items), media_root.resolve()
     whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
     root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
     short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
-    return tuple(
+    moved = tuple(
         msgspec.structs.replace(
             item,
             media=tuple(
@@ -183,6 +204,7 @@ def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[Item
         )
         for item in items
     )
+    return moved, Path(root)
 
 
 # --------------------------------------------------------------------------- what is given besides
@@ -274,6 +296,8 @@ def _sentences(found: "ReleasedSet") -> "Sequence[str]":
             )
     if parts.hidden.tags:
         said.append(f"Left out with the hidden answers: the tags {', '.join(parts.hidden.tags)}.")
+    if found.facts.media.words:
+        said.append(found.facts.media.words)
     if found.hidden_files:
         folder = found.hidden_files[0].parent
         said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")

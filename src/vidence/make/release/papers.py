@@ -13,6 +13,7 @@ from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account
 from vidence.make.release.changes import Changes, changes_words
 from vidence.make.release.hidden import Hidden
+from vidence.make.release.media import NO_MEDIA, ReleasedMedia
 from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
@@ -48,6 +49,7 @@ class SetFacts:
     has_agreement: bool = False
     n_withdrawn: int = 0
     changes: Changes | None = None
+    media: ReleasedMedia = NO_MEDIA
 
     @property
     def public(self) -> tuple[Item, ...]:
@@ -79,6 +81,7 @@ def set_datasheet(facts: SetFacts) -> str:
         review=rates_words(facts.review) if facts.review else (),
         rates=[statistic_of(table) for table in rates_tables(facts.review)] if facts.review else [],
         n_withdrawn=facts.n_withdrawn,
+        media=facts.media.words,
         changes=changes_words(facts.changes, every=False) if facts.changes else (),
     )
 

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import msgspec
+
 from vidence.errors import UsageError
 from vidence.make.release.hidden import ANSWERS_FILE, SHARED_FILE, HiddenAnswer, hide, row_of, rows_of
+from vidence.make.release.media import MEDIA_FILE, ReleasedMedium, sha256_of
 from vidence.make.release.scan import Leak, Scan, scan_folder
 from vidence.make.release.sets import MANIFEST, SetManifest
 from vidence.make.release.withdrawn import read_ids
+from vidence.make.release.writing import SUMS_FILE
+from vidence.media.files import resolve
 from vidence.records import Item
 
 
@@ -38,5 +43,24 @@ def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
         open_ids=frozenset(names - {item.item_id for item in whole}),
         shared=frozenset(rows_of(hidden / SHARED_FILE, str)),
         salts={one.salt: one.item_id for one in answers},
+        media=_media_in(folder),
     )
     return scan_folder(folder, wanted)
+
+
+def _media_in(folder: Path) -> frozenset[str]:
+    """The media that were put into a release and are there as they were; nothing else is passed over."""
+    rows = [row for row in rows_of(folder / MEDIA_FILE, dict[str, object]) if row.get("given")]
+    given = {resolve(Path(), msgspec.convert(row, ReleasedMedium).medium).as_posix() for row in rows}
+    sums = _sums(folder)
+    held = {name for one in given for name in sums if name == one or name.startswith(f"{one}/")}
+    return frozenset(
+        name for name in held if (folder / name).is_file() and sha256_of(folder / name) == sums[name]
+    )
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """The checksums that a release states, by its files."""
+    lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("  ", 1) for line in lines if not line.startswith("#") and "  " in line]
+    return {name: digest for digest, name in pairs}

@@ -39,8 +39,9 @@ from vidence.make.release.hidden import (
     secret_in,
     write_answers,
 )
+from vidence.make.release.media import AT_HOME, MEDIA_FILE, MediaRules, ReleasedMedia, media_of
 from vidence.make.release.papers import SetFacts, agreement_of, hub_card, set_datasheet
-from vidence.make.release.passing import film_of, reviewed, with_licence
+from vidence.make.release.passing import reviewed, with_licence
 from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
 from vidence.make.release.withdrawn import (
     IDS_FILE,
@@ -67,7 +68,8 @@ class SetRules:
 
     `shares` are splits to cut; without any, the tag ``split`` says them, and where there is none all is
     ``test``. `hidden` are the splits whose answers stay at home. `keep_tags` are public in them whatever they
-    look like, `hide_tags` are not. The splits and sources without licence of `about` are not used here.
+    look like, `hide_tags` are not. `media` says what becomes of the files of media. The splits and sources
+    without licence of `about` are not used here.
     """
 
     name: str
@@ -79,6 +81,7 @@ class SetRules:
     hidden: frozenset[str] = frozenset()
     keep_tags: frozenset[str] = frozenset()
     hide_tags: frozenset[str] = frozenset()
+    media: MediaRules = AT_HOME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,21 +99,6 @@ class SetMaterial:
     withdrawn: tuple[Withdrawn, ...] = ()
     before: Before | None = None
     fresh_secret: bytes = b""
-
-
-class ReleasedMedium(Record, omit_defaults=True):
-    """A medium of a release by its id and times; the file is no part of it."""
-
-    path: str | None = None
-    url: str | None = None
-    kind: str = "video"
-    source_id: str = ""
-    film: str = ""
-    start_s: float | None = None
-    end_s: float | None = None
-    sha256: str | None = None
-    licence: str = ""
-    n_questions: int
 
 
 class LicenceLook(Record, omit_defaults=True):
@@ -193,6 +181,9 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     before = material.before
     changes = None if before is None else changes_since(before, parts.open_ones, parts.hidden)
     exports, losses = _exports(exported, rules.formats)
+    looks = material.licences or {}
+    items = (*parts.open_ones, *parts.hidden.public)
+    media = media_of(items, rules.media, looks=looks, taken=exports)
     facts = SetFacts(
         name=rules.name,
         rules=rules.about,
@@ -208,16 +199,18 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         has_agreement=material.agreement is not None,
         n_withdrawn=len(material.withdrawn),
         changes=changes,
+        media=media,
     )
-    files = with_sums(exports | _papers(facts, material, answers), comment=f"canary {canary}")
-    scan = Scan(
-        hidden=parts.hidden,
-        open_ids=frozenset(item.item_id for item in parts.open_ones),
-        shared=shared_texts(parts.hidden, parts.open_ones),
-        salts={one.salt: one.item_id for one in answers},
-    )
+    papers = _papers(facts, material, answers)
+    files = with_sums(exports | papers, comment=f"canary {canary}", more=media.attached.hashes)
+    scan = _scan(parts, answers, media)
     written = write_answers(outside, answers, parts.hidden, shared=scan.shared) if answers else ()
-    is_new = write_release(files, folder, check=lambda made: refuse_leaks(scan_folder(made, scan), made))
+    is_new = write_release(
+        files,
+        folder,
+        check=lambda made: refuse_leaks(scan_folder(made, scan), made),
+        attached=media.attached,
+    )
     return ReleasedSet(
         folder=folder,
         parts=parts,
@@ -226,6 +219,17 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         losses=losses,
         facts=facts,
         changes=changes,
+    )
+
+
+def _scan(parts: Parts, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -> Scan:
+    """What no file of the release may tell."""
+    return Scan(
+        hidden=parts.hidden,
+        open_ids=frozenset(item.item_id for item in parts.open_ones),
+        shared=shared_texts(parts.hidden, parts.open_ones),
+        salts={one.salt: one.item_id for one in answers},
+        media=frozenset(path.as_posix() for path in media.attached.files),
     )
 
 
@@ -334,7 +338,7 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     lists: dict[Path, Sequence[object]] = {
         IDS_FILE: ids,
         WITHDRAWN_FILE: material.withdrawn,
-        ABOUT / "media.jsonl": _media(facts.public, material.licences or {}),
+        MEDIA_FILE: facts.media.rows,
         ABOUT / "account.jsonl": [*making, release],
     }
     if answers:
@@ -377,29 +381,6 @@ def _manifest(facts: SetFacts) -> SetManifest:
         hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
         hidden_tags=facts.hidden.tags,
     )
-
-
-def _media(items: Sequence[Item], looks: Mapping[str, LicenceCheck]) -> list[ReleasedMedium]:
-    """The media of a release, each once, by id and times."""
-    counts: Counter[ReleasedMedium] = Counter()
-    for item in items:
-        film = film_of(item, looks) or ""
-        origin = item.provenance.licence if item.provenance else ""
-        for one in item.media:
-            medium = ReleasedMedium(
-                path=one.path,
-                url=one.url,
-                kind=one.kind,
-                source_id=item.source,
-                film=film,
-                start_s=one.start_s,
-                end_s=one.end_s,
-                sha256=one.sha256,
-                licence=(looks[film].licence if film in looks else "") or origin,
-                n_questions=0,
-            )
-            counts[medium] += 1
-    return [msgspec.structs.replace(one, n_questions=n) for one, n in counts.items()]
 
 
 def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:
