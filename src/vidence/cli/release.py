@@ -135,13 +135,13 @@ def release(
         return _scan(Path(what), scan, json_path=json_path)
     if into is None:
         raise UsageError("where to? Name the folder of releases: --into releases")
-    from vidence.make.release.media import MediaRules
+    from vidence.make.release.media import MediaRules, inside_one_folder
     from vidence.make.release.sets import SetRules, release_set
 
     shown = screen(json_path)
     given = {"split": part, "media": str(media) if media else None}
     loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
-    items, root = _inside_one_folder(items, loaded.media_root)
+    items, root = inside_one_folder(items, loaded.media_root)
     rules = SetRules(
         name=name or Path(what).name.partition(".")[0],
         about=_about(about, version, without_licence),
@@ -182,31 +182,6 @@ def _about(path: Path | None, version: str | None, without_licence: tuple[str, .
     return msgspec.structs.replace(found, version=version or found.version, without_licence=allowed)
 
 
-def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[tuple[Item, ...], Path]":
-    """The items with paths that start from one folder, and that folder.
-
-    No release says where files lie on this machine.
-    """
-    import msgspec
-
-    paths = {one.path for item in items for one in item.media if one.path}
-    if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
-        return tuple(items), media_root.resolve()
-    whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
-    root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
-    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
-    moved = tuple(
-        msgspec.structs.replace(
-            item,
-            media=tuple(
-                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
-            ),
-        )
-        for item in items
-    )
-    return moved, Path(root)
-
-
 # --------------------------------------------------------------------------- what is given besides
 
 
@@ -216,6 +191,7 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
 
     from vidence.make.pipeline.ledger import Account
     from vidence.make.release.changes import read_before
+    from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
     from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
     from vidence.make.review.files import read_reviews
@@ -237,7 +213,7 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
         reviews=reviews,
         rates=None if reviews is None else rates_of(reviews, rng=np.random.default_rng(_SEED)),
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
-        agreement=None if papers.agreement is None else _agreement(papers.agreement),
+        agreement=None if papers.agreement is None else read_agreement(papers.agreement),
         withdrawn=gone,
         before=before,
         fresh_secret=os.urandom(_SECRET_BYTES),
@@ -262,19 +238,6 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     films = list(dict.fromkeys(film for item in items if (film := film_of(item, known)) is not None))
     *_, checked = check_licences(films, kept=kept, now=now(), api=client, manual=manual)
     return {one.video: one for one in checked.checks}
-
-
-def _agreement(path: Path) -> str:
-    from vidence.make.pipeline.ledger import write_file
-    from vidence.make.release.papers import HEADINGS, blank_agreement
-
-    if not path.exists():
-        write_file(path, blank_agreement().encode())
-        raise UsageError(
-            f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
-            "under them, and call this again"
-        )
-    return _read(path).decode(errors="replace")
 
 
 # --------------------------------------------------------------------------- what is said

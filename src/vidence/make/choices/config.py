@@ -14,6 +14,7 @@ from vidence.make.choices.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, lo
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.making import MakingRelease
 from vidence.records import Record
 
 WRITER, OPTIONS, CHECKER, JUDGE = "writer", "options", "checker", "judge"
@@ -102,6 +103,7 @@ class ChoicesConfig(Record, omit_defaults=True):
     models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: PeopleRules | None = None
+    release: MakingRelease | None = None
     asking: AskLimits = AskLimits()
     templates: str = ""
     sheet: str = ""

@@ -60,7 +60,7 @@ from vidence.make.writing.writer import Objection
 
 STAGES: Final = (
     *("records", "tasks", "templates", "questions", "pointing"),
-    *("options", "meaning", "gates", "people", "items"),
+    *("options", "meaning", "gates", "people", "items", "release"),
 )
 VERSION: Final = 1
 T = TypeVar("T")

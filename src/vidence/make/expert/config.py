@@ -20,6 +20,7 @@ from vidence.make.gates.rules import (
 from vidence.make.licences.checks import DAYS
 from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.making import MakingRelease
 from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
@@ -143,14 +144,6 @@ class ExpertReview(Record, omit_defaults=True):
     protocol: str = "mmvu"
 
 
-class ExpertRelease(Record, omit_defaults=True):
-    """What is released: with `unreviewed` also what nobody has looked at; `splits` by source."""
-
-    version: str
-    unreviewed: bool = False
-    splits: dict[str, float] = msgspec.field(default_factory=lambda: {"test": 1.0})
-
-
 class ExpertConfig(Record, omit_defaults=True):
     """The configuration; paths start from its folder. `media` is the folder that paths of videos start from.
 
@@ -177,7 +170,7 @@ class ExpertConfig(Record, omit_defaults=True):
     knowledge: OnlineRules = OnlineRules()
     gates: ExpertGates | None = None
     review: ExpertReview | None = None
-    release: ExpertRelease | None = None
+    release: MakingRelease | None = None
 
     def __post_init__(self) -> None:
         wanted = self.gates.models if self.gates is not None else ()

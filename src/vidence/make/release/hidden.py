@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 import msgspec
@@ -219,7 +220,12 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
 
 
 def write_answers(
-    folder: Path, answers: Sequence[HiddenAnswer], hidden: Hidden, *, shared: Collection[str]
+    folder: Path,
+    answers: Sequence[HiddenAnswer],
+    hidden: Hidden,
+    *,
+    shared: Collection[str],
+    more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> tuple[Path, ...]:
     """Write the answers and the whole items of the hidden splits, with mode 600.
 
@@ -228,6 +234,7 @@ def write_answers(
         answers: of `hidden`, in its order.
         hidden: the questions.
         shared: hidden texts that other questions say, too, for a later scan.
+        more: further files by their names.
 
     Raises:
         UsageError: the answers of another release are there.
@@ -237,6 +244,7 @@ def write_answers(
     for one, item in zip(answers, hidden.whole, strict=True):
         by_split.setdefault(one.split, []).append(item)
     contents = {folder / ANSWERS_FILE: json_lines(answers), folder / SHARED_FILE: json_lines(sorted(shared))}
+    contents |= {folder / name: content for name, content in more.items()}
     contents |= {folder / f"{split}.jsonl": json_lines(mine) for split, mine in by_split.items()}
     for path, content in contents.items():
         if path.exists() and path.read_bytes() != content:

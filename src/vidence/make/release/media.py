@@ -1,6 +1,7 @@
 """The media of a release: what is known of each, and the files of those that may be given on."""
 
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -113,7 +114,7 @@ def may_be_given(licence: str, *, allowed: Collection[str] = ()) -> bool:
     >>> may_be_given("CC BY-NC 4.0"), may_be_given("creativeCommon"), may_be_given("research only")
     (True, True, False)
     """
-    if licence in allowed or licence == CREATIVE_COMMONS:
+    if licence in allowed or licence.partition(",")[0] == CREATIVE_COMMONS:  # and when it was looked up
         return True
     words = licence.casefold().removeprefix("https://").replace("creativecommons.org/licenses/", "cc-")
     words = words.replace("creative commons", "cc").replace("share-alike", "sharealike")
@@ -170,6 +171,29 @@ def media_of(
     sums = {name: hashes.get(name) or sha256_of(path) for name, path in files.items()}
     attached = Attached(files=files, hashes=sums, is_linked=rules.files == "link")
     return ReleasedMedia(rows=rows, attached=attached, wanted=rules.files)
+
+
+def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[Item, ...], Path]:
+    """The items with paths that start from one folder, and that folder.
+
+    No release says where files lie on this machine.
+    """
+    paths = {one.path for item in items for one in item.media if one.path}
+    if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+        return tuple(items), media_root.resolve()
+    whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
+    root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
+    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
+    moved = tuple(
+        msgspec.structs.replace(
+            item,
+            media=tuple(
+                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
+            ),
+        )
+        for item in items
+    )
+    return moved, Path(root)
 
 
 def _row(item: Item, one: Media, looks: Mapping[str, LicenceCheck]) -> ReleasedMedium:

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.make.exporters.exporting import SPLIT, Exporter
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.pipeline.ledger import Account
+from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.release.changes import Changes, changes_words
 from vidence.make.release.hidden import Hidden
 from vidence.make.release.media import NO_MEDIA, ReleasedMedia
@@ -160,6 +161,26 @@ def blank_agreement() -> str:
     no text of the paper's agreement is used.
     """
     return (files("vidence.make") / "templates" / "agreement.md").read_text(encoding="utf-8")
+
+
+def read_agreement(path: Path) -> str:
+    """The user's text; where the file is not there, it is written with the headings alone.
+
+    Raises:
+        UsageError: it was not there.
+        DataError: it cannot be read.
+        StoreError: the headings cannot be written.
+    """
+    if not path.exists():
+        write_file(path, blank_agreement().encode())
+        raise UsageError(
+            f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
+            "under them, and call this again"
+        )
+    try:
+        return path.read_bytes().decode(errors="replace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def agreement_of(text: str, *, canary: str) -> str:

@@ -88,7 +88,8 @@ class SetRules:
 class SetMaterial:
     """What a release is made of, besides the questions; None and empty: not given.
 
-    `before` is the release that this one comes after, see `changes`.
+    `before` is the release that this one comes after, see `changes`. `rows` are further lines by file and
+    question, such as proofs; those of hidden questions go with the answers.
     """
 
     account: Account | None = None
@@ -98,6 +99,7 @@ class SetMaterial:
     agreement: str | None = None
     withdrawn: tuple[Withdrawn, ...] = ()
     before: Before | None = None
+    rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     fresh_secret: bytes = b""
 
 
@@ -204,7 +206,11 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     papers = _papers(facts, material, answers)
     files = with_sums(exports | papers, comment=f"canary {canary}", more=media.attached.hashes)
     scan = _scan(parts, answers, media)
-    written = write_answers(outside, answers, parts.hidden, shared=scan.shared) if answers else ()
+    written: tuple[Path, ...] = ()
+    if answers:
+        hidden_ids = [item.item_id for item in parts.hidden.whole]
+        more = {name: _lines_of(rows, hidden_ids) for name, rows in material.rows.items()}
+        written = write_answers(outside, answers, parts.hidden, shared=scan.shared, more=more)
     is_new = write_release(
         files,
         folder,
@@ -354,6 +360,9 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
             for one in looks
         ]
     files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
+    open_ids = [item.item_id for item in facts.open_ones]
+    for name, rows in material.rows.items():
+        files[Path(name)] = json_lines([mark]) + _lines_of(rows, open_ids)
     files[MANIFEST] = json_file(_manifest(facts))
     body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"
     splits = list(dict.fromkeys(item.tags[SPLIT] for item in facts.open_ones))
@@ -369,6 +378,10 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
         paths = {name: path_of(name).relative_to(HUB_FOLDER).as_posix() for name in names}
         files[HUB_FOLDER / "README.md"] = hub_card(facts, paths=paths, body=body).encode()
     return files
+
+
+def _lines_of(rows: Mapping[str, bytes], ids: Sequence[str]) -> bytes:
+    return b"".join(rows[name] + b"\n" for name in ids if name in rows)
 
 
 def _manifest(facts: SetFacts) -> SetManifest:
