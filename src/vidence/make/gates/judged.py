@@ -44,7 +44,8 @@ def judges_words(rules: JudgeRules | None, *, gate: str, n_free: int) -> list[st
 
 
 def _model(name: str, judge: Judge, models: Models) -> JudgeModel:
+    identity = models.identity(name)
     spec = parse_spec(models.spec(name))
     _, sampled = without_sampling(spec)
     sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
-    return JudgeModel(name=name, identity=models.identity(name), sampling=sampling, reads=reads_of(spec))
+    return JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(spec))
