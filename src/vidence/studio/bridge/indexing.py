@@ -1,0 +1,200 @@
+"""Keeps the index of the viewer up to date with the runs on disk: only rows that came in are read."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock, Thread
+from typing import Final
+
+from django.db import connection, transaction
+
+from vidence.engine.store import RunStore, is_in_use
+from vidence.errors import VidenceError
+from vidence.records import Item
+from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.runs import Entry, Reader, content_key
+from vidence.studio.records.index import (
+    TABLES,
+    IndexRunRow,
+    IndexTagRow,
+    IndexTrialRow,
+    IndexWordsRow,
+)
+
+_log = logging.getLogger(__name__)
+BATCH: Final = 500
+"""Rows that are read at a time; each may hold a long reply."""
+_LONGEST: Final = 300  # of a question in a list
+_KEYS: Final = ["place", "item_id", "repeat"]
+_ROW_FIELDS: Final = [
+    field.name for field in IndexTrialRow._meta.fields if field.name not in {"id", *_KEYS}
+]
+
+
+class Indexer:
+    """Brings runs up to date, each in a thread that ends with its work; one process has one.
+
+    Args:
+        wait_s: how long a page waits for the rows of a run before it shows what is there.
+    """
+
+    def __init__(self, *, wait_s: float = 1.0) -> None:
+        self._wait_s = wait_s
+        self._lock = Lock()
+        self._working: dict[str, Thread] = {}
+        self._turn = Lock()
+        self._kept: tuple[str, Reader] | None = None
+
+    def freshen(self, places: Iterable[Place]) -> None:
+        """Have the rows of some runs read, and wait a little for it."""
+        threads = [self._start(place) for place in places if place.kind == "run"]
+        for thread in threads:
+            thread.join(self._wait_s)
+
+    def is_reading(self, place: Place) -> bool:
+        """Whether rows of a run are being read."""
+        with self._lock:
+            thread = self._working.get(place.id)
+        return thread is not None and thread.is_alive()
+
+    def join(self) -> None:
+        """Wait until nothing is being read."""
+        for thread in list(self._working.values()):
+            thread.join()
+
+    def _start(self, place: Place) -> Thread:
+        with self._lock:
+            thread = self._working.get(place.id)
+            if thread is None or not thread.is_alive():
+                thread = Thread(target=self._work, args=(place,), name=f"index-{place.id}", daemon=True)
+                self._working[place.id] = thread
+                thread.start()
+            return thread
+
+    def _work(self, place: Place) -> None:
+        try:
+            with self._turn:  # one run at a time: each holds all its questions
+                self._bring_up(place)
+        except VidenceError as error:
+            _log.info("%s is not indexed: %s", place.path, error)
+            IndexRunRow.objects.update_or_create(
+                place=place.id, defaults={"content": "", "problem": str(error)}
+            )
+        finally:
+            connection.close()
+
+    def _reader(self, place: Place, content: str) -> Reader:
+        """The reader of a run; that of one that goes on is kept, since its questions need not be read again."""
+        kept = self._kept
+        if kept is not None and kept[0] == content:
+            return kept[1]
+        reader = Reader(place.folder)
+        self._kept = (content, reader) if is_in_use(place.folder) else None
+        return reader
+
+    def _bring_up(self, place: Place) -> None:
+        content = content_key(place.folder)
+        run = IndexRunRow.objects.filter(place=place.id).first()
+        if run is None or run.content != content:
+            run = _begin(place, content)
+        with RunStore(place.folder) as store:
+            _, last = store.line()
+        if run.compared_seq >= last:
+            return
+        reader = self._reader(place, content)
+        numbers = _tag_numbers(item for _, item in reader.items.values())
+        if not IndexTagRow.objects.filter(place=place.id).exists():
+            _put_tags(place, reader, numbers)
+        while entries := reader.after(run.last_seq, BATCH):
+            run.last_seq = entries[-1].seq
+            with transaction.atomic():
+                _put(place, entries, reader, numbers)
+                run.save()
+        n = 1
+        while n:  # reading each reply with every reader takes longer: lists do not wait for it
+            found, run.compared_seq, n = reader.disagreeing(run.compared_seq, BATCH)
+            with transaction.atomic():
+                for item_id, repeat in found:
+                    rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
+                    rows.update(readers_differ=True)
+                run.save()
+
+
+def _begin(place: Place, content: str) -> IndexRunRow:
+    """Forget what there is of another run at this path."""
+    with transaction.atomic():
+        for table in TABLES:
+            table.objects.filter(place=place.id).delete()
+        return IndexRunRow.objects.create(place=place.id, content=content)
+
+
+def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
+    """A number for each value of each tag, by where it occurs first."""
+    numbers: dict[tuple[str, str], int] = {}
+    for item in items:
+        for tag in item.tags.items():
+            numbers.setdefault(tag, len(numbers))
+    return numbers
+
+
+def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], int]) -> None:
+    counts = Counter(tag for _, item in reader.items.values() for tag in item.tags.items())
+    IndexTagRow.objects.bulk_create(
+        (
+            IndexTagRow(place=place.id, number=number, name=tag[0], value=tag[1], n_items=counts[tag])
+            for tag, number in numbers.items()
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _put(
+    place: Place, entries: Sequence[Entry], reader: Reader, numbers: Mapping[tuple[str, str], int]
+) -> None:
+    """Put rows in; of a question that was asked again the later one counts."""
+    last = {(entry.item_id, entry.repeat): entry for entry in entries}.values()
+    IndexTrialRow.objects.bulk_create(
+        [_row(place, entry, _tags_of(reader, numbers, entry)) for entry in last],
+        update_conflicts=True,
+        unique_fields=_KEYS,
+        update_fields=_ROW_FIELDS,
+    )
+    IndexWordsRow.objects.bulk_create(
+        [
+            IndexWordsRow(place=place.id, item_id=entry.item_id, repeat=entry.repeat, words=entry.words)
+            for entry in last
+        ],
+        update_conflicts=True,
+        unique_fields=_KEYS,
+        update_fields=["words"],
+    )
+
+
+def _tags_of(reader: Reader, numbers: Mapping[tuple[str, str], int], entry: Entry) -> str:
+    found = reader.items.get(entry.item_id)
+    tags = () if found is None else found[1].tags.items()
+    return "," + "".join(f"{numbers[tag]}," for tag in tags)
+
+
+def _row(place: Place, entry: Entry, tags: str) -> IndexTrialRow:
+    known = [n for n in (entry.input_tokens, entry.output_tokens) if n is not None]
+    return IndexTrialRow(
+        place=place.id,
+        seq=entry.seq,
+        position=entry.position,
+        item_id=entry.item_id,
+        repeat=entry.repeat,
+        fate=entry.fate,
+        question=entry.question[:_LONGEST],
+        read=entry.read,
+        gold=entry.gold,
+        value=entry.value,
+        finish=entry.finish,
+        tokens=sum(known) if known else None,
+        latency_s=entry.latency_s,
+        cost_usd=entry.cost_usd,
+        margin=entry.margin,
+        judges_differ=entry.judges_differ,
+        tags=tags,
+        problem=entry.problem,
+    )
