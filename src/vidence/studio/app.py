@@ -1,0 +1,142 @@
+"""Django, set up from arguments, and the application that a server calls."""
+
+import hashlib
+import importlib
+import logging
+import pkgutil
+from pathlib import Path
+from typing import Any, cast
+
+from django.apps import AppConfig
+from django.conf import settings as django_settings
+
+from vidence.errors import UsageError
+from vidence.studio.database import database
+from vidence.studio.headers import Application, with_headers
+from vidence.studio.settings import Studio, StudioSettings, Ticket, new_secret
+
+_HERE = "vidence.studio"
+_MOST_BODY_BYTES = 2 * 2**20
+_SESSION_S = 12 * 3600
+
+
+class StudioConfig(AppConfig):
+    """The one application of Django that the studio is; its models are the modules of `records`."""
+
+    name = _HERE
+    label = "studio"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def import_models(self) -> None:
+        """Read the models, which do not lie in a module of the name that Django looks for."""
+        from vidence.studio import records
+
+        self.models = self.apps.all_models[self.label]
+        for found in pkgutil.iter_modules(records.__path__):
+            importlib.import_module(f"{records.__name__}.{found.name}")
+
+
+def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: str = "") -> Application:
+    """Set Django up for one studio, and give its application; once in a process.
+
+    Args:
+        settings: what the studio is told.
+        secret: what signs sessions and addresses of media; new by default.
+        ticket: the word that lets one browser in; empty: none does.
+
+    Raises:
+        UsageError: this process has another studio already, or an address has no rule who may see it.
+    """
+    if django_settings.configured:
+        raise UsageError("this process has a studio already; start another process for another one")
+    key = secret or new_secret()
+    studio = Studio(settings=settings, secret=key, ticket=Ticket(ticket))
+    django_settings.configure(**_django(studio))
+    import django
+
+    django.setup()
+    # What browsers may not have is their affair; a line for each would also repeat what they sent.
+    for name in ("django.request", "django.security"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
+    from django.core.asgi import get_asgi_application
+
+    from vidence.studio.access import refuse_open_routes
+    from vidence.studio.urls import urlpatterns
+
+    refuse_open_routes(urlpatterns)
+    return with_headers(cast("Application", get_asgi_application()))
+
+
+def _django(studio: Studio) -> dict[str, Any]:
+    """Django's own settings."""
+    settings = studio.settings
+    is_team = settings.mode == "team"
+    is_safe = settings.is_tls or settings.is_behind_proxy
+    # Cookies of one host are shared by its ports: each server has names of its own.
+    mark = hashlib.sha256(b"cookie" + studio.secret).hexdigest()[:8]
+    found: dict[str, Any] = {
+        "STUDIO": studio,
+        "DEBUG": False,
+        "SECRET_KEY": studio.secret.hex(),
+        "ALLOWED_HOSTS": list(settings.hosts),
+        "ROOT_URLCONF": f"{_HERE}.urls",
+        "INSTALLED_APPS": ["django.contrib.sessions", "django_htmx", f"{_HERE}.app.StudioConfig"],
+        "MIDDLEWARE": [
+            f"{_HERE}.headers.Headers",
+            f"{_HERE}.access.Door",
+            "django.contrib.sessions.middleware.SessionMiddleware",
+            "django.middleware.csrf.CsrfViewMiddleware",
+            "django_htmx.middleware.HtmxMiddleware",
+            f"{_HERE}.access.SignedIn",
+        ],
+        "TEMPLATES": [_templates()],
+        "DATABASES": {"default": database(settings)},
+        "CACHES": {
+            "default": {
+                "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+                "OPTIONS": {"MAX_ENTRIES": 20_000},
+            }
+        },
+        # One person's sessions end with the process; those of a team outlive it, and can be ended one by one.
+        "SESSION_ENGINE": f"django.contrib.sessions.backends.{'db' if is_team else 'cache'}",
+        "SESSION_COOKIE_NAME": f"vidence_{mark}",
+        "SESSION_COOKIE_AGE": _SESSION_S,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": is_safe,
+        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
+        "CSRF_USE_SESSIONS": True,
+        "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.no_token",
+        "PASSWORD_HASHERS": [
+            "django.contrib.auth.hashers.Argon2PasswordHasher",
+            "django.contrib.auth.hashers.ScryptPasswordHasher",
+        ],
+        "DATA_UPLOAD_MAX_MEMORY_SIZE": _MOST_BODY_BYTES,
+        "DATA_UPLOAD_MAX_NUMBER_FIELDS": 2_000,
+        "DATA_UPLOAD_MAX_NUMBER_FILES": 0,
+        "STATIC_URL": "/static/",
+        "USE_TZ": True,
+        "TIME_ZONE": "UTC",
+        "USE_I18N": False,
+        "LANGUAGE_CODE": "en",
+        "LOGGING_CONFIG": None,
+    }
+    if settings.is_behind_proxy:
+        found["SECURE_PROXY_SSL_HEADER"] = ("HTTP_X_FORWARDED_PROTO", "https")
+    return found
+
+
+def _templates() -> dict[str, Any]:
+    return {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [Path(__file__).parent / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                f"{_HERE}.access.for_templates",
+            ],
+            "libraries": {"studio": f"{_HERE}.assets"},
+            "builtins": [f"{_HERE}.assets"],
+        },
+    }

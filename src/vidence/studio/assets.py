@@ -1,0 +1,62 @@
+"""The package's own style sheets and scripts, under addresses that change with their content."""
+
+import hashlib
+import mimetypes
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from django import template
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+
+register = template.Library()
+_HERE = Path(__file__).parent / "static"
+_YEAR = "public, max-age=31536000, immutable"
+mimetypes.add_type("text/javascript", ".js")
+
+
+@cache
+def _kept() -> dict[str, tuple[str, bytes]]:
+    """Every file that is given out, by its address below ``/static/``: its type and its bytes."""
+    own = sorted(path for path in _HERE.rglob("*") if path.is_file())
+    mark = edition()
+    found = {
+        f"{mark}/{path.relative_to(_HERE).as_posix()}": (_type(path.name), path.read_bytes()) for path in own
+    }
+    htmx = files("django_htmx") / "static" / "django_htmx"
+    for one in htmx.iterdir():
+        if one.name.endswith(".js"):
+            found[f"django_htmx/{one.name}"] = (_type(one.name), one.read_bytes())
+    return found
+
+
+def _type(name: str) -> str:
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+@cache
+def edition() -> str:
+    """Twelve letters made of all own files: scripts that import each other are always of one edition."""
+    hashed = hashlib.sha256()
+    for path in sorted(one for one in _HERE.rglob("*") if one.is_file()):
+        hashed.update(path.relative_to(_HERE).as_posix().encode() + b"\0" + path.read_bytes())
+    return hashed.hexdigest()[:12]
+
+
+@register.simple_tag
+def asset(name: str) -> SafeString:
+    """The address of a file of the folder ``static``."""
+    if f"{edition()}/{name}" not in _kept():
+        raise KeyError(f"there is no {name!r} in {_HERE}")
+    return SafeString(f"/static/{edition()}/{name}")
+
+
+def static(_request: HttpRequest, name: str) -> HttpResponse:
+    """One of the files."""
+    found = _kept().get(name)
+    if found is None:
+        raise Http404
+    kind, body = found
+    is_dated = name.startswith(edition())
+    return HttpResponse(body, content_type=kind, headers={"Cache-Control": _YEAR if is_dated else "no-cache"})

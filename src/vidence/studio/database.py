@@ -1,0 +1,62 @@
+"""Which database a studio has, and how it is spoken to."""
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from vidence.errors import UsageError
+from vidence.installation import adding
+from vidence.studio.settings import StudioSettings
+
+SQLITE_FILE = "studio.sqlite3"
+_WAIT_S = 20
+
+
+def database(settings: StudioSettings) -> dict[str, Any]:
+    """Django's settings of the database.
+
+    Note [immediate transactions]: a transaction that reads first and writes then fails with "database is
+    locked" whenever another wrote in between, however long it is ready to wait. SQLite's immediate
+    transactions take the lock at their beginning, and wait for it.
+
+    Raises:
+        UsageError: the address is none of Postgres, or its driver is not installed.
+    """
+    if settings.database:
+        return _postgres(settings.database)
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": settings.data / SQLITE_FILE,
+        "OPTIONS": {
+            "timeout": _WAIT_S,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+        },
+    }
+
+
+def _postgres(address: str) -> dict[str, Any]:
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError("the address of the database cannot be read; expected postgres://…") from error
+    name = unquote(parts.path.lstrip("/"))
+    if parts.scheme not in ("postgres", "postgresql") or not name:
+        raise UsageError(
+            f"a database {parts.scheme or 'without a scheme'!r}; expected postgres://USER:PASSWORD@HOST/NAME, "
+            "or none for SQLite"
+        )
+    try:
+        import psycopg  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise UsageError(f"no driver for Postgres; add it with: {adding('studio-postgres')}") from error
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(port or ""),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {},
+    }

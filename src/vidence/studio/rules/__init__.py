@@ -1,0 +1,1 @@
+"""What pages compute, without Django."""

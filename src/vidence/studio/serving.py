@@ -1,0 +1,120 @@
+"""Serve a studio from this process: on loopback for one person, or for a team."""
+
+import ipaddress
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from vidence.errors import UsageError
+from vidence.records import Record
+from vidence.studio.headers import Application
+
+LOOPBACK_HOST: Final = "127.0.0.1"
+_GRACE_S: Final = 3
+
+
+class Tls(Record):
+    """A certificate, with the chain of those who signed it, and its key: both files in PEM."""
+
+    certificate: Path
+    key: Path
+
+
+class Bind(Record):
+    """Where a server listens; port 0 takes any that is free."""
+
+    host: str = LOOPBACK_HOST
+    port: int = 0
+    tls: Tls | None = None
+    is_behind_proxy: bool = False
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
+    """See that nobody opens a studio to a network by accident.
+
+    Raises:
+        UsageError: it would be reached from other machines without accounts, or without TLS.
+    """
+    if bind.is_loopback:
+        return
+    if not has_accounts:
+        raise UsageError(
+            f"{bind.host} is reached from other machines, and here are no accounts; leave --host out, or set "
+            "a team up with: vidence studio serve"
+        )
+    if bind.tls is None and not bind.is_behind_proxy:
+        raise UsageError(
+            f"{bind.host} is reached from other machines, and passwords would cross the network in clear; "
+            "say --tls CERT KEY, or --behind-proxy where a proxy speaks TLS"
+        )
+
+
+def new_ticket() -> str:
+    """The word of a printed address."""
+    return secrets.token_urlsafe(24)
+
+
+def listen(bind: Bind) -> socket.socket:
+    """A socket that takes connections.
+
+    Raises:
+        UsageError: the address cannot be had.
+    """
+    try:
+        family = socket.getaddrinfo(bind.host, bind.port, type=socket.SOCK_STREAM)[0][0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((bind.host, bind.port))
+        found.listen(128)
+    except OSError as error:
+        raise UsageError(
+            f"nothing can listen at {bind.host}:{bind.port}: {error}; say another --port"
+        ) from error
+    return found
+
+
+def address(bind: Bind, listening: socket.socket) -> str:
+    """What is typed into a browser, without the last slash."""
+    port = listening.getsockname()[1]
+    host = f"[{bind.host}]" if ":" in bind.host else bind.host
+    return f"{'http' if bind.tls is None else 'https'}://{host}:{port}"
+
+
+def serve(
+    application: Application,
+    listening: socket.socket,
+    *,
+    tls: Tls | None = None,
+    on_start: Sequence[Callable[[], None]] = (),
+) -> None:
+    """Answer until the process is told to stop (Ctrl-C, SIGTERM).
+
+    Nothing is written about single requests: an address may hold what lets somebody in.
+    """
+    config = uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        ssl_certfile=None if tls is None else tls.certificate,
+        ssl_keyfile=None if tls is None else tls.key,
+    )
+    for act in on_start:
+        act()
+    uvicorn.Server(config).run(sockets=[listening])

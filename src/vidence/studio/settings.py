@@ -1,0 +1,82 @@
+"""What one studio is told: made from arguments, never from the environment."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Literal, cast
+
+from vidence.records import Record
+
+Mode = Literal["view", "solo", "team"]
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def now() -> datetime:
+    """The time of this machine, in UTC."""
+    return datetime.now(UTC)
+
+
+class StudioSettings(Record):
+    """What one studio is told.
+
+    `data` is the folder of its database and files; in the mode ``view`` a folder of the cache. `paths` are
+    what is shown: folders of runs, runs, files of questions, sets. Media are read below `media_roots` only.
+    """
+
+    mode: Mode
+    data: Path
+    hosts: tuple[str, ...] = LOOPBACK
+    """Names under which browsers may ask for it; all others are refused."""
+    database: str = ""
+    """An address ``postgres://…``; empty: SQLite in `data`."""
+    media_roots: tuple[Path, ...] = ()
+    paths: tuple[Path, ...] = ()
+    is_tls: bool = False
+    """Whether it speaks TLS itself."""
+    is_behind_proxy: bool = False
+    """Whether a proxy stands in front, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed."""
+    clock: Callable[[], datetime] = now
+
+
+class Ticket:
+    """The word in the printed address that lets one browser in, once."""
+
+    def __init__(self, word: str) -> None:
+        self._digest = hashlib.sha256(word.encode()).digest()
+        self._is_open = bool(word)
+        self._lock = Lock()
+
+    def redeem(self, word: str) -> bool:
+        """Whether this is the word, said for the first time."""
+        given = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+        with self._lock:
+            is_right = self._is_open and hmac.compare_digest(given, self._digest)
+            self._is_open = self._is_open and not is_right
+        return is_right
+
+
+@dataclass(frozen=True, kw_only=True)
+class Studio:
+    """The running studio of this process."""
+
+    settings: StudioSettings
+    secret: bytes = field(repr=False)
+    """Signs what is given out; of this process, or of the data folder of a team."""
+    ticket: Ticket = field(repr=False)
+
+
+def new_secret() -> bytes:
+    """Bytes that nobody can guess."""
+    return secrets.token_bytes(32)
+
+
+def current() -> Studio:
+    """The studio that `app.configure` made in this process."""
+    from django.conf import settings
+
+    return cast("Studio", settings.STUDIO)

@@ -1,0 +1,15 @@
+"""Every address, one list a family."""
+
+from vidence.studio.access import ANYONE, route
+from vidence.studio.assets import static
+from vidence.studio.pages import entering, start
+
+urlpatterns = [
+    *start.urls,
+    *entering.urls,
+    route("static/<path:name>", static, name="static", roles=ANYONE),
+]
+handler400 = "vidence.studio.pages.faults.bad_request"
+handler403 = "vidence.studio.pages.faults.forbidden"
+handler404 = "vidence.studio.pages.faults.not_found"
+handler500 = "vidence.studio.pages.faults.broken"

@@ -1,0 +1,98 @@
+"""A server in a process of its own, and a page of Chromium that talks to it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+INSTALL = "apt-get install --no-install-recommends chromium"
+_ADDRESS = re.compile(r"(https?://[^/\s]+)(/\S*)?")
+
+
+def chromium() -> str | None:
+    """The browser that is there: the one in CHROMIUM, or one on the path."""
+    named = os.environ.get("CHROMIUM")
+    return named or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """A running server: its address, and the one that lets a browser in (the same where accounts are)."""
+
+    url: str
+    door: str
+    process: subprocess.Popen[str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Served]]:
+    """Start ``vidence`` with some arguments, wait for the address that it prints, stop it in the end."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str | Path) -> Served:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vidence", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        started.append(process)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if found := _ADDRESS.search(line):
+                return Served(url=found[1], door=found[0], process=process)
+        raise AssertionError(f"the server ended with {process.wait()} before it printed an address")
+
+    yield start
+    for process in started:
+        process.terminate()
+    for process in started:
+        process.wait(timeout=20)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+@pytest.fixture
+def studio_server(serve: Callable[..., Served], tmp_path: Path) -> Callable[..., Served]:
+    """``vidence studio open`` in a new folder, with what else is to be said."""
+    return lambda *more: serve("studio", "open", tmp_path / "studio", *more)
+
+
+@pytest.fixture
+def view_server(serve: Callable[..., Served]) -> Callable[..., Served]:
+    """``vidence view`` of some paths."""
+    return lambda *more: serve("view", *more)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process."""
+    executable = chromium()
+    if executable is None:
+        pytest.skip(f"no Chromium; install it with: {INSTALL}, or say where it is in CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A new page in a session of its own; what its console complains of fails the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert not [one for one in complaints if "Failed to load resource" not in one], complaints
