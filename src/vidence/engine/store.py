@@ -162,10 +162,16 @@ def _decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
     return decoder.decode(json)
 
 
+def _bytes(json: object) -> bytes:
+    if not isinstance(json, bytes):
+        raise msgspec.DecodeError(f"expected JSON, found {json!r}")
+    return json
+
+
 def _stored(
     row: Sequence[Any],
     selections: msgspec.json.Decoder[Selection],
-    rows: msgspec.json.Decoder[TrialRow] | msgspec.json.Decoder[BriefRow],
+    rows: "msgspec.json.Decoder[TrialRow] | msgspec.json.Decoder[BriefRow]",
 ) -> Stored:
     """A row as it is; one that is damaged with what is wrong."""
     seq, name, repeat, digest, selection_json, json = row
@@ -173,7 +179,7 @@ def _stored(
     whole = Stored(seq=seq, item_id=item_id, repeat=repeat if isinstance(repeat, int) else 0)
     try:
         selection = None if digest is None else _decoded(selections, selection_json)
-        trial = _decoded(rows, json).trial(item_id, whole.repeat, selection)
+        trial = rows.decode(_bytes(json)).trial(item_id, whole.repeat, selection)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return replace(whole, problem=f"the row is damaged: {error}")
     return replace(whole, trial=trial)
@@ -557,6 +563,16 @@ class RunStore(ExitStack):
                 "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
                 (name, examined.item.item_id, self._json(row)),
             )
+
+    def finding(self, name: str, item_id: str, finding: type[Record]) -> Record | Failed | None:
+        """The last finding of one question; None where it was not examined. Arguments as for `findings`."""
+        query = "SELECT json FROM findings WHERE diagnosis = ? AND item_id = ? ORDER BY seq DESC LIMIT 1"
+        with _translated(self.path):
+            found = self._db.execute(query, (name, item_id)).fetchone()
+            if found is None:
+                return None
+            row = _decoded(msgspec.json.Decoder(FindingRow), found[0])
+            return row.failed or msgspec.json.decode(row.finding, type=finding)
 
     def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
         """The last finding of every question that was examined, by item id, in the order of the questions.

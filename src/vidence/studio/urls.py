@@ -2,11 +2,13 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, start
+from vidence.studio.pages import entering, media, start, viewer
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
+    *media.urls,
+    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

@@ -2,8 +2,10 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock, Thread
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from threading import Lock
 from typing import Final
 
 from django.db import connection, transaction
@@ -11,6 +13,7 @@ from django.db import connection, transaction
 from vidence.engine.store import RunStore, is_in_use
 from vidence.errors import VidenceError
 from vidence.records import Item
+from vidence.studio.bridge.later import Worker
 from vidence.studio.bridge.places import Place
 from vidence.studio.bridge.runs import Entry, Reader, content_key
 from vidence.studio.records.index import (
@@ -26,65 +29,58 @@ BATCH: Final = 500
 """Rows that are read at a time; each may hold a long reply."""
 _LONGEST: Final = 300  # of a question in a list
 _KEYS: Final = ["place", "item_id", "repeat"]
-_ROW_FIELDS: Final = [
-    field.name for field in IndexTrialRow._meta.fields if field.name not in {"id", *_KEYS}
-]
+_ROW_FIELDS: Final = (
+    *("seq", "position", "fate", "question", "read", "gold", "value", "finish", "tokens", "latency_s"),
+    *("cost_usd", "margin", "judges_differ", "readers_differ", "tags", "problem"),
+)
 
 
 class Indexer:
-    """Brings runs up to date, each in a thread that ends with its work; one process has one.
+    """Brings runs up to date, one at a time, in a thread of its own: each holds all its questions.
 
     Args:
-        wait_s: how long a page waits for the rows of a run before it shows what is there.
+        wait_s: how long a page waits for the rows of its runs before it shows what is there.
     """
 
-    def __init__(self, *, wait_s: float = 1.0) -> None:
+    def __init__(self, *, wait_s: float) -> None:
         self._wait_s = wait_s
         self._lock = Lock()
-        self._working: dict[str, Thread] = {}
-        self._turn = Lock()
+        self._worker = Worker("viewer-index")
+        self._asked: dict[str, Future[None]] = {}
         self._kept: tuple[str, Reader] | None = None
 
     def freshen(self, places: Iterable[Place]) -> None:
-        """Have the rows of some runs read, and wait a little for it."""
-        threads = [self._start(place) for place in places if place.kind == "run"]
-        for thread in threads:
-            thread.join(self._wait_s)
+        """Have the rows of some runs read that came in, and wait a little for it."""
+        asked = [self._ask(place) for place in places if place.kind == "run"]
+        wait(asked, timeout=self._wait_s)
 
     def is_reading(self, place: Place) -> bool:
         """Whether rows of a run are being read."""
         with self._lock:
-            thread = self._working.get(place.id)
-        return thread is not None and thread.is_alive()
+            asked = self._asked.get(place.id)
+        return asked is not None and not asked.done()
 
-    def join(self) -> None:
-        """Wait until nothing is being read."""
-        for thread in list(self._working.values()):
-            thread.join()
-
-    def _start(self, place: Place) -> Thread:
+    def _ask(self, place: Place) -> "Future[None]":
         with self._lock:
-            thread = self._working.get(place.id)
-            if thread is None or not thread.is_alive():
-                thread = Thread(target=self._work, args=(place,), name=f"index-{place.id}", daemon=True)
-                self._working[place.id] = thread
-                thread.start()
-            return thread
+            asked = self._asked.get(place.id)
+            if asked is None or asked.done():
+                asked = self._asked[place.id] = self._worker.submit(partial(self._work, place))
+            return asked
 
     def _work(self, place: Place) -> None:
         try:
-            with self._turn:  # one run at a time: each holds all its questions
-                self._bring_up(place)
+            self._bring_up(place)
         except VidenceError as error:
             _log.info("%s is not indexed: %s", place.path, error)
-            IndexRunRow.objects.update_or_create(
-                place=place.id, defaults={"content": "", "problem": str(error)}
-            )
+            with transaction.atomic():
+                for table in TABLES.values():
+                    table.objects.filter(place=place.id).delete()
+                IndexRunRow.objects.create(place=place.id, content="", problem=str(error))
         finally:
             connection.close()
 
     def _reader(self, place: Place, content: str) -> Reader:
-        """The reader of a run; that of one that goes on is kept, since its questions need not be read again."""
+        """The reader of a run; that of one that goes on is kept, with its questions."""
         kept = self._kept
         if kept is not None and kept[0] == content:
             return kept[1]
@@ -108,7 +104,7 @@ class Indexer:
         while entries := reader.after(run.last_seq, BATCH):
             run.last_seq = entries[-1].seq
             with transaction.atomic():
-                _put(place, entries, reader, numbers)
+                _put(place, entries, partial(_tags_of, reader, numbers))
                 run.save()
         n = 1
         while n:  # reading each reply with every reader takes longer: lists do not wait for it
@@ -123,9 +119,10 @@ class Indexer:
 def _begin(place: Place, content: str) -> IndexRunRow:
     """Forget what there is of another run at this path."""
     with transaction.atomic():
-        for table in TABLES:
+        for table in TABLES.values():
             table.objects.filter(place=place.id).delete()
-        return IndexRunRow.objects.create(place=place.id, content=content)
+        made: IndexRunRow = IndexRunRow.objects.create(place=place.id, content=content)
+        return made
 
 
 def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
@@ -148,13 +145,11 @@ def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], in
     )
 
 
-def _put(
-    place: Place, entries: Sequence[Entry], reader: Reader, numbers: Mapping[tuple[str, str], int]
-) -> None:
+def _put(place: Place, entries: Sequence[Entry], tags_of: Callable[[Entry], str]) -> None:
     """Put rows in; of a question that was asked again the later one counts."""
     last = {(entry.item_id, entry.repeat): entry for entry in entries}.values()
     IndexTrialRow.objects.bulk_create(
-        [_row(place, entry, _tags_of(reader, numbers, entry)) for entry in last],
+        [_row(place, entry, tags_of(entry)) for entry in last],
         update_conflicts=True,
         unique_fields=_KEYS,
         update_fields=_ROW_FIELDS,

@@ -4,7 +4,8 @@ It has a label of its own, which no migration knows: its tables are made when th
 anew by a version of vidence that wants others.
 """
 
-from typing import ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from django.db import connection, models
 
@@ -24,7 +25,10 @@ class IndexRunRow(models.Model):
     problem = models.TextField(default="")
 
     class Meta:
+        """Where it is kept."""
+
         app_label = _LABEL
+        db_table = "studio_index_run"
 
 
 class IndexTrialRow(models.Model):
@@ -53,7 +57,10 @@ class IndexTrialRow(models.Model):
     problem = models.TextField()
 
     class Meta:
+        """Where it is kept."""
+
         app_label = _LABEL
+        db_table = "studio_index_trial"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["place", "item_id", "repeat"], name="index_one_trial")
         ]
@@ -73,7 +80,10 @@ class IndexWordsRow(models.Model):
     words = models.TextField()
 
     class Meta:
+        """Where it is kept."""
+
         app_label = _LABEL
+        db_table = "studio_index_words"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["place", "item_id", "repeat"], name="index_one_text")
         ]
@@ -90,24 +100,28 @@ class IndexTagRow(models.Model):
     n_items = models.IntegerField()
 
     class Meta:
+        """Where it is kept."""
+
         app_label = _LABEL
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["place", "number"], name="index_one_tag")
-        ]
+        db_table = "studio_index_tag"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["place", "number"], name="index_one_tag")]
 
 
-TABLES: Final = (IndexRunRow, IndexTrialRow, IndexWordsRow, IndexTagRow)
+TABLES: Final[Mapping[str, Any]] = {
+    "studio_index_run": IndexRunRow,
+    "studio_index_trial": IndexTrialRow,
+    "studio_index_words": IndexWordsRow,
+    "studio_index_tag": IndexTagRow,
+}
 
 
 def make_tables() -> None:
     """Make the tables that are missing; of another edition all are made anew."""
-    have = set(connection.introspection.table_names())
-    names = {table._meta.db_table for table in TABLES}
-    if names <= have:
-        if not IndexRunRow.objects.exclude(edition=EDITION).exists():
-            return
+    have = set(connection.introspection.table_names()) & set(TABLES)
+    if len(have) == len(TABLES) and not IndexRunRow.objects.exclude(edition=EDITION).exists():
+        return
     with connection.schema_editor() as editor:
-        for table in TABLES:
-            if table._meta.db_table in have:
+        for name, table in TABLES.items():
+            if name in have:
                 editor.delete_model(table)
             editor.create_model(table)
