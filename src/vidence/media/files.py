@@ -291,8 +291,7 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     the cache of the Hugging Face hub, where a file is a link to its content, the contents of the same data
     set are inside.
     """
-    root, folders = Path(os.path.realpath(media_root)), dict[Path, Path]()
-    insides = (root, *_contents_of_snapshot(root))
+    folders, within = dict[Path, Path](), insides(media_root)
 
     def is_outside(path: Path) -> bool:
         if path.parent not in folders:  # most videos share a folder
@@ -300,7 +299,7 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
         real = folders[path.parent] / path.name
         if path.name == ".." or os.path.islink(real):
             real = Path(os.path.realpath(real))
-        return not any(map(real.is_relative_to, insides))
+        return not any(map(real.is_relative_to, within))
 
     def leaves(path: Path, kind: str) -> bool:
         if is_outside(path):
@@ -311,6 +310,12 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     media = dict.fromkeys(medium for item in items for medium in item.media)
     named = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
     return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
+
+
+def insides(media_root: Path) -> tuple[Path, ...]:
+    """The folders that count as inside `media_root`, without links: itself, and the contents of a snapshot."""
+    root = Path(os.path.realpath(media_root))
+    return (root, *_contents_of_snapshot(root))
 
 
 def _contents_of_snapshot(root: Path) -> Iterator[Path]:

@@ -36,6 +36,10 @@ class StudioSettings(Record):
     """An address ``postgres://…``; empty: SQLite in `data`."""
     media_roots: tuple[Path, ...] = ()
     paths: tuple[Path, ...] = ()
+    cache_root: Path | None = None
+    """Where facts, frames and copies of videos are kept, as by runs; None: in `data`."""
+    cache_max_bytes: int = 20 * 2**30
+    """The bound of the kept frames, and that of the copies."""
     is_tls: bool = False
     """Whether it speaks TLS itself."""
     is_behind_proxy: bool = False

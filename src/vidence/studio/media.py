@@ -1,0 +1,389 @@
+"""The files that pages may show: found by tokens alone, and read in pieces."""
+
+import base64
+import hashlib
+import hmac
+import os
+import stat
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from email.utils import formatdate
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+import anyio.to_thread
+
+from vidence.errors import MediaError, UsageError
+from vidence.media.accepted import open_image
+from vidence.media.clock import read_clock
+from vidence.media.encode import EncodedFrame, Encoding, Size
+from vidence.media.files import Job, deliver, insides, known_video
+from vidence.media.montage import montage
+from vidence.media.opened import open_video_stream
+from vidence.media.stills import images_in
+from vidence.media.video import Video
+from vidence.studio.renditions import CopyState, Original, Renditions
+from vidence.studio.rules.frames import FrameTable
+from vidence.studio.rules.ranges import Part, Whole
+from vidence.studio.settings import current
+
+ResultT = TypeVar("ResultT")
+_CHUNK_BYTES: Final = 1 << 16
+_TOKEN_BYTES: Final = 16
+_MOST_TABLES: Final = 64
+_N_DECODERS: Final = 2
+_STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
+MOST_ON_A_STRIP: Final = 48
+"""How many pictures a strip may have."""
+# Nothing that a browser would run: what is not named here is a download.
+_CONTAINERS: Final = {
+    "mov": "video/mp4",
+    "matroska": "video/x-matroska",
+    "mpegts": "video/mp2t",
+    "avi": "video/x-msvideo",
+    "ogg": "video/ogg",
+}
+_IMAGES: Final = {
+    "JPEG": "image/jpeg",
+    "PNG": "image/png",
+    "WEBP": "image/webp",
+    "GIF": "image/gif",
+    "BMP": "image/bmp",
+}
+_ANY: Final = "application/octet-stream"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A file, or a folder of images, that an opened item names.
+
+    `path` is without links, `within` are the folders that it must still lie in when it is read.
+    """
+
+    token: str
+    path: Path
+    kind: str
+    within: tuple[Path, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileState:
+    """A file as it is at the moment of an answer."""
+
+    path: Path
+    size: int
+    etag: str
+    changed: str
+    media_type: str
+
+
+class MediaDesk:
+    """Hands out tokens for files, and what lies behind a token; nothing else of the disk is shown.
+
+    Args:
+        secret: the server's; tokens of another secret are worth nothing.
+        cache_root: our cache folder.
+        frames_max_bytes: the bound of the frame cache.
+        copies_max_bytes: the bound of the copies for browsers.
+    """
+
+    def __init__(
+        self, secret: bytes, cache_root: Path, *, frames_max_bytes: int, copies_max_bytes: int
+    ) -> None:
+        self._secret = secret
+        self._cache_root = cache_root
+        self._frames_max_bytes = frames_max_bytes
+        self._known: dict[str, Known] = {}
+        self._types: dict[tuple[Path, str], str] = {}
+        self._tables: OrderedDict[tuple[Path, str], FrameTable] = OrderedDict()
+        self._lock = threading.Lock()
+        self._decoders = anyio.CapacityLimiter(_N_DECODERS)
+        self.renditions = Renditions(cache_root, max_bytes=copies_max_bytes)
+
+    # ------------------------------------------------------------------ tokens
+
+    def token_of(self, path: Path, *, kind: str, roots: Iterable[Path]) -> str:
+        """The token of a file, or of a folder of images (`kind` ``frames``), that an opened item names.
+
+        Args:
+            path: where it lies, as `vidence.media.files.resolve` says.
+            kind: ``video``, ``image`` or ``frames``.
+            roots: the folders of the media that were opened; links inside them may not lead out.
+
+        Raises:
+            MediaError: it lies outside all of them, itself or by a link.
+        """
+        within = tuple(dict.fromkeys(one for root in roots for one in insides(root)))
+        real = _real(path)
+        if not _is_inside(real, within):
+            raise MediaError(
+                f"{path}: lies outside the folders of the media that were opened; expected it below "
+                f"{', '.join(map(str, within)) or 'one'}: name its folder as one, too"
+            )
+        said = f"{kind}\0{real}".encode(errors="surrogateescape")
+        digest = hmac.new(self._secret, said, hashlib.sha256).digest()[:_TOKEN_BYTES]
+        token = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        self._known[token] = Known(token=token, path=real, kind=kind, within=within)
+        return token
+
+    def known(self, token: str) -> Known | None:
+        """What a token stands for; None for a token that was never handed out."""
+        return self._known.get(token)
+
+    # ------------------------------------------------------------------ the file itself
+
+    def file_state(self, known: Known) -> FileState:
+        """A video or an image as it lies there now.
+
+        Raises:
+            MediaError: it is gone, no plain file, now a link, or no video or image that is opened.
+        """
+        if known.kind == "frames":
+            raise MediaError(f"{known.path}: is a folder; its images are shown one by one")
+        return self._state(_checked(known.path, known.within), known.kind)
+
+    def _state(self, path: Path, kind: str) -> FileState:
+        try:
+            found = path.stat(follow_symlinks=False)
+        except OSError as error:
+            raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise MediaError(f"{path}: is no plain file")
+        etag = f'"{found.st_size:x}-{found.st_mtime_ns:x}-{found.st_ino:x}"'
+        with self._lock:
+            media_type = self._types.get((path, etag))
+        if media_type is None:
+            media_type = _media_type(path, kind)
+            with self._lock:
+                self._types[path, etag] = media_type
+        changed = formatdate(found.st_mtime, usegmt=True)
+        return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
+
+    # ------------------------------------------------------------------ frames
+
+    async def table(self, known: Known) -> FrameTable:
+        """When each frame of a medium is presented.
+
+        Raises:
+            MediaError: it cannot be read.
+        """
+        return await self._decode(lambda: self._table(known))
+
+    async def still(self, known: Known, index: int, *, encoding: Encoding) -> EncodedFrame:
+        """One frame, byte for byte as models are sent it under this encoding; from the cache where it is kept.
+
+        Raises:
+            MediaError: it cannot be read, is damaged, or does not exist.
+        """
+        stills = await self._decode(lambda: self._stills(known, (index,), encoding))
+        return stills[0]
+
+    async def strip(self, known: Known, *, n_pictures: int) -> EncodedFrame:
+        """Small pictures spread evenly over a medium, in one row.
+
+        Raises:
+            MediaError: it cannot be read, or a frame is damaged.
+        """
+        return await self._decode(lambda: self._strip(known, n_pictures))
+
+    # ------------------------------------------------------------------ copies for browsers
+
+    async def copy_of(self, known: Known, *, is_needed: bool = False) -> CopyState:
+        """How far the copy of a video is; one that is needed is begun.
+
+        Args:
+            known: a video.
+            is_needed: a browser says that it does not play the original, whatever is known of it.
+
+        Raises:
+            MediaError: it is no video, or cannot be read.
+        """
+        begin = self.renditions.begin if is_needed else self.renditions.ask
+        return await self._decode(lambda: begin(self._original(known)))
+
+    async def copy_file(self, known: Known) -> FileState:
+        """The copy of a video.
+
+        Raises:
+            MediaError: there is none, or not yet.
+        """
+        return await self._decode(lambda: self._state(self._copy(self._original(known)), "video"))
+
+    async def copy_table(self, known: Known) -> FrameTable:
+        """When each frame of the copy of a video is presented; frame i is frame i of the original.
+
+        Raises:
+            MediaError: there is no copy, or it has other frames than its original.
+        """
+        return await self._decode(lambda: self._copy_table(self._original(known)))
+
+    def _original(self, known: Known) -> Original:
+        if known.kind != "video":
+            raise MediaError(f"{known.path}: is no video; only videos are copied for browsers")
+        return self.renditions.original(_checked(known.path, known.within))
+
+    def _copy(self, original: Original) -> Path:
+        place = self.renditions.ready(original)
+        if place is None:
+            raise MediaError(f"{original.video.probe.path}: has no copy for browsers yet")
+        return place
+
+    async def _decode(self, work: Callable[[], ResultT]) -> ResultT:
+        """Run what takes a while beside the event loop; a few at a time, however many ask."""
+        return await anyio.to_thread.run_sync(work, limiter=self._decoders)
+
+    def _table(self, known: Known) -> FrameTable:
+        path = _checked(known.path, known.within)
+        video, digest = known_video(path, kind=known.kind, cache_root=self._cache_root)
+        return self._table_of(video, digest)
+
+    def _copy_table(self, original: Original) -> FrameTable:
+        copy = self._copy(original)
+        video, digest = known_video(copy, kind="video", cache_root=self._cache_root)
+        if video.n_frames != original.video.n_frames:
+            raise MediaError(
+                f"{copy}: has {video.n_frames} frames and its original {original.video.n_frames}; remove it, "
+                "so that it is made anew"
+            )
+        return self._table_of(video, digest)
+
+    def _table_of(self, video: Video, digest: str) -> FrameTable:
+        key = Path(video.probe.path), digest
+        with self._lock:
+            found = self._tables.get(key)
+            if found is not None:
+                self._tables.move_to_end(key)
+                return found
+        clock = read_clock(video)
+        made = FrameTable(pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s)
+        with self._lock:
+            self._tables[key] = made
+            while len(self._tables) > _MOST_TABLES:
+                self._tables.popitem(last=False)
+        return made
+
+    def _stills(self, known: Known, indices: tuple[int, ...], encoding: Encoding) -> list[EncodedFrame]:
+        path = _checked(known.path, known.within)
+        if known.kind == "frames":
+            images = images_in(path)
+            for index in indices:
+                if 0 <= index < len(images):
+                    _checked(images[index], known.within)
+        job = Job(
+            path=str(path),
+            kind=known.kind,
+            frame_indices=indices,
+            encoding=encoding,
+            cache_root=str(self._cache_root),
+            cache_max_bytes=self._frames_max_bytes,
+        )
+        delivery = deliver(job)
+        for problem in delivery.problems.values():
+            raise MediaError(problem)
+        return [delivery.frames[index] for index in indices]
+
+    def _strip(self, known: Known, n_pictures: int) -> EncodedFrame:
+        if not 1 <= n_pictures <= MOST_ON_A_STRIP:
+            raise UsageError(f"a strip of {n_pictures} pictures is none; say 1 to {MOST_ON_A_STRIP}")
+        n_frames = self._table(known).n_frames
+        indices = tuple((2 * i + 1) * n_frames // (2 * n_pictures) for i in range(n_pictures))
+        pictures = self._stills(known, indices, _STRIP)
+        return montage(pictures, columns=n_pictures, rows=1, encoding=_STRIP)
+
+
+def desk() -> MediaDesk:
+    """The desk of the studio of this process."""
+    studio = current()
+    settings = studio.settings
+    return _desk(studio.secret, settings.cache_root or settings.data / "cache", settings.cache_max_bytes)
+
+
+@lru_cache(maxsize=1)
+def _desk(secret: bytes, cache_root: Path, max_bytes: int) -> MediaDesk:
+    return MediaDesk(secret, cache_root, frames_max_bytes=max_bytes, copies_max_bytes=max_bytes)
+
+
+def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = ()) -> str:
+    """The token of a file that an opened item names, at the desk of this process; see `MediaDesk.token_of`.
+
+    Args:
+        path: where it lies.
+        kind: ``video``, ``image`` or ``frames``.
+        roots: folders of media beside those that the studio was told.
+
+    Raises:
+        MediaError: it lies outside all of them.
+    """
+    return desk().token_of(path, kind=kind, roots=(*current().settings.media_roots, *roots))
+
+
+async def pieces(state: FileState, wanted: Whole | Part) -> AsyncIterator[bytes]:
+    """The bytes of a file that are wanted, a little at a time; the file is open no longer than this runs.
+
+    Raises:
+        MediaError: the file cannot be opened any more.
+    """
+    first, left = (wanted.first, wanted.n_bytes) if isinstance(wanted, Part) else (0, wanted.size)
+    file = _open_plain(state.path)
+    try:
+        file.seek(first)
+        while left:
+            piece = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK_BYTES))
+            if (
+                not piece
+            ):  # it was cut short meanwhile: the server ends the connection before the length it said
+                return
+            left -= len(piece)
+            yield piece
+    finally:
+        file.close()
+
+
+def _open_plain(path: Path) -> BinaryIO:
+    """A file for reading; a link of its name is not followed."""
+    try:
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+    return os.fdopen(number, "rb")
+
+
+def _real(path: Path) -> Path:
+    """A path without links.
+
+    Raises:
+        MediaError: no file can have this name.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        raise MediaError(f"{path!s:.200}: is no name that a file can have ({error})") from error
+
+
+def _is_inside(real: Path, within: tuple[Path, ...]) -> bool:
+    return any(map(real.is_relative_to, within))
+
+
+def _checked(path: Path, within: tuple[Path, ...]) -> Path:
+    """A path that is still inside, links followed: they may have been laid since it was named."""
+    real = _real(path)
+    if not _is_inside(real, within):
+        raise MediaError(f"{path}: now leads out of the folders of the media that were opened")
+    return real
+
+
+def _media_type(path: Path, kind: str) -> str:
+    """The type of a file that is a video, or an image, by what it holds.
+
+    Raises:
+        MediaError: it is none, or of a format that is not opened.
+    """
+    if kind == "image":
+        with open_image(path) as picture:
+            return _IMAGES.get(picture.format or "", _ANY)
+    with open_video_stream(path) as opened:
+        name = opened.container.format.name.split(",")[0]
+    return "video/webm" if path.suffix.lower() == ".webm" else _CONTAINERS.get(name, _ANY)

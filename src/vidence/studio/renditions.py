@@ -1,0 +1,152 @@
+"""Copies for browsers of videos that no browser plays: made one after the other, kept in the cache folder."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from vidence.errors import MediaError
+from vidence.media.browser import Encoder, encoder, plays_as_it_is, write_copy
+from vidence.media.cache import BoundedFolder, mark_used
+from vidence.media.clock import read_clock
+from vidence.media.files import known_video
+from vidence.media.video import Video
+from vidence.media.whole import make_private
+from vidence.records import Record
+
+_FOLDER: Final = "browser"
+_SPARED_S: Final = 3600.0  # a copy may be watched for long after it was asked for
+
+State = Literal["not-needed", "waiting", "making", "ready", "failed"]
+
+
+class CopyState(Record):
+    """How far a copy is: `n_done` of `n_frames` frames; `why` says what failed, empty otherwise."""
+
+    state: State
+    n_done: int = 0
+    n_frames: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Original:
+    """A video as it was when it was opened; `digest` is the SHA-256 of its bytes."""
+
+    video: Video
+    digest: str
+
+
+class Renditions:
+    """The copies under one cache folder; one is made at a time, in a thread of its own.
+
+    Args:
+        cache_root: our cache folder.
+        max_bytes: how much all copies together may have; the least recently used go first.
+    """
+
+    def __init__(self, cache_root: Path, *, max_bytes: int) -> None:
+        self._cache_root = cache_root
+        self._folder = cache_root / _FOLDER
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._states: dict[str, CopyState] = {}
+        self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="copy-for-browsers")
+
+    def original(self, path: Path) -> Original:
+        """What a video holds, from kept facts where they hold.
+
+        Raises:
+            MediaError: it cannot be read, or holds no frame.
+        """
+        video, digest = known_video(path, kind="video", cache_root=self._cache_root)
+        return Original(video=video, digest=digest)
+
+    def ask(self, original: Original) -> CopyState:
+        """How far the copy of a video is; one that is needed and was never asked for is begun.
+
+        A copy that failed is not tried again by the same process.
+
+        Raises:
+            MediaError: the original cannot be opened any more.
+        """
+        place = self._place(original.digest)
+        if place is not None and place.exists():
+            return CopyState(state="ready", n_done=original.video.n_frames, n_frames=original.video.n_frames)
+        with self._lock:
+            known = self._states.get(original.digest)
+        if known is not None and known.state != "ready":
+            return known
+        if plays_as_it_is(original.video, read_clock(original.video)):
+            return CopyState(state="not-needed", n_frames=original.video.n_frames)
+        return self._begin(original)
+
+    def begin(self, original: Original) -> CopyState:
+        """Begin a copy also where browsers are known to play the original: this one says that it cannot."""
+        found = self.ask(original)
+        return self._begin(original) if found.state == "not-needed" else found
+
+    def ready(self, original: Original) -> Path | None:
+        """The copy, where it is made; it then counts as just used."""
+        place = self._place(original.digest)
+        if place is None or not place.exists():
+            return None
+        mark_used(place)
+        return place
+
+    def close(self) -> None:
+        """Begin no more copies; the one that is being made ends first."""
+        self._maker.shutdown(cancel_futures=True)
+
+    def _begin(self, original: Original) -> CopyState:
+        waiting = CopyState(state="waiting", n_frames=original.video.n_frames)
+        with self._lock:
+            known = self._states.get(original.digest)
+            if known is not None and known.state in {"waiting", "making"}:
+                return known
+            self._states[original.digest] = waiting
+        self._maker.submit(self._make, original)
+        return waiting
+
+    def _make(self, original: Original) -> None:
+        """Make a copy; whatever happens is in its state."""
+        n_frames = original.video.n_frames
+
+        def say(n_done: int) -> None:
+            self._say(original, CopyState(state="making", n_done=n_done, n_frames=n_frames))
+
+        say(0)
+        try:
+            self._write(original, say)
+        except MediaError as error:
+            self._say(original, CopyState(state="failed", n_frames=n_frames, why=str(error)))
+        except OSError as error:
+            why = f"no copy can be kept in {self._folder} ({error.strerror})"
+            self._say(original, CopyState(state="failed", n_frames=n_frames, why=why))
+        else:
+            self._say(original, CopyState(state="ready", n_done=n_frames, n_frames=n_frames))
+
+    def _write(self, original: Original, say: Callable[[int], None]) -> None:
+        way = encoder()
+        place = self._named(original.digest, way)
+        make_private(place.parent)
+        write_copy(original.video, read_clock(original.video), place, way=way, progress=say)
+        copies = BoundedFolder(self._folder, pattern="*.mp4", max_bytes=self._max_bytes, spared_s=_SPARED_S)
+        copies.note(place.stat().st_size)
+
+    def _say(self, original: Original, state: CopyState) -> None:
+        with self._lock:
+            self._states[original.digest] = state
+
+    def _place(self, digest: str) -> Path | None:
+        try:
+            return self._named(digest, encoder())
+        except MediaError:  # nothing can be encoded here, so that no copy was made; making one says so
+            return None
+
+    def _named(self, digest: str, way: Encoder) -> Path:
+        name = hashlib.sha256(f"{digest} {way.key}".encode()).hexdigest()
+        return self._folder / f"{name}.mp4"
