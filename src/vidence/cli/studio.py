@@ -1,19 +1,29 @@
 """``vidence studio``."""
 
+import sys
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.studio.headers import Application
     from vidence.studio.serving import Bind
     from vidence.studio.settings import StudioSettings
 
+F = TypeVar("F", bound=Callable[..., Any])
+DATABASE_VARIABLE = "VIDENCE_STUDIO_DATABASE"
+"""The address of a Postgres database, which holds a password and so is no argument."""
+
 _data = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 _port = click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+_host = click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where it listens."
+)
 _media = click.option(
     "--media-root",
     "media_roots",
@@ -21,6 +31,20 @@ _media = click.option(
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Where videos lie; more than one may be given.",
+)
+_database = click.option(
+    "--database",
+    metavar="URL",
+    default="",
+    envvar=DATABASE_VARIABLE,
+    help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
+)
+_roles = click.option(
+    "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
+)
+_project = click.option("--project", metavar="SLUG", default="", help="In this one only; default: in all.")
+_stdin = click.option(
+    "--password-stdin", is_flag=True, help="The password is the first line of the input, and nobody is asked."
 )
 
 
@@ -62,6 +86,31 @@ def _open(door: str) -> None:
         click.echo("No browser could be opened; open the address yourself.", err=True)
 
 
+def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # noqa: ANN401 - fields of settings
+    """The application of a studio with accounts, its database up to date."""
+    need_studio()
+    from vidence.studio.app import configure
+    from vidence.studio.settings import StudioSettings
+    from vidence.studio.upkeep import migrate, secret_of
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings = StudioSettings(mode="team", data=folder.resolve(), database=database, **more)
+    application = configure(settings, secret=secret_of(folder))
+    migrate()
+    return application
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    found: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return found
+
+
+def _listed(roles: str) -> list[str]:
+    return [one.strip() for one in roles.split(",") if one.strip()]
+
+
 @click.group()
 def studio() -> None:
     """Look at runs, make and review questions in the browser: for one person, or for a team."""
@@ -70,7 +119,7 @@ def studio() -> None:
 @studio.command("open")
 @_data
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--host", default="127.0.0.1", hidden=True)
+@_host
 @_port
 @_media
 def open_alone(
@@ -78,9 +127,221 @@ def open_alone(
 ) -> None:
     """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
     need_studio()
-    from vidence.studio.serving import Bind
+    from vidence.studio.serving import Bind, refuse_unsafe
     from vidence.studio.settings import StudioSettings
 
+    bind = Bind(host=host, port=port)
+    refuse_unsafe(bind, has_accounts=False)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = StudioSettings(mode="solo", data=folder.resolve(), paths=paths, media_roots=media_roots)
-    start_alone(settings, Bind(host=host, port=port), said="vidence studio")
+    start_alone(settings, bind, said="vidence studio")
+
+
+@studio.command("serve")
+@_data
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@_host
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option(
+    "--name",
+    "names",
+    metavar="HOST",
+    multiple=True,
+    help="A name under which browsers ask for it; needed beyond this machine.",
+)
+@click.option(
+    "--tls", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=2, metavar="CERT KEY"
+)
+@click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
+@_database
+@_media
+def serve_team(
+    *,
+    folder: Path,
+    paths: tuple[Path, ...],
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    tls: tuple[Path, Path] | None,
+    behind_proxy: bool,
+    database: str,
+    media_roots: tuple[Path, ...],
+) -> None:
+    """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
+    need_studio()
+    from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve
+    from vidence.studio.settings import LOOPBACK
+
+    secured = None if tls is None else Tls(certificate=tls[0], key=tls[1])
+    bind = Bind(host=host, port=port, tls=secured, is_behind_proxy=behind_proxy)
+    refuse_unsafe(bind, has_accounts=True)
+    if not (bind.is_loopback and not behind_proxy) and not names:
+        raise UsageError(
+            "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
+        )
+    application = _of_folder(
+        folder,
+        database,
+        paths=paths,
+        media_roots=media_roots,
+        hosts=(*LOOPBACK, *names),
+        is_tls=tls is not None,
+        is_behind_proxy=behind_proxy,
+    )
+    listening = listen(bind)
+    click.echo(f"vidence studio: {address(bind, listening)}/")
+    click.echo("Ctrl-C stops the server.")
+    serve(application, listening, tls=secured)
+
+
+@studio.group("user")
+def user_group() -> None:
+    """Accounts of a team: add, list, roles, password, close."""
+
+
+@user_group.command("add")
+@_data
+@click.argument("name")
+@_roles
+@_project
+@click.option("--shown", metavar="NAME", default="", help="The name on pages (default: NAME).")
+@click.option("--pseudonym", metavar="NAME", default="", help="The name in files (default: p001, p002, ...).")
+@_stdin
+@_database
+def add(
+    *,
+    folder: Path,
+    name: str,
+    roles: str,
+    project: str,
+    shown: str,
+    pseudonym: str,
+    password_stdin: bool,
+    database: str,
+) -> None:
+    """Make an account NAME in the studio DIR; the password is asked for."""
+    _of_folder(folder, database)
+    from vidence.studio.accounts import add_user
+
+    user = add_user(
+        name,
+        _password(from_stdin=password_stdin),
+        roles=_listed(roles),
+        project=project,
+        shown=shown,
+        pseudonym=pseudonym,
+    )
+    click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{f' in {project}' if project else ''}")
+
+
+@user_group.command("list")
+@_data
+@_database
+def list_users(*, folder: Path, database: str) -> None:
+    """List the accounts of the studio DIR, with their roles."""
+    _of_folder(folder, database)
+    from vidence.studio.records.people import UserRow
+
+    for user in UserRow.objects.order_by("key").prefetch_related("memberships__project"):
+        said = [
+            f"{', '.join(one.roles)}{f' in {one.project.slug}' if one.project else ''}"
+            for one in user.memberships.all()
+        ]
+        state = "" if user.is_active else " (closed)"
+        click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(said)}{state}")
+
+
+@user_group.command("roles")
+@_data
+@click.argument("name")
+@_roles
+@_project
+@_database
+def change_roles(*, folder: Path, name: str, roles: str, project: str, database: str) -> None:
+    """Give the account NAME these roles and no other; its sessions end."""
+    _of_folder(folder, database)
+    from vidence.studio.accounts import set_roles
+
+    set_roles(name, _listed(roles), project=project)
+    click.echo(f"{name}: {roles}{f' in {project}' if project else ''}")
+
+
+@user_group.command("password")
+@_data
+@click.argument("name")
+@_stdin
+@_database
+def change_password(*, folder: Path, name: str, password_stdin: bool, database: str) -> None:
+    """Give the account NAME another password; its sessions end."""
+    _of_folder(folder, database)
+    from vidence.studio.accounts import set_password
+
+    set_password(name, _password(from_stdin=password_stdin))
+    click.echo(f"{name} has another password")
+
+
+@user_group.command("close")
+@_data
+@click.argument("name")
+@_database
+def close(*, folder: Path, name: str, database: str) -> None:
+    """Let nobody sign in as NAME any more; its sessions end, and what it did stays."""
+    _of_folder(folder, database)
+    from vidence.studio.accounts import close_account
+
+    close_account(name)
+    click.echo(f"{name} is closed")
+
+
+@studio.command("project")
+@_data
+@click.argument("slug")
+@click.option("--protocol", required=True, metavar="NAME", help="A protocol's name, or FILE.toml.")
+@click.option("--title", default="", help="Its name on pages (default: SLUG).")
+@click.option("--media-root", "media_root", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@_database
+def add_project(
+    *, folder: Path, slug: str, protocol: str, title: str, media_root: Path | None, database: str
+) -> None:
+    """Begin a project SLUG in the studio DIR under a protocol."""
+    _of_folder(folder, database)
+    from vidence.studio import projects
+
+    root = "" if media_root is None else str(media_root.resolve())
+    project = projects.add_project(slug, protocol, title=title, media_root=root)
+    click.echo(f"{project.slug}: {project.protocol.title}")
+
+
+@studio.command("backup")
+@_data
+@click.option("--to", type=click.Path(path_type=Path), metavar="FILE", help="Default: in DIR/backups.")
+@_database
+def back_up(*, folder: Path, to: Path | None, database: str) -> None:
+    """Copy the database of DIR while it is in use, and check the copy."""
+    _of_folder(_there(folder), database)
+    from vidence.studio.settings import now
+    from vidence.studio.upkeep import backup
+
+    done = backup(folder, to=to, at=now())
+    click.echo(f"{done.path}: {sum(done.n_rows.values())} rows in {len(done.n_rows)} tables, checked")
+
+
+@studio.command("verify")
+@_data
+@_database
+def verify_studio(*, folder: Path, database: str) -> int:
+    """Check the database of DIR: damage, chains of hashes, states; the exit code is 1 where it has faults."""
+    _of_folder(_there(folder), database)
+    from vidence.studio.upkeep import verify
+
+    faults = list(verify())
+    for fault in faults:
+        click.echo(fault)
+    click.echo("nothing is wrong" if not faults else f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+def _there(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not there; expected the folder of a studio")
+    return folder

@@ -116,7 +116,7 @@ class SignedIn(MiddlewareMixin):
         """Say who asks as ``request.person``; None where nobody has signed in."""
         from vidence.studio.pages.entering import person_of
 
-        request.person = person_of(request)
+        request.person = None if request.path.startswith("/static/") else person_of(request)
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], _args: object, kwargs: Mapping[str, Any]

@@ -51,7 +51,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
         raise UsageError("this process has a studio already; start another process for another one")
     key = secret or new_secret()
     studio = Studio(settings=settings, secret=key, ticket=Ticket(ticket))
-    django_settings.configure(**_django(studio))
+    django_settings.configure(**settings_of_django(studio))
     import django
 
     django.setup()
@@ -68,8 +68,8 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
     return with_headers(cast("Application", get_asgi_application()))
 
 
-def _django(studio: Studio) -> dict[str, Any]:
-    """Django's own settings."""
+def settings_of_django(studio: Studio) -> dict[str, Any]:
+    """Django's own settings for a studio."""
     settings = studio.settings
     is_team = settings.mode == "team"
     is_safe = settings.is_tls or settings.is_behind_proxy

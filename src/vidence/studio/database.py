@@ -43,8 +43,8 @@ def _postgres(address: str) -> dict[str, Any]:
     name = unquote(parts.path.lstrip("/"))
     if parts.scheme not in ("postgres", "postgresql") or not name:
         raise UsageError(
-            f"a database {parts.scheme or 'without a scheme'!r}; expected postgres://USER:PASSWORD@HOST/NAME, "
-            "or none for SQLite"
+            f"a database {parts.scheme or 'without a scheme'!r}; expected postgres://USER:PASSWORD@HOST/NAME "
+            "or none, which is SQLite"
         )
     try:
         import psycopg  # noqa: F401 - whether it is there

@@ -1,6 +1,52 @@
-"""The database brought up to date, and what is checked of it at the start."""
+"""The database brought up to date, copied, and checked."""
 
-from vidence.errors import StoreError
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from vidence.errors import StoreError, UsageError
+from vidence.records import Record
+from vidence.studio.settings import new_secret
+
+KEYS: Final = "keys"
+BACKUPS: Final = "backups"
+_OTHERS: Final = 0o077
+_COPY: Final = "copy"
+_PRAGMAS: Final[Mapping[str, str]] = {
+    "journal_mode": "PRAGMA journal_mode",
+    "synchronous": "PRAGMA synchronous",
+    "foreign_keys": "PRAGMA foreign_keys",
+}
+
+
+def secret_of(data: Path) -> bytes:
+    """What signs the sessions of a team, kept in its folder; made where there is none.
+
+    Raises:
+        StoreError: others than the owner may read it, or it is too short.
+    """
+    path = data / KEYS / "secret"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            pass
+        else:
+            with os.fdopen(handle, "wb") as file:
+                file.write(new_secret())
+        for one in (path.parent, path):
+            if os.name == "posix" and one.stat().st_mode & _OTHERS:
+                raise StoreError(f"others may read {one}; expected its owner only: chmod go-rwx {one}")
+        found = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"the key of the studio cannot be kept in {path}: {error.strerror}") from error
+    if len(found) < len(new_secret()):
+        raise StoreError(f"{path} is too short; delete it, and all have to sign in again")
+    return found
 
 
 def migrate() -> None:
@@ -13,6 +59,8 @@ def migrate() -> None:
     from django.db import DatabaseError, connection
     from django.db.migrations.executor import MigrationExecutor
 
+    from vidence.studio.records.chains import guard
+
     try:
         executor = MigrationExecutor(connection)
         known = set(executor.loader.disk_migrations)
@@ -23,5 +71,147 @@ def migrate() -> None:
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
+        guard(connection)
+        refuse_unsafe_database(connection)
     except DatabaseError as error:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
+
+
+def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+    """See that a database keeps what it has acknowledged, and that writers wait for each other.
+
+    Raises:
+        StoreError: SQLite could not be set so (a network disk, as a rule).
+    """
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        said = {}
+        for name, question in _PRAGMAS.items():
+            cursor.execute(question)
+            said[name] = str(cursor.fetchone()[0])
+    wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
+    if said != wanted or connection.transaction_mode != "IMMEDIATE":
+        raise StoreError(
+            f"SQLite says {said}; expected {wanted}: its folder may lie on a network disk, take a local one"
+        )
+
+
+class Copied(Record):
+    """A copy of the database, checked."""
+
+    path: Path
+    n_rows: dict[str, int]
+
+
+def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
+    """Copy the database while it is in use, and check the copy.
+
+    Args:
+        data: the folder of the studio.
+        to: the file of the copy; by default one in ``backups`` whose name is the time.
+        at: now.
+
+    Raises:
+        UsageError: the database is no SQLite, or the file is there.
+        StoreError: it cannot be written, or the copy is not sound.
+    """
+    from django.db import DatabaseError, connection
+
+    if connection.vendor != "sqlite":
+        raise UsageError("the database is Postgres: copy it with pg_dump, which knows how")
+    path = to or data / BACKUPS / f"studio-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3"
+    if path.exists():
+        raise UsageError(f"{path} is there already; expected a new file")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [str(path)])
+    except DatabaseError as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+    path.chmod(0o600)
+    with _opened(path) as copy:
+        if faults := [*_sound(copy)]:
+            raise StoreError(f"the copy {path} is not sound: {faults[0]}")
+        return Copied(path=path, n_rows=count_rows(_COPY))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A second database of the same kind, opened for a while."""
+    from django.db import connections
+
+    bare = {**connections.databases["default"], "NAME": path}
+    connections.databases[_COPY] = {**bare, "OPTIONS": {"timeout": 20}}
+    try:
+        yield connections[_COPY]
+    finally:
+        connections[_COPY].close()
+        del connections[_COPY]
+        del connections.databases[_COPY]
+
+
+def count_rows(alias: str) -> dict[str, int]:
+    """How many rows each table of the studio has, in one of Django's databases."""
+    from django.apps import apps
+
+    models = apps.get_app_config("studio").get_models(include_auto_created=True)
+    return {one.__name__: one.objects.using(alias).count() for one in models}
+
+
+def verify() -> Iterator[str]:
+    """What is wrong with the database: damage, broken chains, states that transitions do not lead to."""
+    from django.db import connection
+
+    yield from _sound(connection)
+    yield from _chains()
+    yield from _items()
+
+
+def _sound(connection: Any) -> Iterator[str]:  # noqa: ANN401 - Django's connection
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA integrity_check")
+        yield from (str(row[0]) for row in cursor.fetchall() if row[0] != "ok")
+        cursor.execute("PRAGMA foreign_key_check")
+        yield from (
+            f"{row[0]}, row {row[1]}: refers to a row of {row[2]} that is not there"
+            for row in cursor.fetchall()
+        )
+
+
+def _chains() -> Iterator[str]:
+    from vidence.studio import audit
+    from vidence.studio.records.chains import first_break
+    from vidence.studio.records.items import TransitionRow
+    from vidence.studio.records.people import ProjectRow
+    from vidence.studio.workflow import chain_content, to_event
+
+    if broken := first_break(audit.links()):
+        yield f"events of safety: {broken}"
+    for project in ProjectRow.objects.order_by("slug"):
+        rows = TransitionRow.objects.filter(project=project).order_by("number").iterator()
+        links: Iterator[tuple[int, Mapping[str, object], str]] = (
+            (row.number, chain_content(row.number, to_event(row)), row.chain_sha256) for row in rows
+        )
+        if broken := first_break(links):
+            yield f"transitions of {project.slug}: {broken}"
+
+
+def _items() -> Iterator[str]:
+    import msgspec
+
+    from vidence.studio.records.items import ItemRow
+    from vidence.studio.workflow import events_of, protocol_of, revisions_of, standing
+
+    for item in ItemRow.objects.select_related("project__protocol").order_by("pk").iterator():
+        faults = [one.fault for one in revisions_of(item).values()] + [one.fault for one in events_of(item)]
+        faults = list(filter(None, faults))
+        if faults:
+            yield f"{item.item_id}: {faults[0]}"
+            continue
+        state = standing(item, protocol_of(item.project))
+        told = item.standing or None
+        if state.state != item.state or (told is not None and told != msgspec.to_builtins(state)):
+            yield f"{item.item_id} says {item.state}, and its transitions lead to {state.state}"

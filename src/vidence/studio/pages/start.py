@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 
 
@@ -12,7 +13,9 @@ def start(request: HttpRequest) -> HttpResponse:
     """What there is to see here; whoever only looks begins with the runs."""
     if current().settings.mode == "view":
         return HttpResponseRedirect(reverse("runs"))
-    return render(request, "start.html", {"paths": current().settings.paths})
+    person = request.person
+    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    return render(request, "start.html", {"paths": current().settings.paths, "projects": projects})
 
 
 urls = [route("", start, name="start", roles=EVERY_ROLE)]

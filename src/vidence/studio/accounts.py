@@ -1,0 +1,251 @@
+"""Accounts of a team: names, passwords, roles, and how often a wrong password may be tried."""
+
+import hashlib
+import hmac
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from django.contrib.auth.hashers import check_password, make_password
+from django.db import transaction
+
+from vidence.errors import UsageError
+from vidence.studio.access import ROLES, Person, Role
+from vidence.studio.audit import note
+from vidence.studio.records.people import MembershipRow, ProjectRow, SignInTryRow, UserRow
+from vidence.studio.settings import current
+
+LEAST_PASSWORD: Final = 10
+MOST_PASSWORD: Final = 1000
+FREE_TRIES: Final = 5
+"""Wrong passwords for one name before each further try has to wait, twice as long each time."""
+MOST_TRIES: Final = 10
+"""Wrong passwords before a name is closed for `LOCKED`."""
+MOST_OF_ADDRESS: Final = 100
+"""Wrong passwords from one address before it is closed for `LOCKED`."""
+LOCKED: Final = timedelta(minutes=15)
+
+
+def add_user(
+    name: str,
+    password: str,
+    *,
+    roles: Collection[str],
+    project: str = "",
+    shown: str = "",
+    pseudonym: str = "",
+) -> UserRow:
+    """Make an account, with roles in one project, or in all of them.
+
+    Raises:
+        UsageError: the name is taken, the password too short, a role or the project unknown.
+    """
+    refuse_password(password)
+    known = _roles(roles)
+    where = project_of(project) if project else None
+    key = key_of(name)
+    if not key:
+        raise UsageError("the name is empty; expected letters or digits")
+    with transaction.atomic():
+        if UserRow.objects.filter(key=key).exists():
+            raise UsageError(f"there is a user {name!r} already; expected a new name")
+        said = pseudonym or f"p{UserRow.objects.count() + 1:03d}"
+        if UserRow.objects.filter(pseudonym=said).exists():
+            raise UsageError(f"the pseudonym {said!r} is taken; say another --pseudonym")
+        user = UserRow.objects.create(
+            name=name,
+            key=key,
+            shown=shown or name,
+            pseudonym=said,
+            password=make_password(password),
+            created_at=current().settings.clock(),
+        )
+        MembershipRow.objects.create(user=user, project=where, roles=known)
+        note("user-added", about=said, details={"roles": known, "project": project})
+    return user
+
+
+def set_roles(name: str, roles: Collection[str], *, project: str = "") -> None:
+    """Give an account these roles, and no other, in one project or in all; its sessions end.
+
+    Raises:
+        UsageError: there is no such user, role or project.
+    """
+    known = _roles(roles)
+    user = user_of(name)
+    where = project_of(project) if project else None
+    with transaction.atomic():
+        MembershipRow.objects.update_or_create(user=user, project=where, defaults={"roles": known})
+        end_sessions(user)
+        note("roles-changed", about=user.pseudonym, details={"roles": known, "project": project})
+
+
+def set_password(name: str, password: str) -> None:
+    """Give an account another password; its sessions end.
+
+    Raises:
+        UsageError: there is no such user, or the password is too short.
+    """
+    refuse_password(password)
+    user = user_of(name)
+    with transaction.atomic():
+        user.password = make_password(password)
+        user.save(update_fields=["password"])
+        end_sessions(user)
+        SignInTryRow.objects.filter(key=_try_key("name", user.key)).delete()
+        note("password-changed", about=user.pseudonym)
+
+
+def close_account(name: str) -> None:
+    """Let nobody sign in with an account any more; its sessions end, what it did stays.
+
+    Raises:
+        UsageError: there is no such user.
+    """
+    user = user_of(name)
+    with transaction.atomic():
+        user.is_active = False
+        user.save(update_fields=["is_active"])
+        end_sessions(user)
+        note("account-closed", about=user.pseudonym)
+
+
+def end_sessions(user: UserRow) -> None:
+    """End all sessions of an account."""
+    user.edition += 1
+    user.save(update_fields=["edition"])
+
+
+def user_of(name: str) -> UserRow:
+    """The account of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = UserRow.objects.filter(key=key_of(name)).first()
+    if found is None:
+        raise UsageError(f"there is no user {name!r}; vidence studio user list has them")
+    return found
+
+
+def project_of(slug: str) -> ProjectRow:
+    """The project of a short name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = ProjectRow.objects.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(ProjectRow.objects.values_list("slug", flat=True)) or "none"
+        raise UsageError(f"there is no project {slug!r}; there are: {known}")
+    return found
+
+
+def refuse_password(password: str) -> None:
+    """See that a password is long enough.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise UsageError(
+            f"a password of {len(password)} signs; expected {LEAST_PASSWORD} or more, {MOST_PASSWORD} at most"
+        )
+
+
+def key_of(name: str) -> str:
+    """A name as it is compared: without regard to capitals and to blanks around it."""
+    return " ".join(name.casefold().split())
+
+
+def person_of_user(user: UserRow, memberships: Sequence[MembershipRow]) -> Person:
+    """Who an account is, with its roles by project."""
+    roles = {
+        "" if one.project is None else one.project.slug: frozenset(cast("list[Role]", one.roles))
+        for one in memberships
+    }
+    return Person(name=user.pseudonym, shown=user.shown, roles=roles, user=user)
+
+
+def stamp(user: UserRow) -> str:
+    """What a session of an account holds: it fits no longer once its password or a role has changed."""
+    said = f"{user.public}|{user.edition}|{user.password}"
+    return hmac.new(current().secret, b"session" + said.encode(), hashlib.sha256).hexdigest()
+
+
+def with_stamp(public: str, said: str) -> UserRow | None:
+    """The account of a session, where it may still be used."""
+    user: UserRow | None = UserRow.objects.filter(public=public, is_active=True).first()
+    return user if user is not None and hmac.compare_digest(stamp(user), said) else None
+
+
+def try_password(name: str, password: str, *, address: str) -> UserRow | float | None:
+    """The account, where the password is right; None where it is not; or how many seconds to wait first.
+
+    A name that nobody has is treated as one that somebody has, in words and in time. The try is counted
+    before the password is looked at, so that tries at the same time are counted as well.
+    """
+    key = key_of(name)[:MOST_PASSWORD]
+    tries = [_try_key("name", key), _try_key("address", address)]
+    now = current().settings.clock()
+    with transaction.atomic():
+        rows = [_row_of(one, now) for one in tries]
+        wait_s = max(_wait_s(rows[0], now, most=MOST_TRIES), _wait_s(rows[1], now, most=MOST_OF_ADDRESS))
+        if wait_s > 0:
+            return wait_s
+        for row in rows:
+            row.n_failed += 1
+            row.last_at = now
+            row.save()
+    user = UserRow.objects.filter(key=key, is_active=True).first()
+    is_right = _is_right(password[: MOST_PASSWORD + 1], user)
+    with transaction.atomic():
+        if user is None or not is_right:
+            note("sign-in-refused", details={"n_failed": rows[0].n_failed})
+            return None
+        SignInTryRow.objects.filter(key=tries[0]).delete()
+        _take_back(tries[1])
+        note("signed-in", by=user.pseudonym)
+    return user
+
+
+def _is_right(password: str, user: UserRow | None) -> bool:
+    if user is None:
+        make_password(password)  # takes as long as looking one up
+        return False
+    return bool(check_password(password, user.password))
+
+
+def _row_of(key: str, now: datetime) -> Any:  # noqa: ANN401 - a row of Django
+    row, _ = SignInTryRow.objects.select_for_update().get_or_create(key=key, defaults={"last_at": now})
+    if now - row.last_at >= LOCKED:
+        row.n_failed = 0
+    return row
+
+
+def _wait_s(row: SignInTryRow, now: datetime, *, most: int) -> float:
+    """How long the next try has to wait; the last one counts from the time it was made."""
+    since_s = (now - row.last_at).total_seconds()
+    if row.n_failed >= most:
+        return float(LOCKED.total_seconds() - since_s)
+    if most == MOST_OF_ADDRESS or row.n_failed < FREE_TRIES:
+        return 0.0
+    return float(max(0.0, 2.0 ** (row.n_failed - FREE_TRIES) - since_s))
+
+
+def _take_back(key: str) -> None:
+    row = SignInTryRow.objects.select_for_update().get(key=key)
+    row.n_failed = max(0, row.n_failed - 1)
+    row.save()
+
+
+def _try_key(kind: str, said: str) -> str:
+    return hmac.new(current().secret, f"{kind}|{said}".encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def _roles(roles: Collection[str]) -> list[str]:
+    if unknown := sorted(set(roles) - set(ROLES)):
+        raise UsageError(f"there is no role {unknown[0]!r}; expected {', '.join(ROLES)}")
+    if not roles:
+        raise UsageError(f"no roles; expected one or more of {', '.join(ROLES)}")
+    return [one for one in ROLES if one in set(roles)]

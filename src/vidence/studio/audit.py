@@ -1,0 +1,49 @@
+"""What touches safety, written down in a chain: sign-ins, changes of roles, exports."""
+
+from collections.abc import Iterator, Mapping
+
+from django.db import transaction
+
+from vidence.studio.records.chains import link
+from vidence.studio.records.work import AuditEventRow
+from vidence.studio.settings import current
+
+
+def note(kind: str, *, by: str = "", about: str = "", details: Mapping[str, object] | None = None) -> None:
+    """Write one event down; call it in the transaction of what it is about.
+
+    Args:
+        kind: what happened.
+        by: the pseudonym of whoever did it; empty: nobody signed in, or the command line.
+        about: whom or what.
+        details: what else is worth knowing; no passwords, no content.
+    """
+    with transaction.atomic():
+        last = AuditEventRow.objects.select_for_update().order_by("-number").first()
+        row = AuditEventRow(
+            number=1 if last is None else last.number + 1,
+            kind=kind,
+            by=by,
+            about=about,
+            details=dict(details or {}),
+            at=current().settings.clock(),
+        )
+        row.chain_sha256 = link("" if last is None else last.chain_sha256, _content(row))
+        row.save(force_insert=True)
+
+
+def links() -> Iterator[tuple[int, Mapping[str, object], str]]:
+    """Every event with its hash, for `records.chains.first_break`."""
+    for row in AuditEventRow.objects.order_by("number").iterator():
+        yield row.number, _content(row), row.chain_sha256
+
+
+def _content(row: AuditEventRow) -> dict[str, object]:
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "by": row.by,
+        "about": row.about,
+        "details": row.details,
+        "at": row.at.isoformat(timespec="microseconds"),
+    }

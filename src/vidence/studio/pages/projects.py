@@ -1,0 +1,51 @@
+"""A project, what was done with each of its items, and the state of the server."""
+
+from uuid import UUID
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.settings import current
+from vidence.studio.upkeep import BACKUPS, count_rows
+
+_PAGE = 100
+
+
+def project_page(request: HttpRequest, project: str) -> HttpResponse:
+    """How many items are in which state, and the first of them."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    items = ItemRow.objects.filter(project=row)
+    counts = items.values("state").annotate(n=Count("pk")).order_by("state")
+    told = {"project": row, "counts": counts, "items": items.order_by("item_id")[:_PAGE]}
+    return render(request, "project.html", told)
+
+
+def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """What was done with one item, without what it says: that depends on whose turn it is."""
+    row = get_object_or_404(ItemRow.objects.select_related("project"), project__slug=project, public=item)
+    return render(request, "item.html", {"item": row, "transitions": row.transitions.order_by("number")})
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    """The database, its size and its last copy."""
+    from django.db import connection
+
+    data = current().settings.data
+    copies = sorted((data / BACKUPS).glob("studio-*.sqlite3")) if (data / BACKUPS).is_dir() else []
+    told = {
+        "vendor": connection.vendor,
+        "n_rows": sum(count_rows("default").values()),
+        "last_copy": copies[-1].name if copies else "",
+    }
+    return render(request, "health.html", told)
+
+
+urls = [
+    route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
+    route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
+    route("health", health, name="health", roles={"operator"}),
+]

@@ -1,0 +1,206 @@
+"""What people do with items, recorded: the rules of `make.review` check each act before it is kept."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from typing import TypeAlias
+
+import msgspec
+from django.db import transaction
+
+from vidence.make.review.protocol import Protocol
+from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
+from vidence.make.review.states import ItemState, advance, drafting
+from vidence.records import Record
+from vidence.studio.records.chains import link
+from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
+from vidence.studio.records.people import GuidelineRow, ProjectRow
+from vidence.studio.settings import current
+
+
+class Act(Record):
+    """What one person does with one item. `content` is a new wording, where the act brings one."""
+
+    kind: Kind
+    role: Role
+    by: str
+    content: dict[str, object] | None = None
+    origin: Origin = "submit"
+    checks: dict[str, str] = msgspec.field(default_factory=dict)
+    scores: dict[str, int] = msgspec.field(default_factory=dict)
+    message: str = ""
+    answer: str = ""
+    minutes: float | None = None
+    seen: int | None = None
+    """The `lock_version` of the item that the person saw; None where nothing was shown."""
+
+
+class Done(Record):
+    """An act was recorded; `number` is its place among the transitions of the project."""
+
+    state: ItemState
+    number: int
+    revision: str
+
+
+class Refused(Record):
+    """An act was not recorded, and nothing has changed. `is_conflict`: somebody else was faster."""
+
+    reason: str
+    is_conflict: bool = False
+
+
+Result: TypeAlias = Done | Refused
+
+
+def protocol_of(project: ProjectRow) -> Protocol:
+    """The rules of a project."""
+    return msgspec.convert(tomllib.loads(project.protocol.source), Protocol)
+
+
+def standing(item: ItemRow, protocol: Protocol) -> ItemState:
+    """Where an item stands, as its transitions say."""
+    state = drafting(item.item_id, protocol)
+    revisions = revisions_of(item)
+    for event in events_of(item):
+        found = advance(state, event, revisions=revisions, protocol=protocol)
+        if isinstance(found, str):  # it was checked when it was recorded
+            raise AssertionError(found)
+        state = found
+    return state
+
+
+def revisions_of(item: ItemRow) -> dict[str, Revision]:
+    """The wordings of an item by their hashes."""
+    rows = RevisionRow.objects.filter(item=item).order_by("n")
+    return {row.sha256: to_revision(row, item.item_id) for row in rows}
+
+
+def events_of(item: ItemRow) -> Iterator[Event]:
+    """What was done with an item, in order."""
+    for row in TransitionRow.objects.filter(item=item).order_by("number"):
+        yield to_event(row)
+
+
+def to_revision(row: RevisionRow, item_id: str) -> Revision:
+    """The record of a wording."""
+    return Revision(
+        item_id=item_id,
+        n=row.n,
+        content=msgspec.json.decode(row.content, type=dict[str, object]),
+        parent=row.parent,
+        origin=row.origin,
+        by=row.by,
+        at=row.at,
+        sha256=row.sha256,
+    )
+
+
+def to_event(row: TransitionRow) -> Event:
+    """The record of a transition."""
+    return msgspec.json.decode(row.event, type=Event)
+
+
+def act(item: ItemRow, said: Act) -> Result:
+    """Record what somebody does with an item, where the rules allow it; all of it or nothing.
+
+    Args:
+        item: its row; it is read anew, and changed.
+        said: what is done.
+    """
+    with transaction.atomic():
+        project = ProjectRow.objects.select_for_update().get(pk=item.project_id)
+        row = ItemRow.objects.select_for_update().get(pk=item.pk)
+        if said.seen is not None and said.seen != row.lock_version:
+            return Refused(reason="somebody has changed it since it was shown", is_conflict=True)
+        protocol = protocol_of(project)
+        before = standing(row, protocol)
+        known = revisions_of(row)
+        last = TransitionRow.objects.filter(project=project).order_by("-number").first()
+        mine = TransitionRow.objects.filter(project=project, by=said.by).order_by("-number").first()
+        at = _at(mine)
+        fresh = None
+        if said.content is not None:
+            parent = known.get(before.revision)
+            fresh = new_revision(
+                row.item_id, said.content, parent=parent, origin=said.origin, by=said.by, at=at
+            )
+            known[fresh.sha256] = fresh
+        bare = _event(row, said, revision=fresh.sha256 if fresh else before.revision, at=at)
+        (event,) = chained([bare], last="" if mine is None else mine.event_id)
+        after = advance(before, event, revisions=known, protocol=protocol)
+        if isinstance(after, str):
+            return Refused(reason=after)
+        if fresh is not None:
+            row.current = _keep(row, fresh)
+        number = 1 if last is None else last.number + 1
+        TransitionRow.objects.create(
+            project=project,
+            item=row,
+            number=number,
+            event_id=event.event_id,
+            event=msgspec.json.encode(event).decode(),
+            kind=event.kind,
+            role=event.role,
+            by=event.by,
+            at=event.at,
+            state_before=before.state,
+            state_after=after.state,
+            chain_sha256=link("" if last is None else last.chain_sha256, chain_content(number, event)),
+        )
+        show(row, after)
+    item.refresh_from_db()
+    return Done(state=after, number=number, revision=after.revision)
+
+
+def show(row: ItemRow, state: ItemState) -> None:
+    """Let the columns of an item repeat its state."""
+    row.state = state.state
+    row.returns_left = state.returns_left
+    row.standing = msgspec.to_builtins(state)
+    row.lock_version += 1
+    row.changed_at = current().settings.clock()
+    row.save()
+
+
+def chain_content(number: int, event: Event) -> Mapping[str, object]:
+    """What the chain of a project holds of one transition."""
+    return {"number": number, "event": msgspec.to_builtins(event)}
+
+
+def _event(row: ItemRow, said: Act, *, revision: str, at: str) -> Event:
+    return Event(
+        event_id="",
+        item_id=row.item_id,
+        revision=revision,
+        kind=said.kind,
+        role=said.role,
+        by=said.by,
+        at=at,
+        checks=said.checks,
+        scores=said.scores,
+        message=said.message.strip(),
+        answer=said.answer,
+        minutes=said.minutes,
+    )
+
+
+def _keep(row: ItemRow, revision: Revision) -> RevisionRow:
+    guideline = GuidelineRow.objects.filter(project=row.project_id).order_by("-version").first()
+    return RevisionRow.objects.create(
+        item=row,
+        n=revision.n,
+        content=msgspec.json.encode(revision.content).decode(),
+        parent=revision.parent,
+        origin=revision.origin,
+        by=revision.by,
+        at=revision.at,
+        sha256=revision.sha256,
+        guideline=guideline,
+    )
+
+
+def _at(mine: TransitionRow | None) -> str:
+    """Now; a clock that was set back does not put what somebody does before what they did already."""
+    now = current().settings.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return now if mine is None else max(now, mine.at)

@@ -1,0 +1,201 @@
+"""The door: the printed address works once, passwords are slowed, sessions end, nothing leads elsewhere."""
+
+import logging
+
+import pytest
+
+from servers.studio import PASSWORD, TICKET, studio
+from vidence.studio.accounts import FREE_TRIES, LOCKED, MOST_TRIES, close_account, set_password, set_roles
+
+
+def cookie(client):
+    """The session of a browser."""
+    (found,) = [one for name, one in client.cookies.items() if name.startswith("vidence_")]
+    return found
+
+
+def tried(client, name, password):
+    return client.post("/sign-in", {"name": name, "password": password})
+
+
+def test_the_printed_address_works_once_and_lets_no_second_browser_in(solo, caplog):
+    caplog.set_level(logging.DEBUG)
+    first = solo.client()
+    done = first.get("/enter", {"ticket": TICKET})
+    assert (done.status_code, done["Location"], done["Referrer-Policy"]) == (302, "/", "no-referrer")
+    assert first.get("/").status_code == 200
+    for client in (first, solo.client()):
+        again = client.get("/enter", {"ticket": TICKET})
+        assert again.status_code == 403
+        assert again["Referrer-Policy"] == "no-referrer"
+        assert TICKET not in again.content.decode()
+    assert solo.client().get("/").status_code == 403
+    assert first.get("/").status_code == 200
+    assert TICKET not in caplog.text
+
+
+@pytest.mark.parametrize("word", ["", "no", TICKET.upper(), "\udcff", "x" * 10_000])
+def test_another_word_opens_nothing(view, word):
+    client = view.client()
+    assert client.get("/enter", {"ticket": word.encode("utf-8", "replace")}).status_code == 403
+    assert client.get("/").status_code == 403
+    assert client.get("/enter", {"ticket": TICKET}).status_code == 302
+
+
+def test_a_team_has_no_printed_address(team):
+    assert team.client().get("/enter", {"ticket": ""}).status_code == 403
+    assert team.client().get("/enter", {"ticket": TICKET}).status_code == 403
+
+
+def test_one_person_has_no_form_of_names(solo):
+    assert solo.client().get("/sign-in").status_code == 404
+
+
+def test_signing_in_begins_a_new_session_and_signing_out_ends_it_at_once(team):
+    team.user("Ada", "author")
+    client = team.client()
+    client.get("/sign-in")
+    before = cookie(client).value
+    done = tried(client, " aDA ", PASSWORD)
+    assert done.status_code == 302
+    after = cookie(client)
+    assert after.value != before
+    assert after["httponly"]
+    assert after["samesite"] == "Lax"
+    assert not after["secure"]
+    copy = team.client()
+    copy.cookies = client.cookies.copy()
+    assert copy.get("/").status_code == 200
+    assert client.post("/sign-out").status_code == 302
+    assert copy.get("/").status_code == 302
+
+
+def test_cookies_are_for_tls_alone_where_there_is_tls(tmp_path):
+    with studio("team", tmp_path, is_tls=True) as team:
+        team.user("Ada", "author")
+        assert cookie(team.signed_in("Ada", headers={"referer": "https://127.0.0.1/"}))["secure"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: set_password("Ada", "another long password"),
+        lambda: set_roles("Ada", ["operator"]),
+        lambda: close_account("Ada"),
+    ],
+)
+def test_a_new_password_or_role_ends_all_sessions(team, change):
+    team.user("Ada", "author")
+    client = team.signed_in("Ada")
+    assert client.get("/").status_code == 200
+    change()
+    assert client.get("/").status_code == 302
+
+
+@pytest.mark.parametrize("name", ["Ada", "Nobody"])
+def test_wrong_passwords_are_slowed_and_then_refused_alike_for_all_names(team, name):
+    team.user("Ada", "author")
+    client = team.client()
+    said = set()
+    for _ in range(FREE_TRIES):
+        done = tried(client, name, "wrong password")
+        assert done.status_code == 403
+        said.add(done.content.decode().split("<form method")[0].split('role="alert">')[1])
+    for n in range(MOST_TRIES - FREE_TRIES):
+        soon = tried(client, name, PASSWORD)
+        assert soon.status_code == 429
+        assert 1 <= int(soon["Retry-After"]) <= 2**n
+        said.add(soon.content.decode().split("<form method")[0].split('role="alert">')[1])
+        team.clock.move(2**n)
+        assert tried(client, name, "wrong password").status_code == 403
+    locked = tried(client, name, PASSWORD)
+    assert locked.status_code == 429
+    assert int(locked["Retry-After"]) == LOCKED.total_seconds()
+    assert len(said) == 1
+    team.clock.move(LOCKED.total_seconds() - 1)
+    assert tried(client, name, PASSWORD).status_code == 429
+    team.clock.move(1)
+    assert tried(client, name, PASSWORD).status_code == (302 if name == "Ada" else 403)
+
+
+def test_a_name_that_nobody_has_takes_the_work_of_one_that_somebody_has(team, monkeypatch):
+    from django.contrib.auth.hashers import MD5PasswordHasher
+
+    team.user("Ada", "author")
+    worked = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(
+        MD5PasswordHasher, "encode", lambda self, *more: worked.append(1) or encode(self, *more)
+    )
+    for name in ("Ada", "Nobody"):
+        worked.clear()
+        tried(team.client(), name, "wrong password")
+        assert len(worked) == 1, name
+
+
+def test_many_names_from_one_address_are_refused(team):
+    client = team.client()
+    answers = [tried(client, f"name {n}", "wrong password").status_code for n in range(102)]
+    assert answers == [403] * 100 + [429] * 2
+    assert tried(team.client(REMOTE_ADDR="10.0.0.9"), "name", "wrong password").status_code == 403
+
+
+def test_a_right_password_is_not_counted_against_the_address(team):
+    team.user("Ada", "author")
+    for _ in range(101):
+        assert tried(team.client(), "Ada", PASSWORD).status_code == 302
+
+
+def test_behind_a_proxy_the_address_is_what_the_proxy_saw(tmp_path):
+    with studio("team", tmp_path, is_behind_proxy=True) as team:
+        codes = [
+            team.client(headers={"x-forwarded-for": f"10.9.9.{n}, 10.0.0.1"}, secure=True)
+            .post(
+                "/sign-in",
+                {"name": f"name {n}", "password": "x" * 12},
+                secure=True,
+                headers={"x-forwarded-proto": "https"},
+            )
+            .status_code
+            for n in range(101)
+        ]
+        assert codes[-1] == 429
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ends"),
+    [
+        ("/projects/films/?a=b", "/projects/films/?a=b"),
+        ("https://evil.example/", "/"),
+        ("//evil.example", "/"),
+        ("///evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("\\\\evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("http:evil", "/"),
+        ("evil", "/"),
+        ("/\t/evil.example", "/"),
+        (" //evil.example", "/"),
+        ("", "/"),
+    ],
+)
+def test_what_comes_next_is_on_this_host(team, wanted, ends):
+    team.user("Ada", "author")
+    done = team.client().post("/sign-in", {"name": "Ada", "password": PASSWORD, "next": wanted})
+    assert (done.status_code, done["Location"]) == (302, ends)
+    shown = team.client().get("/sign-in", {"next": wanted})
+    assert "evil" not in shown.content.decode() or ends != "/"
+
+
+def test_whoever_is_not_signed_in_is_sent_to_the_door_and_back(team):
+    team.user("Ada", "operator")
+    asked = team.client().get("/health?a=1&b=2")
+    assert asked["Location"] == "/sign-in?next=%2Fhealth%3Fa%3D1%26b%3D2"
+    client = team.client()
+    done = client.post(asked["Location"], {"name": "Ada", "password": PASSWORD, "next": "/health?a=1&b=2"})
+    assert done["Location"] == "/health?a=1&b=2"
+    assert client.get(done["Location"]).status_code == 200
+
+
+def test_a_part_of_a_page_is_told_that_the_session_has_ended(team):
+    assert team.client().get("/health", headers={"hx-request": "true"}).status_code == 401
