@@ -52,7 +52,8 @@ class Indexer:
     def freshen(self, places: Iterable[Place]) -> None:
         """Have the rows of some runs read that came in, and wait a little for it."""
         asked = [self._ask(place) for place in places if place.kind == "run"]
-        wait(asked, timeout=self._wait_s)
+        for done in wait(asked, timeout=self._wait_s).done:
+            done.result()  # what went wrong beside a run that cannot be read is no secret
 
     def is_reading(self, place: Place) -> bool:
         """Whether rows of a run are being read."""

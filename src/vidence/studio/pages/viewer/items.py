@@ -44,7 +44,7 @@ def show(request: HttpRequest) -> HttpResponse:
         {
             "asked": asked,
             "standings": standings,
-            "rows": _lines(asked, rows, begin),
+            "rows": _lines(asked, rows, begin, names=[one.name for one in standings]),
             "n": n,
             "first": begin + 1,
             "last": begin + len(rows),
@@ -79,7 +79,7 @@ def _tags(asked: Filter) -> list[tuple[str, list[tuple[str, str, int, bool]]]]:
     ]
 
 
-def _lines(asked: Filter, rows: list[Any], begin: int) -> list[dict[str, Any]]:
+def _lines(asked: Filter, rows: list[Any], begin: int, *, names: list[str]) -> list[dict[str, Any]]:
     """Each trial with what the other runs made of the same question, and where it leads."""
     others = beside(asked, rows)
     narrow = asked.query(page=1)
@@ -94,7 +94,10 @@ def _lines(asked: Filter, rows: list[Any], begin: int) -> list[dict[str, Any]]:
                 "problem": visible(row.problem),
                 "item_id": visible(row.item_id),
                 "question": visible(row.question),
-                "marks": [_mark(one) for one in (row, *beside_it)],
+                "marks": [
+                    _mark(one) | {"run": name}
+                    for one, name in zip((row, *beside_it), names, strict=True)
+                ],
                 "link": f"/item?{narrow}&{urlencode(said)}",
             }
         )
