@@ -46,6 +46,7 @@ class Indexer:
         self._wait_s = wait_s
         self._lock = Lock()
         self._worker = Worker("viewer-index")
+        self._comparer = Worker("viewer-readers")
         self._asked: dict[str, Future[None]] = {}
         self._kept: tuple[str, Reader] | None = None
 
@@ -96,25 +97,41 @@ class Indexer:
             run = _begin(place, content)
         with RunStore(place.folder) as store:
             _, last = store.line()
-        if run.compared_seq >= last:
-            return
-        reader = self._reader(place, content)
-        numbers = _tag_numbers(item for _, item in reader.items.values())
-        if not IndexTagRow.objects.filter(place=place.id).exists():
-            _put_tags(place, reader, numbers)
-        while entries := reader.after(run.last_seq, BATCH):
-            run.last_seq = entries[-1].seq
-            with transaction.atomic():
-                _put(place, entries, partial(_tags_of, reader, numbers))
-                run.save()
-        n = 1
-        while n:  # reading each reply with every reader takes longer: lists do not wait for it
-            found, run.compared_seq, n = reader.disagreeing(run.compared_seq, BATCH)
-            with transaction.atomic():
-                for item_id, repeat in found:
-                    rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
-                    rows.update(readers_differ=True)
-                run.save()
+        if run.last_seq < last:
+            reader = self._reader(place, content)
+            numbers = _tag_numbers(item for _, item in reader.items.values())
+            if not IndexTagRow.objects.filter(place=place.id).exists():
+                _put_tags(place, reader, numbers)
+            while entries := reader.after(run.last_seq, BATCH):
+                run.last_seq = entries[-1].seq
+                with transaction.atomic():
+                    _put(place, entries, partial(_tags_of, reader, numbers))
+                    run.save(update_fields=["last_seq"])
+        if run.compared_seq < last:  # takes longer; lists do not wait for it
+            self._comparer.submit(partial(self._finish, place, content))
+
+    def _finish(self, place: Place, content: str) -> None:
+        """Have each reply of a run read by every reader; unless it has become another run meanwhile."""
+        try:
+            run = IndexRunRow.objects.filter(place=place.id, content=content).first()
+            if run is not None and run.compared_seq < run.last_seq:
+                _compare(place, run, Reader(place.folder))
+        except VidenceError as error:  # whoever asks for its rows is told
+            _log.info("%s is not indexed: %s", place.path, error)
+        finally:
+            connection.close()
+
+
+def _compare(place: Place, run: IndexRunRow, reader: Reader) -> None:
+    n = 1
+    while n:
+        found, compared, n = reader.disagreeing(run.compared_seq, BATCH)
+        with transaction.atomic():
+            for item_id, repeat in found:
+                rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
+                rows.update(readers_differ=True)
+            run.compared_seq = compared
+            run.save(update_fields=["compared_seq"])
 
 
 def _begin(place: Place, content: str) -> IndexRunRow:

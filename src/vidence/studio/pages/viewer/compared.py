@@ -19,7 +19,7 @@ from vidence.report.pairing import pair
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import Place
 from vidence.studio.bridge.runs import content_key
-from vidence.studio.pages.viewer.desk import WAIT_S, desk
+from vidence.studio.pages.viewer.desk import desk
 from vidence.studio.pages.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
 from vidence.text import visible
 
@@ -90,7 +90,7 @@ def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
     try:
         key = tuple((content_key(place.folder), _last(place)) for place in places)
         make = partial(_made, places, is_shared=is_shared)
-        made = desk().pieces.get(("compare", is_shared, key), make, wait_s=WAIT_S)
+        made = desk().pieces.get(("compare", is_shared, key), make, wait_s=desk().wait_s)
     except VidenceError as error:
         return shown | {"problem": visible(str(error))}
     again = "" if made else f"/compare/report?{query}"

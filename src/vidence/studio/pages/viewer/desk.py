@@ -25,6 +25,7 @@ class Desk:
 
     def __init__(self) -> None:
         make_tables()
+        self.wait_s = WAIT_S
         self.indexer = Indexer(wait_s=WAIT_S)
         self.standings = Standings(wait_s=WAIT_S)
         self.pieces: Later[str] = Later(Worker("viewer-pieces"), most=_MOST_PIECES)

@@ -95,8 +95,7 @@ def _lines(asked: Filter, rows: list[Any], begin: int, *, names: list[str]) -> l
                 "item_id": visible(row.item_id),
                 "question": visible(row.question),
                 "marks": [
-                    _mark(one) | {"run": name}
-                    for one, name in zip((row, *beside_it), names, strict=True)
+                    _mark(one) | {"run": name} for one, name in zip((row, *beside_it), names, strict=True)
                 ],
                 "link": f"/item?{narrow}&{urlencode(said)}",
             }

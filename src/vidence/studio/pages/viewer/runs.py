@@ -18,7 +18,7 @@ from vidence.report.results import load_run
 from vidence.studio.bridge.places import Place
 from vidence.studio.bridge.runs import content_key
 from vidence.studio.bridge.standing import Standing, age
-from vidence.studio.pages.viewer.desk import WAIT_S, desk
+from vidence.studio.pages.viewer.desk import desk
 from vidence.studio.pages.viewer.filters import FATES, MOST_RUNS, fates_of
 from vidence.studio.settings import current
 from vidence.text import visible
@@ -113,7 +113,7 @@ def _report(place: Place, name: str, *, is_live: bool) -> dict[str, Any]:
     try:
         with RunStore(place.folder) as store:
             key = (content_key(place.folder), *store.line(), len(store.diagnoses()))
-        made = desk().pieces.get(("run", key), partial(_made, place, name), wait_s=WAIT_S)
+        made = desk().pieces.get(("run", key), partial(_made, place, name), wait_s=desk().wait_s)
     except VidenceError as error:
         return {"piece": "", "problem": visible(str(error)), "again": "", "waits": ""}
     return {"piece": SafeString(made or ""), "problem": "", "again": "" if made else again, "waits": ""}
@@ -147,7 +147,7 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
         piece = desk().pieces.get(
             ("diagnosis", diagnosis, key),
             partial(_diagnosed, head.folder, diagnostic, header.options),
-            wait_s=WAIT_S,
+            wait_s=desk().wait_s,
         )
     except VidenceError as error:
         return render(request, "viewer/diagnosis.html", shown | {"problem": visible(str(error))})
