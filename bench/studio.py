@@ -27,7 +27,10 @@ from harness import VIDENCE, Bench, Row, below
 N_ITEMS = 26_806
 _TASKS = ("order", "count", "who", "where", "when", "absence", "action", "scene")
 _WORDS = (
-    "the frame shows a person walking past red car while door opens and dog runs to left side again".split()
+    *("the", "frame", "shows", "a", "person", "walking", "past", "red", "car", "while", "door", "opens"),
+    *("and", "dog", "runs", "to", "left", "side", "again"),
+)
+    ["the", "frame", "shows", "a", "person", "walking", "past", "red", "car", "while", "door", "opens", "and", "dog", "runs", "to", "left", "side", "again"]
 )
 _HREF = re.compile(r'href="(/item\?[^"]+)"')
 _PLACE = re.compile(r'name="run" value="([0-9a-f]{16})"')

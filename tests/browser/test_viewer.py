@@ -7,9 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
-from videos.pans import pan, write
 from vidence.engine.store import RunStore
-
+from videos.pans import pan, write
 
 ROOT = "document.documentElement"
 
@@ -19,7 +18,9 @@ def faults(page) -> list[str]:
     found = []
     for width in (400, 1400):
         page.set_viewport_size({"width": width, "height": 900})
-        found += [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in Axe().run(page).response["violations"]]
+        found += [
+            f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in Axe().run(page).response["violations"]
+        ]
         if not page.evaluate(f"() => {ROOT}.scrollWidth <= {ROOT}.clientWidth"):
             found.append(f"too wide at {width} px")
     return found
@@ -32,7 +33,9 @@ def runs(tmp_path):
     media.mkdir()
     write(media / "film.mp4", pan(2.0, n_frames=60))
     facts = {"media_root": str(media)}
-    write_run(tmp_path / "runs" / "a", facts=facts, plan={"name": "Ours <img src=x onerror='window.pwned=1'>"})
+    write_run(
+        tmp_path / "runs" / "a", facts=facts, plan={"name": "Ours <img src=x onerror='window.pwned=1'>"}
+    )
     write_run(tmp_path / "runs" / "b", trials=OTHERS, facts=facts, plan={"name": "Theirs"})
     return tmp_path / "runs"
 
@@ -84,7 +87,9 @@ def test_a_run_that_goes_on_is_seen_to_grow_and_keeps_what_is_ticked(
         expect(page.get_by_role("checkbox")).to_be_checked()
 
 
-def test_without_scripts_everything_but_the_player_is_there(browser, view_server, runs, tmp_path, monkeypatch):
+def test_without_scripts_everything_but_the_player_is_there(
+    browser, view_server, runs, tmp_path, monkeypatch
+):
     monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
     shutil.rmtree(runs / "b")
     context = browser.new_context(java_script_enabled=False)

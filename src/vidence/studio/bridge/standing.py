@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from vidence.engine.store import RunStore
+from vidence.engine.store import RunStore, is_in_use
 from vidence.errors import VidenceError
 from vidence.report.listed import Listed, listed
 from vidence.report.results import Run
@@ -48,6 +48,8 @@ class Standing:
     @property
     def status(self) -> str:
         """How far it is, in words."""
+        if not (self.is_fresh or self.is_running):
+            return "being read"
         return _STATUS[self.listed.status]
 
     @property
@@ -111,7 +113,9 @@ class Standings:
             if line is not None:
                 self._last[place.id] = line
                 return line, True
-            return self._last.get(place.id, Listed(folder=place.path, status="running")), False
+            last = self._last.get(place.id, Listed(folder=place.path))
+        status: Literal["running", "not begun"] = "running" if is_in_use(place.folder) else "not begun"
+        return msgspec.structs.replace(last, status=status), False
 
 
 def _state(place: Place) -> tuple[object, ...]:

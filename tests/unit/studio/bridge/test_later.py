@@ -38,6 +38,6 @@ def test_what_goes_wrong_is_raised_each_time_and_stops_no_other():
 def test_only_the_last_things_are_kept():
     later = Later(Worker("test"), most=2)
     for key in "abc":
-        assert later.get(key, lambda: key, wait_s=20) == key
-    assert later.get("c", lambda: "anew", wait_s=20) == "c"
+        assert later.get(key, key.upper, wait_s=20) == key.upper()
+    assert later.get("c", lambda: "anew", wait_s=20) == "C"
     assert later.get("a", lambda: "anew", wait_s=20) == "anew"

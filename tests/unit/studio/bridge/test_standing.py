@@ -34,6 +34,12 @@ def test_a_run_that_goes_on_is_running_and_its_score_follows_its_rows(tmp_path):
     assert not _of(standings, run).is_running
 
 
+def test_a_run_that_is_not_added_up_yet_says_so(tmp_path):
+    run = write_run(tmp_path / "a")
+    found = _of(Standings(wait_s=0.0), run)
+    assert found.is_fresh or (found.status, found.score) == ("being read", "")
+
+
 def test_what_cannot_be_read_says_why(tmp_path):
     run = write_run(tmp_path / "a")
     (run / "plan.toml").write_text("no plan")

@@ -1,9 +1,9 @@
-"""A viewer in the process of the test: its threads write the index, so that no transaction is held around it."""
+"""A viewer in the process of the test: its threads write, so that no transaction is held around it."""
 
 import pytest
 from django.test import override_settings
 
-from servers.studio import SECRET, TICKET, Tried, Clock, studio
+from servers.studio import SECRET, TICKET, Clock, Tried, studio
 from vidence.studio.settings import Studio, StudioSettings, Ticket
 
 

@@ -1,4 +1,4 @@
-"""Runs beside each other: the sentences of the comparison, flips with their lists, what cannot be compared."""
+"""Runs beside each other: sentences of the comparison, flips with their lists, what cannot be compared."""
 
 from subjects.viewed import OTHERS, TRIALS, write_run
 from vidence.studio.bridge.places import place_id
