@@ -150,7 +150,11 @@ def open_alone(
     help="A name under which browsers ask for it; needed beyond this machine.",
 )
 @click.option(
-    "--tls", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=2, metavar="CERT KEY"
+    "--tls",
+    type=click.Path(path_type=Path),
+    nargs=2,
+    metavar="CERT KEY",
+    help="Speak TLS: the certificate with its chain, and its key, in PEM.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
 @_database
@@ -169,7 +173,7 @@ def serve_team(
 ) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
-    from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve
+    from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve, try_tls
     from vidence.studio.settings import LOOPBACK
 
     secured = None if tls is None else Tls(certificate=tls[0], key=tls[1])
@@ -179,6 +183,8 @@ def serve_team(
         raise UsageError(
             "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
         )
+    if secured is not None:
+        try_tls(secured)
     application = _of_folder(
         folder,
         database,

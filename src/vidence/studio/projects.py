@@ -26,9 +26,9 @@ def add_project(slug: str, protocol: str, *, title: str = "", media_root: str = 
     Raises:
         UsageError: the name is taken or cannot stand in an address, or there is no such protocol.
     """
-    if slugify(slug) != slug:
+    if not slug or slugify(slug) != slug:
         raise UsageError(
-            f"the project {slug!r}; expected small letters, digits and -, such as {slugify(slug)!r}"
+            f"the project {slug!r}; expected small letters, digits and -, as {slugify(slug) or 'films'!r}"
         )
     rules = load_protocol(protocol)
     source = protocol_bytes(protocol)

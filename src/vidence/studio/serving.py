@@ -3,6 +3,7 @@
 import ipaddress
 import secrets
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -61,6 +62,21 @@ def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
         )
 
 
+def try_tls(tls: Tls) -> None:
+    """See that a certificate and its key can be used.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}; expected a certificate and its key "
+            "in PEM, without a password"
+        ) from error
+
+
 def new_ticket() -> str:
     """The word of a printed address."""
     return secrets.token_urlsafe(24)
@@ -75,9 +91,13 @@ def listen(bind: Bind) -> socket.socket:
     try:
         family = socket.getaddrinfo(bind.host, bind.port, type=socket.SOCK_STREAM)[0][0]
         found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((bind.host, bind.port))
-        found.listen(128)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((bind.host, bind.port))
+            found.listen(128)
+        except OSError:
+            found.close()
+            raise
     except OSError as error:
         raise UsageError(
             f"nothing can listen at {bind.host}:{bind.port}: {error}; say another --port"

@@ -202,6 +202,7 @@ def _chains() -> Iterator[str]:
 def _items() -> Iterator[str]:
     import msgspec
 
+    from vidence.make.review.states import ItemState
     from vidence.studio.records.items import ItemRow
     from vidence.studio.workflow import events_of, protocol_of, revisions_of, standing
 
@@ -212,6 +213,6 @@ def _items() -> Iterator[str]:
             yield f"{item.item_id}: {faults[0]}"
             continue
         state = standing(item, protocol_of(item.project))
-        told = item.standing or None
-        if state.state != item.state or (told is not None and told != msgspec.to_builtins(state)):
+        told = msgspec.convert(item.standing, ItemState) if item.standing else state
+        if (state, state.state, state.returns_left) != (told, item.state, item.returns_left):
             yield f"{item.item_id} says {item.state}, and its transitions lead to {state.state}"

@@ -128,7 +128,8 @@ def act(item: ItemRow, said: Act) -> Result:
             known[fresh.sha256] = fresh
         bare = _event(row, said, revision=fresh.sha256 if fresh else before.revision, at=at)
         (event,) = chained([bare], last="" if mine is None else mine.event_id)
-        after = advance(before, event, revisions=known, protocol=protocol)
+        fault = event.fault or ("" if fresh is None else fresh.fault)
+        after = fault or advance(before, event, revisions=known, protocol=protocol)
         if isinstance(after, str):
             return Refused(reason=after)
         if fresh is not None:

@@ -591,7 +591,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='qualificationrow',
-            constraint=models.UniqueConstraint(fields=('user', 'project', 'guideline', 'n_try'), name='try_once', nulls_distinct=False),
+            constraint=models.UniqueConstraint(fields=('user', 'project', 'guideline', 'n_try'), name='try_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='qualificationrow',
+            constraint=models.UniqueConstraint(condition=models.Q(('guideline__isnull', True)), fields=('user', 'project', 'n_try'), name='try_without_guideline_once'),
         ),
         migrations.AddConstraint(
             model_name='messagereadrow',
@@ -599,7 +603,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='membershiprow',
-            constraint=models.UniqueConstraint(fields=('user', 'project'), name='membership_once', nulls_distinct=False),
+            constraint=models.UniqueConstraint(fields=('user', 'project'), name='membership_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='membershiprow',
+            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('user',), name='membership_of_all_once'),
         ),
         migrations.AddConstraint(
             model_name='ledgerrow',

@@ -90,7 +90,10 @@ class MembershipRow(models.Model):
         """Rules of the table."""
 
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=("user", "project"), name="membership_once", nulls_distinct=False)
+            models.UniqueConstraint(fields=("user", "project"), name="membership_once"),
+            models.UniqueConstraint(
+                fields=("user",), condition=Q(project__isnull=True), name="membership_of_all_once"
+            ),
         ]
 
 
@@ -114,8 +117,11 @@ class QualificationRow(models.Model):
             models.CheckConstraint(
                 condition=Q(n_right__lte=models.F("n_asked")), name="no_more_right_than_asked"
             ),
+            models.UniqueConstraint(fields=("user", "project", "guideline", "n_try"), name="try_once"),
             models.UniqueConstraint(
-                fields=("user", "project", "guideline", "n_try"), name="try_once", nulls_distinct=False
+                fields=("user", "project", "n_try"),
+                condition=Q(guideline__isnull=True),
+                name="try_without_guideline_once",
             ),
         ]
 

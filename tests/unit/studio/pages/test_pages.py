@@ -1,0 +1,41 @@
+"""The pages that every studio has: the first, projects, the server's state, faults."""
+
+from vidence.studio.pages import faults, projects, start
+from vidence.studio.pages.faults import fault
+from vidence.studio.upkeep import BACKUPS
+
+
+def test_each_family_says_who_may_see_its_pages():
+    for family in (start, projects):
+        assert all(one.callback.roles for one in family.urls)
+
+
+def test_the_first_page_has_the_projects_of_the_person(team):
+    team.project("films")
+    team.project("others")
+    team.user("Ada", "author", project="films")
+    page = team.signed_in("Ada").get("/").content.decode()
+    assert "/projects/films/" in page
+    assert "others" not in page
+    assert "/health" not in page
+
+
+def test_the_state_of_the_server_names_the_last_copy(solo):
+    client = solo.signed_in()
+    assert "none yet" in client.get("/health").content.decode()
+    (solo.settings.data / BACKUPS).mkdir()
+    (solo.settings.data / BACKUPS / "studio-20261123T0.sqlite3").touch()
+    assert "studio-20261123T0.sqlite3" in client.get("/health").content.decode()
+
+
+def test_faults_have_words_for_people(view):
+    rf = view.client().get("/sign-in").wsgi_request
+    for status in (400, 403, 404, 405, 500, 418):
+        answer = fault(rf, status)
+        assert answer.status_code == status
+        assert f"Status {status}" in answer.content.decode()
+    assert faults.bad_request(rf, ValueError()).status_code == 400
+
+
+def test_one_who_only_looks_is_told_so(view):
+    assert "read-only" in view.signed_in().get("/").content.decode()

@@ -1,0 +1,265 @@
+"""Who may see what: every address as every role, other hosts and sites, forms without their token."""
+
+import re
+from uuid import UUID
+
+import pytest
+
+from servers.studio import PASSWORD, studio
+from vidence.errors import UsageError
+from vidence.studio.access import ANYONE, EVERY_ROLE, ROLES, SAFE, refuse_open_routes, route, rules
+from vidence.studio.urls import urlpatterns
+from vidence.studio.workflow import Act, act
+
+EVERYBODY = dict.fromkeys((*ROLES, "nobody"), 200)
+SIGNED_IN = {**dict.fromkeys(ROLES, 200), "nobody": 302}
+IN_PROJECT = SIGNED_IN
+OPERATORS = {**dict.fromkeys(ROLES, 403), "operator": 200, "nobody": 302}
+CLOSED = {**dict.fromkeys(ROLES, 403), "nobody": 403}
+# What each address answers to GET, by role. An address that is not here fails the test: add it with its line.
+TABLE = {
+    "start": SIGNED_IN,
+    "enter": CLOSED,
+    "sign-in": EVERYBODY,
+    "sign-out": {**dict.fromkeys(ROLES, 405), "nobody": 405},
+    "static": EVERYBODY,
+    "project": IN_PROJECT,
+    "item": IN_PROJECT,
+    "health": OPERATORS,
+}
+
+
+def named():
+    """Every address by its name, with its pattern."""
+    return {one.name: (where, one) for where, one in rules(urlpatterns)}
+
+
+@pytest.fixture
+def places(team):
+    """Two projects, each with an item; one person of each role in the first, and nobody in the second."""
+    films, others = team.project("films"), team.project("others")
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+
+    for project in (films, others):
+        add_items(project, [f"{project.slug}-1"], kinds={})
+    for role in ROLES:
+        team.user(role.title(), role, project="films")
+    items = {one.project.slug: one for one in ItemRow.objects.all()}
+    return {slug: {"project": slug, "item": item.public} for slug, item in items.items()}
+
+
+def without_tokens(answer):
+    """A page without what is new in each answer."""
+    return re.sub(r'(csrfmiddlewaretoken" value=)"\w+"', r"\1", answer.content.decode())
+
+
+def addresses(values):
+    """Every address with its parts filled in; a part that no test knows fails."""
+    from vidence.studio.assets import edition
+
+    known = {**values, "name": f"{edition()}/studio.css"}
+    found = {}
+    for name, (where, _) in named().items():
+        parts = re.findall(r"<(?:\w+:)?(\w+)>", where)
+        missing = [one for one in parts if one not in known]
+        assert not missing, f"{where}: say in this test what {missing} can be"
+        found[name] = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda part: str(known[part[1]]), where)
+    return found
+
+
+def test_every_address_is_in_the_table():
+    assert set(named()) == set(TABLE)
+
+
+@pytest.mark.parametrize("role", [*ROLES, "nobody"])
+def test_each_role_sees_its_pages_and_no_other(team, places, role):
+    client = team.client() if role == "nobody" else team.signed_in(role.title())
+    got = {name: client.get(where).status_code for name, where in addresses(places["films"]).items()}
+    assert got == {name: by_role[role] for name, by_role in TABLE.items()}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_another_project_is_not_there(team, places, role):
+    client = team.signed_in(role.title())
+    for name, where in addresses(places["others"]).items():
+        if "<slug:project>" in named()[name][0]:
+            nothing = client.get(where.replace("others", "no-such-project"))
+            found = client.get(where)
+            assert (found.status_code, without_tokens(found)) == (404, without_tokens(nothing)), name
+    assert "others" not in client.get("/").content.decode()
+
+
+def test_an_item_of_another_project_is_not_there(team, places):
+    client = team.signed_in("Operator")
+    swapped = f"/projects/films/items/{places['others']['item']}/"
+    assert client.get(swapped).status_code == 404
+    assert client.get("/projects/films/items/1/").status_code == 404
+
+
+def test_one_who_only_looks_sees_no_page_of_operators(view):
+    client = view.signed_in()
+    assert client.get("/").status_code == 200
+    assert client.get("/health").status_code == 403
+
+
+@pytest.mark.parametrize("mode", ["view", "solo"])
+def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
+    with studio(mode, tmp_path) as made:
+        for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
+            expected = {"static": 200, "sign-in": 404, "sign-out": 405}.get(name, 403)
+            assert made.client().get(where).status_code == expected, name
+
+
+def test_no_get_changes_a_row(team, places):
+    from vidence.studio.upkeep import count_rows
+
+    clients = [team.client(), *(team.signed_in(role.title()) for role in ROLES)]
+    before = count_rows("default"), contents()
+    for client in clients:
+        for where in addresses(places["films"]).values():
+            client.get(where)
+            client.head(where)
+            client.options(where)
+    assert (count_rows("default"), contents()) == before
+
+
+def contents():
+    """Every row of the studio."""
+    from django.apps import apps
+
+    models = apps.get_app_config("studio").get_models(include_auto_created=True)
+    return {one.__name__: sorted(map(repr, one.objects.values_list())) for one in models}
+
+
+def test_every_change_needs_the_token_of_its_session(team, places):
+    team.user("Ada", "operator")
+    client, other = team.client(enforce_csrf_checks=True), team.client(enforce_csrf_checks=True)
+    for one in (client, other):
+        page = one.get("/sign-in").content.decode()
+        token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', page)[1]
+        said = {"name": "Ada", "password": PASSWORD}
+        assert one.post("/sign-in", said).status_code == 403
+        assert one.post("/sign-in", {**said, "csrfmiddlewaretoken": token}).status_code == 302
+    strange = re.search(r'csrfmiddlewaretoken" value="(\w+)"', other.get("/").content.decode())[1]
+    before = contents()
+    changing = [name for name, (_, one) in named().items() if not one.callback.methods <= set(SAFE)]
+    for name, where in addresses(places["films"]).items():
+        if name not in changing:
+            assert client.post(where).status_code in (403, 405), name
+            continue
+        client.cookies["csrftoken"] = "a" * 32
+        for token in ("", "a" * 32, "a" * 64, strange):
+            assert client.post(where, {"csrfmiddlewaretoken": token}).status_code == 403, name
+    del client.cookies["csrftoken"]
+    assert contents() == before
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "127.0.0.1@evil", ""]
+)
+def test_another_host_is_refused(team, host):
+    for where in ("/", "/sign-in", "/nothing"):
+        answer = team.client().get(where, headers={"host": host})
+        assert answer.status_code == 400
+        assert b"evil" not in answer.content
+        assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:99"},
+    ],
+)
+def test_another_site_changes_nothing(team, said):
+    team.user("Ada", "author")
+    client = team.client(enforce_csrf_checks=True)
+    token = re.search(r'token" value="(\w+)"', client.get("/sign-in").content.decode())[1]
+    form = {"name": "Ada", "password": PASSWORD, "csrfmiddlewaretoken": token}
+    assert client.post("/sign-in", form, headers=said).status_code == 403
+    assert client.get("/").status_code == 302
+    assert client.post("/sign-in", form, headers={"origin": "http://127.0.0.1"}).status_code == 302
+
+
+def test_an_address_without_a_rule_is_refused_at_the_start():
+    from django.urls import include, path
+
+    def open_to_all(request):
+        raise AssertionError
+
+    refuse_open_routes([route("a", open_to_all, name="a", roles=ANYONE)])
+    refuse_open_routes(urlpatterns)
+    for bad in (
+        path("a", open_to_all, name="a"),
+        route("a", open_to_all, name="a", roles=()),
+        route("a", open_to_all, name="a", roles={"root"}),
+        path("a/", include([path("b", open_to_all)])),
+    ):
+        with pytest.raises(UsageError, match="who may see it"):
+            refuse_open_routes([bad])
+
+
+def test_every_role_is_more_than_nobody():
+    assert not EVERY_ROLE & ANYONE
+
+
+@pytest.mark.parametrize("words", ["{{7*7}}", "{% debug %}", "{% load x %}", "<script>x</script>", "<b>&"])
+def test_what_people_write_is_shown_as_it_is(team, words):
+    """No template and no HTML in data: not in titles, names, item ids, nor in the words of a protocol."""
+    from django.utils.html import escape
+
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+
+    project = team.project()
+    project.title = words
+    project.save()
+    project.protocol.title = words
+    project.protocol.save()
+    user = team.user("Ada", "operator")
+    user.shown = words
+    user.save()
+    add_items(project, [words], kinds={})
+    item = ItemRow.objects.get()
+    submit = Act(kind="submit", role="author", by="p001", content={"question": words}, origin="submit")
+    assert act(item, submit).number == 1
+    client = team.signed_in("Ada")
+    for where in ("/", "/projects/films/", f"/projects/films/items/{item.public}/"):
+        page = client.get(where).content.decode()
+        assert escape(words) in page
+        assert words not in page or escape(words) == words
+        assert "49" not in re.sub(r'(csrfmiddlewaretoken" value|href)="[^"]*"', "", page)
+    wrong = team.client().post("/sign-in", {"name": words, "password": "x", "next": words})
+    assert escape(words) in wrong.content.decode()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "' OR 1=1 --",
+        "1); DROP TABLE studio_userrow; --",
+        '" UNION SELECT * FROM studio_userrow',
+        "\x00",
+        "%00",
+    ],
+)
+def test_words_of_sql_are_words(team, words):
+    team.user("Ada", "operator")
+    team.project()
+    client = team.signed_in("Ada")
+    before = contents()
+    for answer in (
+        client.get("/", {"q": words, words: "1", "next": words}),
+        client.get("/projects/films/", {"state": words, "order": words}),
+        client.get(f"/projects/{words}/".replace("%", "%25")),
+        client.get("/health", {"q": words}),
+    ):
+        assert answer.status_code in (200, 404)
+    assert contents() == before
+    assert team.client().post("/sign-in", {"name": words, "password": words}).status_code == 403

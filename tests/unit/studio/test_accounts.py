@@ -1,0 +1,65 @@
+"""Accounts: what is refused, and that names are compared without regard to capitals."""
+
+import pytest
+
+from servers.studio import PASSWORD
+from vidence.errors import UsageError
+from vidence.studio.accounts import add_user, key_of, refuse_password, set_roles, stamp, user_of, with_stamp
+from vidence.studio.records.work import AuditEventRow
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "more", "said"),
+    [
+        ("ADA", PASSWORD, {"roles": ["author"]}, "already"),
+        ("  ", PASSWORD, {"roles": ["author"]}, "the name is empty"),
+        ("Bob", "short", {"roles": ["author"]}, "a password of 5 signs; expected 10 or more"),
+        ("Bob", "x" * 1001, {"roles": ["author"]}, "1000 at most"),
+        ("Bob", PASSWORD, {"roles": ["root"]}, "there is no role 'root'; expected researcher, author"),
+        ("Bob", PASSWORD, {"roles": []}, "no roles"),
+        ("Bob", PASSWORD, {"roles": ["author"], "project": "films"}, "there is no project 'films'"),
+        ("Bob", PASSWORD, {"roles": ["author"], "pseudonym": "p001"}, "'p001' is taken"),
+    ],
+)
+def test_what_makes_no_account_is_said(team, name, password, more, said):
+    team.user("Ada", "author")
+    with pytest.raises(UsageError, match=said):
+        add_user(name, password, **more)
+
+
+def test_the_password_is_kept_as_a_hash(team):
+    user = team.user("Ada", "author")
+    assert PASSWORD not in user.password
+    assert all(PASSWORD not in repr(row) for row in AuditEventRow.objects.values_list())
+
+
+def test_argon2_is_what_passwords_are_hashed_with(tmp_path):
+    from vidence.studio.app import settings_of_django
+    from vidence.studio.settings import Studio, StudioSettings, Ticket
+
+    made = Studio(settings=StudioSettings(mode="team", data=tmp_path), secret=b"s", ticket=Ticket(""))
+    assert settings_of_django(made)["PASSWORD_HASHERS"][0].endswith("Argon2PasswordHasher")
+
+
+def test_roles_are_by_project_and_replaced(team):
+    team.project()
+    team.user("Ada", "author", "reviewer", project="films")
+    set_roles("ada", ["meta"], project="films")
+    assert [one.roles for one in user_of("Ada").memberships.all()] == [["meta"]]
+    with pytest.raises(UsageError, match="there is no user 'Bob'"):
+        user_of("Bob")
+
+
+def test_a_stamp_fits_its_account_alone(team):
+    ada, bob = team.user("Ada", "author"), team.user("Bob", "author")
+    assert with_stamp(str(ada.public), stamp(ada)) == ada
+    assert with_stamp(str(ada.public), stamp(bob)) is None
+    assert with_stamp(str(ada.public), "") is None
+
+
+def test_names_are_compared_without_capitals_and_blanks():
+    assert key_of("  Ada  LOVELACE ") == "ada lovelace"
+
+
+def test_a_long_password_is_fine():
+    refuse_password("x" * 1000)

@@ -1,0 +1,100 @@
+"""Every answer tells the browser what it may load, whatever the answer is."""
+
+import asyncio
+
+import pytest
+
+from vidence.studio.headers import HEADERS, with_headers
+
+SAID = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def policy(answer):
+    """The parts of the policy of an answer."""
+    parts = (one.strip().partition(" ") for one in answer["Content-Security-Policy"].split(";"))
+    return {name: said for name, _, said in parts}
+
+
+@pytest.mark.parametrize(
+    ("where", "status"),
+    [
+        ("/", 200),
+        ("/sign-in", 200),
+        ("/nothing", 404),
+        ("/health", 403),
+        ("/sign-out", 405),
+        ("/static/django_htmx/htmx-2.min.js", 200),
+        ("/static/nothing.css", 404),
+        ("/enter", 403),
+    ],
+)
+def test_every_answer_has_them(team, where, status):
+    team.user("Ada", "author")
+    answer = team.signed_in("Ada").get(where)
+    assert answer.status_code == status
+    if where != "/enter":
+        assert {name: answer[name] for name in SAID} == SAID
+    said = policy(answer)
+    assert said["default-src"] == "'none'"
+    assert said["frame-ancestors"] == "'none'"
+    assert {said[f"{one}-src"] for one in ("script", "style", "img", "media", "connect")} == {"'self'"}
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert "Access-Control-Allow-Origin" not in answer
+
+
+def test_a_fault_of_the_server_has_them_and_says_nothing_of_itself(team, monkeypatch):
+    from vidence.studio.pages import start
+
+    def broken(*_more):
+        raise RuntimeError("the password is 1234")
+
+    monkeypatch.setattr(start, "render", broken)
+    team.user("Ada", "author")
+    client = team.signed_in("Ada")
+    client.raise_request_exception = False
+    answer = client.get("/")
+    assert answer.status_code == 500
+    assert "1234" not in answer.content.decode()
+    assert "RuntimeError" not in answer.content.decode()
+    assert policy(answer)["default-src"] == "'none'"
+
+
+def test_pages_are_kept_by_no_cache_and_dated_files_for_good(team):
+    assert team.client().get("/sign-in")["Cache-Control"] == "no-store"
+    from vidence.studio.assets import edition
+
+    found = team.client().get(f"/static/{edition()}/studio.css")
+    assert found["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_pages_have_no_script_or_style_in_them(team):
+    team.user("Ada", "operator")
+    team.project()
+    client = team.signed_in("Ada")
+    for where in ("/", "/projects/films/", "/health", "/nothing"):
+        page = client.get(where).content.decode()
+        assert "<style" not in page
+        assert " style=" not in page
+        assert " on" not in page.replace(" one", "").replace(" only", "")
+        assert "javascript:" not in page
+        assert page.count("<script") == page.count('<script src="/static/')
+
+
+def test_an_answer_that_no_middleware_saw_has_them():
+    async def bare(scope, receive, send):
+        await send({"type": "http.response.start", "status": 413, "headers": [(b"X-Frame-Options", b"DENY")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(with_headers(bare)({"type": "http"}, None, send))
+    names = [name.lower().decode() for name, _ in sent[0]["headers"]]
+    assert sorted(names) == sorted(name.lower() for name in HEADERS)

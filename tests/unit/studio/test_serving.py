@@ -1,0 +1,52 @@
+"""Where a studio listens: not beyond this machine without accounts, nor without TLS."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.studio.serving import Bind, Tls, address, listen, new_ticket, refuse_unsafe, try_tls
+
+OPEN = ["0.0.0.0", "::", "192.168.1.4", "studio.lab.example", "10.0.0.1"]  # noqa: S104 - refused
+
+
+@pytest.mark.parametrize("host", OPEN)
+def test_beyond_this_machine_it_needs_accounts_and_tls(host, tmp_path):
+    tls = Tls(certificate=tmp_path / "c", key=tmp_path / "k")
+    for bind in (Bind(host=host), Bind(host=host, tls=tls), Bind(host=host, is_behind_proxy=True)):
+        with pytest.raises(UsageError, match="no accounts"):
+            refuse_unsafe(bind, has_accounts=False)
+    with pytest.raises(UsageError, match="--tls CERT KEY, or --behind-proxy"):
+        refuse_unsafe(Bind(host=host), has_accounts=True)
+    refuse_unsafe(Bind(host=host, tls=tls), has_accounts=True)
+    refuse_unsafe(Bind(host=host, is_behind_proxy=True), has_accounts=True)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_on_this_machine_it_needs_neither(host):
+    refuse_unsafe(Bind(host=host), has_accounts=False)
+
+
+def test_the_address_names_the_port_that_was_free():
+    bind = Bind()
+    with listen(bind) as taken:
+        port = taken.getsockname()[1]
+        assert address(bind, taken) == f"http://127.0.0.1:{port}"
+        with pytest.raises(UsageError, match="say another --port"):
+            listen(Bind(port=port))
+
+
+def test_an_address_of_version_6_stands_in_brackets(tmp_path):
+    bind = Bind(host="::1", tls=Tls(certificate=tmp_path, key=tmp_path))
+    with listen(Bind()) as taken:
+        assert address(bind, taken) == f"https://[::1]:{taken.getsockname()[1]}"
+
+
+def test_tickets_are_long_and_new():
+    assert len({new_ticket() for _ in range(100)}) == 100
+    assert min(len(new_ticket()) for _ in range(100)) >= 32
+
+
+def test_a_certificate_that_cannot_be_used_is_named(tmp_path):
+    (tmp_path / "c.pem").write_text("no certificate")
+    for name in ("c.pem", "absent.pem"):
+        with pytest.raises(UsageError, match=rf"{name} and .* cannot be used for TLS"):
+            try_tls(Tls(certificate=tmp_path / name, key=tmp_path / "c.pem"))

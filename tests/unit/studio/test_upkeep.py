@@ -1,0 +1,85 @@
+"""The database: brought up to date, copied and checked; the key of a team."""
+
+from pathlib import Path
+
+import pytest
+
+from vidence.errors import StoreError, UsageError
+from vidence.studio.upkeep import count_rows, migrate, refuse_unsafe_database, secret_of, verify
+
+
+def test_the_models_are_those_of_the_migrations():
+    from django.core.management import call_command
+
+    call_command("makemigrations", "studio", check_changes=True, dry_run=True, verbosity=0)
+
+
+def test_bringing_it_up_to_date_twice_changes_nothing(team):
+    before = count_rows("default")
+    migrate()
+    assert count_rows("default") == before
+    assert list(verify()) == []
+
+
+def test_a_database_of_a_later_version_is_refused(team):
+    from django.db import connection
+    from django.db.migrations.recorder import MigrationRecorder
+
+    MigrationRecorder(connection).record_applied("studio", "0999_later")
+    with pytest.raises(StoreError, match=r"studio\.0999_later.*by a later vidence; update it"):
+        migrate()
+
+
+def test_sqlite_in_another_mode_is_refused(team):
+    from django.db import connection
+
+    refuse_unsafe_database(connection)
+    connection.transaction_mode = None
+    try:
+        with pytest.raises(StoreError, match="take a local one"):
+            refuse_unsafe_database(connection)
+    finally:
+        connection.transaction_mode = "IMMEDIATE"
+
+
+def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
+    found = secret_of(tmp_path)
+    assert secret_of(tmp_path) == found
+    assert len(found) == 32
+    path = tmp_path / "keys" / "secret"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.chmod(0o640)
+    with pytest.raises(StoreError, match="others may read"):
+        secret_of(tmp_path)
+    path.chmod(0o600)
+    path.write_bytes(b"short")
+    with pytest.raises(StoreError, match="too short"):
+        secret_of(tmp_path)
+
+
+def test_rows_are_counted_by_table(team):
+    team.user("Ada", "author")
+    found = count_rows("default")
+    assert (found["UserRow"], found["MembershipRow"], found["ItemRow"]) == (1, 1, 0)
+
+
+def test_a_state_that_transitions_do_not_lead_to_is_named(team):
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+
+    add_items(team.project(), ["q1"], kinds={})
+    ItemRow.objects.update(state="accepted")
+    assert list(verify()) == ["q1 says accepted, and its transitions lead to drafting"]
+
+
+def test_a_copy_that_cannot_be_made_is_said(team, tmp_path):
+    from vidence.studio.upkeep import backup
+
+    there = tmp_path / "there.sqlite3"
+    there.touch()
+    with pytest.raises(UsageError, match="expected a new file"):
+        backup(tmp_path, to=there, at=team.clock())
+    with pytest.raises(StoreError, match="cannot be written"):  # the test holds a transaction open
+        backup(tmp_path, to=tmp_path / "new.sqlite3", at=team.clock())
+    assert Path(there).exists()
