@@ -70,9 +70,12 @@ def view_server(serve: Callable[..., Served]) -> Callable[..., Served]:
     return lambda *more: serve("view", *more)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """One Chromium for all tests of a process."""
+    """One Chromium for all tests of a file.
+
+    The loop of events that drives it runs in this thread; it ends with the file, for others run their own.
+    """
     executable = chromium()
     if executable is None:
         pytest.skip(f"no Chromium; install it with: {INSTALL}, or say where it is in CHROMIUM")

@@ -1,6 +1,6 @@
 """A studio whose one more page holds players of the files that are named: ``NAME=KIND=PATH`` for each.
 
-Run as a script: it prints the address as ``vidence studio`` does. What it needs beside the studio is here only.
+Run as a script: it prints the address as ``vidence studio`` does. What it needs besides is here.
 """
 
 import sys
@@ -17,9 +17,10 @@ PAGE = """{% extends "base.html" %}
 {% block head %}<link rel="stylesheet" href="{% asset 'player.css' %}">
 <script type="module" src="{% asset 'player.js' %}"></script>{% endblock %}
 {% block main %}<h1>Players</h1>
-{% for one in media %}<section id="{{ one.name }}" data-player data-label="{{ one.name }}" aria-label="{{ one.name }}"
+{% for one in media %}<section id="{{ one.name }}" data-player aria-label="{{ one.name }}"
  data-media="/media/{{ one.token }}" data-lanes="{{ lanes }}">
-{% if one.kind == "video" %}<video controls preload="metadata" src="/media/{{ one.token }}/file"></video>{% endif %}
+{% if one.kind == "video" %}<video controls preload="metadata"
+ src="/media/{{ one.token }}/file"></video>{% endif %}
 </section>{% endfor %}
 <p><label for="note">Note</label> <input id="note"></p>{% endblock %}"""
 LANES = (

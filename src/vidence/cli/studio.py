@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # no
     from vidence.studio.upkeep import migrate, secret_of
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    settings = StudioSettings(mode="team", data=folder.resolve(), database=database, **more)
+    settings = StudioSettings(
+        mode="team", data=folder.resolve(), database=database, cache_root=cache_root(), **more
+    )
     application = configure(settings, secret=secret_of(folder))
     migrate()
     return application
@@ -133,7 +136,13 @@ def open_alone(
     bind = Bind(host=host, port=port)
     refuse_unsafe(bind, has_accounts=False)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    settings = StudioSettings(mode="solo", data=folder.resolve(), paths=paths, media_roots=media_roots)
+    settings = StudioSettings(
+        mode="solo",
+        data=folder.resolve(),
+        paths=paths,
+        media_roots=media_roots,
+        cache_root=cache_root(),
+    )
     start_alone(settings, bind, said="vidence studio")
 
 

@@ -40,8 +40,8 @@ _MISSING_LUMA: Final = 128
 def plays_as_it_is(video: Video, clock: FrameClock) -> bool:
     """Whether browsers may be able to show each frame of the file itself.
 
-    They cannot where a codec is unknown to them, where frames lie before 0, and where a keyframe is followed by
-    frames that are shown before it (an open group of pictures): after a jump there Chromium gives up.
+    They cannot where a codec is unknown to them, where frames lie before 0, and where a keyframe is followed
+    by frames that are shown before it (an open group of pictures): after a jump there Chromium gives up.
     """
     probe = video.probe
     codecs = _PLAYED.get(probe.container.split(",")[0], frozenset[str]())

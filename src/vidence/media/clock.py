@@ -19,8 +19,8 @@ class FrameClock:
     """When the frames of a file are presented.
 
     Shapes: `ticks` (n_frames,), ascending, in units of `time_base` seconds.
-    `start_s` is the time of the first frame on the file's own clock, which is not 0 where sound begins earlier,
-    or where the file was cut out of another; `pixel_format` is that of the decoder, empty for images.
+    `start_s` is the time of the first frame on the file's own clock, which is not 0 where sound begins
+    earlier, or where the file was cut out of another; `pixel_format` is the decoder's, empty for images.
     """
 
     ticks: NDArray[np.int64]

@@ -313,7 +313,7 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
 
 
 def insides(media_root: Path) -> tuple[Path, ...]:
-    """The folders that count as inside `media_root`, without links: itself, and the contents of a snapshot."""
+    """The folders that count as inside `media_root`, without links: itself and a snapshot's contents."""
     root = Path(os.path.realpath(media_root))
     return (root, *_contents_of_snapshot(root))
 

@@ -62,10 +62,11 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
     from django.core.asgi import get_asgi_application
 
     from vidence.studio.access import refuse_open_routes
+    from vidence.studio.media import with_pieces
     from vidence.studio.urls import urlpatterns
 
     refuse_open_routes(urlpatterns)
-    return with_headers(cast("Application", get_asgi_application()))
+    return with_headers(with_pieces(cast("Application", get_asgi_application())))
 
 
 def settings_of_django(studio: Studio) -> dict[str, Any]:

@@ -7,13 +7,15 @@ import os
 import stat
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
+import anyio
 import anyio.to_thread
 
 from vidence.errors import MediaError, UsageError
@@ -26,15 +28,20 @@ from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video
 from vidence.studio.renditions import CopyState, Original, Renditions
-from vidence.studio.rules.frames import FrameTable
+from vidence.studio.rules.frames import FrameTable, PackedTable
 from vidence.studio.rules.ranges import Part, Whole
 from vidence.studio.settings import current
 
 ResultT = TypeVar("ResultT")
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
+_PROMISED: Final = "vidence.promised"
 _CHUNK_BYTES: Final = 1 << 16
 _TOKEN_BYTES: Final = 16
-_MOST_TABLES: Final = 64
+_MOST_TABLES: Final = 16
 _N_DECODERS: Final = 2
+_N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
 MOST_ON_A_STRIP: Final = 48
 """How many pictures a strip may have."""
@@ -98,9 +105,10 @@ class MediaDesk:
         self._frames_max_bytes = frames_max_bytes
         self._known: dict[str, Known] = {}
         self._types: dict[tuple[Path, str], str] = {}
-        self._tables: OrderedDict[tuple[Path, str], FrameTable] = OrderedDict()
+        self._tables: OrderedDict[tuple[Path, str], PackedTable] = OrderedDict()
         self._lock = threading.Lock()
         self._decoders = anyio.CapacityLimiter(_N_DECODERS)
+        self._readers = anyio.CapacityLimiter(_N_READERS)
         self.renditions = Renditions(cache_root, max_bytes=copies_max_bytes)
 
     # ------------------------------------------------------------------ tokens
@@ -162,9 +170,17 @@ class MediaDesk:
         changed = formatdate(found.st_mtime, usegmt=True)
         return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
 
+    def promise(self, scope: MutableMapping[str, Any], state: FileState, wanted: Whole | Part) -> None:
+        """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
+
+        Django keeps a thread for each request that it answers, also while nobody reads on: 200 viewers who
+        pause would hold 200 of them. So it gives the head, and is done.
+        """
+        scope[_PROMISED] = pieces(state, wanted, readers=self._readers)
+
     # ------------------------------------------------------------------ frames
 
-    async def table(self, known: Known) -> FrameTable:
+    async def table(self, known: Known) -> PackedTable:
         """When each frame of a medium is presented.
 
         Raises:
@@ -173,7 +189,7 @@ class MediaDesk:
         return await self._decode(lambda: self._table(known))
 
     async def still(self, known: Known, index: int, *, encoding: Encoding) -> EncodedFrame:
-        """One frame, byte for byte as models are sent it under this encoding; from the cache where it is kept.
+        """One frame, byte for byte as models are sent it under this encoding; from the cache if it is there.
 
         Raises:
             MediaError: it cannot be read, is damaged, or does not exist.
@@ -212,7 +228,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._state(self._copy(self._original(known)), "video"))
 
-    async def copy_table(self, known: Known) -> FrameTable:
+    async def copy_table(self, known: Known) -> PackedTable:
         """When each frame of the copy of a video is presented; frame i is frame i of the original.
 
         Raises:
@@ -235,12 +251,12 @@ class MediaDesk:
         """Run what takes a while beside the event loop; a few at a time, however many ask."""
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
-    def _table(self, known: Known) -> FrameTable:
+    def _table(self, known: Known) -> PackedTable:
         path = _checked(known.path, known.within)
         video, digest = known_video(path, kind=known.kind, cache_root=self._cache_root)
         return self._table_of(video, digest)
 
-    def _copy_table(self, original: Original) -> FrameTable:
+    def _copy_table(self, original: Original) -> PackedTable:
         copy = self._copy(original)
         video, digest = known_video(copy, kind="video", cache_root=self._cache_root)
         if video.n_frames != original.video.n_frames:
@@ -250,7 +266,7 @@ class MediaDesk:
             )
         return self._table_of(video, digest)
 
-    def _table_of(self, video: Video, digest: str) -> FrameTable:
+    def _table_of(self, video: Video, digest: str) -> PackedTable:
         key = Path(video.probe.path), digest
         with self._lock:
             found = self._tables.get(key)
@@ -258,7 +274,9 @@ class MediaDesk:
                 self._tables.move_to_end(key)
                 return found
         clock = read_clock(video)
-        made = FrameTable(pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s)
+        made = FrameTable(
+            pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s
+        ).pack()
         with self._lock:
             self._tables[key] = made
             while len(self._tables) > _MOST_TABLES:
@@ -320,8 +338,47 @@ def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = ()) -> 
     return desk().token_of(path, kind=kind, roots=(*current().settings.media_roots, *roots))
 
 
-async def pieces(state: FileState, wanted: Whole | Part) -> AsyncIterator[bytes]:
+def with_pieces(application: Application) -> Application:
+    """The application, behind whose heads the bytes are sent that a view has promised."""
+
+    async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        async def heads(message: MutableMapping[str, Any]) -> None:
+            if message["type"] != "http.response.body" or _PROMISED not in scope:
+                await send(message)
+
+        await application(scope, receive, heads)
+        if _PROMISED in scope:
+            await _send_pieces(scope.pop(_PROMISED), receive, send)
+
+    return wrapped
+
+
+async def _send_pieces(bytes_of_file: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
+    """Send bytes until there are no more, or nobody is there any more."""
+    async with anyio.create_task_group() as group:
+
+        async def stop_when_gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(stop_when_gone)
+        async with aclosing(bytes_of_file) as each:
+            async for piece in each:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        group.cancel_scope.cancel()
+
+
+async def pieces(
+    state: FileState, wanted: Whole | Part, *, readers: anyio.CapacityLimiter | None = None
+) -> AsyncGenerator[bytes, None]:
     """The bytes of a file that are wanted, a little at a time; the file is open no longer than this runs.
+
+    Args:
+        state: the file.
+        wanted: which bytes.
+        readers: bounds how many threads read at a time.
 
     Raises:
         MediaError: the file cannot be opened any more.
@@ -331,7 +388,7 @@ async def pieces(state: FileState, wanted: Whole | Part) -> AsyncIterator[bytes]
     try:
         file.seek(first)
         while left:
-            piece = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK_BYTES))
+            piece = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK_BYTES), limiter=readers)
             if (
                 not piece
             ):  # it was cut short meanwhile: the server ends the connection before the length it said

@@ -134,7 +134,9 @@ class Renditions:
         place = self._named(original.digest, way)
         make_private(place.parent)
         write_copy(original.video, read_clock(original.video), place, way=way, progress=say)
-        copies = BoundedFolder(self._folder, pattern="*.mp4", max_bytes=self._max_bytes, spared_s=_SPARED_S)
+        copies = BoundedFolder(
+            self._folder, pattern="[0-9a-f]*.mp4", max_bytes=self._max_bytes, spared_s=_SPARED_S
+        )
         copies.note(place.stat().st_size)
 
     def _say(self, original: Original, state: CopyState) -> None:

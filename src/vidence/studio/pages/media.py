@@ -7,17 +7,18 @@ from http import HTTPStatus
 from typing import Final
 
 import msgspec
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse
 
 from vidence.errors import MediaError, UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, route
-from vidence.studio.media import FileState, Known, MediaDesk, desk, pieces
-from vidence.studio.rules.frames import FrameTable, PackedTable
+from vidence.studio.media import FileState, Known, MediaDesk, desk
+from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import Beyond, Part, holds, is_known, wanted_bytes
 
-View = Callable[..., Awaitable[HttpResponseBase]]
+View = Callable[..., Awaitable[HttpResponse]]
 # A browser may keep what it got, and asks each time whether it is still so.
 _KEPT: Final = "private, no-cache"
 _USUAL: Final = Encoding(size=Size(kind="short", pixels=720))
@@ -46,11 +47,11 @@ def _json(record: Record, *, status: int = HTTPStatus.OK) -> HttpResponse:
     )
 
 
-def _on_desk(view: Callable[..., Awaitable[HttpResponseBase]]) -> View:
+def _on_desk(view: Callable[..., Awaitable[HttpResponse]]) -> View:
     """A view of one medium: 404 for a token that was not handed out, and for what cannot be read."""
 
     @wraps(view)
-    async def answer(request: HttpRequest, token: str, **named: object) -> HttpResponseBase:
+    async def answer(request: HttpRequest, token: str, **named: object) -> HttpResponse:
         there = desk()
         known = there.known(token)
         if known is None:
@@ -66,50 +67,50 @@ def _on_desk(view: Callable[..., Awaitable[HttpResponseBase]]) -> View:
 
 
 @_on_desk
-async def file(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def file(request: ASGIRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """The bytes of a video or an image."""
     return ranged(request, there.file_state(known))
 
 
 @_on_desk
-async def frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """When each frame is presented, packed."""
     plays = known.kind == "video" and (await there.copy_of(known)).state == "not-needed"
-    return _packed(request, Frames(kind=known.kind, plays=plays, table=(await there.table(known)).pack()))
+    return _packed(request, Frames(kind=known.kind, plays=plays, table=await there.table(known)))
 
 
 @_on_desk
-async def still(request: HttpRequest, there: MediaDesk, known: Known, *, index: int) -> HttpResponseBase:
+async def still(request: HttpRequest, there: MediaDesk, known: Known, *, index: int) -> HttpResponse:
     """One frame as models are sent it: ``?size=short:720&format=jpeg&quality=85``."""
     return _picture(request, await there.still(known, index, encoding=_encoding(request.GET)))
 
 
 @_on_desk
-async def strip(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def strip(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """Small pictures in one row: ``?n=12``."""
     return _picture(request, await there.strip(known, n_pictures=_number(request.GET, "n", usual=12)))
 
 
 @_on_desk
-async def copy(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def copy(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """How far the copy for browsers is; one that is needed is begun, and with ``?need=1`` in any case."""
     return _json(await there.copy_of(known, is_needed=request.GET.get("need") == "1"))
 
 
 @_on_desk
-async def copy_file(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def copy_file(request: ASGIRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """The bytes of the copy."""
     return ranged(request, await there.copy_file(known))
 
 
 @_on_desk
-async def copy_frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponseBase:
+async def copy_frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
     """When each frame of the copy is presented: the numbers are those of the original."""
-    table: FrameTable = await there.copy_table(known)
-    return _packed(request, Frames(kind="video", plays=True, table=table.pack()))
+    table = await there.copy_table(known)
+    return _packed(request, Frames(kind="video", plays=True, table=table))
 
 
-def ranged(request: HttpRequest, state: FileState) -> HttpResponseBase:
+def ranged(request: ASGIRequest, state: FileState) -> HttpResponse:
     """A file, or the part of it that a request asks for."""
     headers = {
         "Accept-Ranges": "bytes",
@@ -134,9 +135,9 @@ def ranged(request: HttpRequest, state: FileState) -> HttpResponseBase:
     if isinstance(wanted, Part):
         status = HTTPStatus.PARTIAL_CONTENT
         headers |= {"Content-Range": wanted.content_range}
-    if request.method == "HEAD":
-        return HttpResponse(status=status, headers=headers)
-    return StreamingHttpResponse(pieces(state, wanted), status=status, headers=headers)
+    if request.method != "HEAD":
+        desk().promise(request.scope, state, wanted)
+    return HttpResponse(status=status, headers=headers)
 
 
 def _packed(request: HttpRequest, told: Record) -> HttpResponse:

@@ -35,8 +35,8 @@ class FrameTable:
     """When each frame of a video is presented.
 
     Units: `pts` are ticks of `time_base` seconds as the file has them, strictly ascending, at least one.
-    `offset_s` is the time of frame 0 on the clock of a browser: Chromium keeps the file's own, so that it is above 0
-    where sound begins earlier, or where the file was cut out of another.
+    `offset_s` is the time of frame 0 on the clock of a browser: Chromium keeps the file's own, so that it is
+    above 0 where sound begins earlier, or where the file was cut out of another.
     """
 
     pts: tuple[int, ...]

@@ -11,10 +11,11 @@ const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 const JUMP_S = 5;
 const FAR_FRAMES = 10;
 const UNCONFIRMED_MS = 3000;
-const POLL_MS = 700;
+const POLL_MS = 300;
 const MOST_THUMBS = 24;
 const MOST_TRIES = 2;
 const LEAST_S = 0.002;
+const MOST_SHORT_S = 0.5;
 
 const made = (name, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
@@ -67,13 +68,12 @@ class Table {
     return this.offset + ((this.pts[index] + end) / 2 - this.pts[0]) * this.tick;
   }
 
-  /** Take the end of the last frame from a browser; false where it has too little of it to be sent there. */
+  /** Take the end of the last frame from a browser; false where it ends long before what it should show. */
   endsAt(duration) {
     const end = (duration - this.offset) / this.tick + this.pts[0];
     const last = this.pts[this.n - 1];
-    if ((end - last) * this.tick < LEAST_S) return false;
-    this.end = Math.min(this.end, end);
-    return true;
+    if ((end - last) * this.tick > LEAST_S) this.end = Math.min(this.end, end);
+    return (last - end) * this.tick < MOST_SHORT_S;
   }
 
   /** The last frame that begins at or before a time. */
@@ -138,10 +138,9 @@ class Film {
     if (this.wanted !== null && !this.#isThere(index)) {
       if (this.element.seeking) return;
       // An earlier order was painted: the newest is still open. What does not come is not asked for for ever.
-      if (this.wanted !== this.sent || this.tries < MOST_TRIES) {
-        this.#send();
-        return;
-      }
+      if (this.wanted !== this.sent || this.tries < MOST_TRIES) this.#send();
+      else this.#lost();
+      return;
     }
     clearTimeout(this.late);
     this.wanted = null;
@@ -187,6 +186,7 @@ class Film {
   }
 
   #lost() {
+    clearTimeout(this.late);
     const wanted = this.wanted;
     this.index = null;
     this.wanted = null;
@@ -358,6 +358,7 @@ export class Player {
       this.video.playbackRate = wishes.get("speed", 1);
       this.video.volume = Math.min(Math.max(wishes.get("volume", 1), 0), 1);
       this.video.addEventListener("click", () => this.toggle());
+      this.video.addEventListener("ended", () => this.isLooping && this.replay());
       stage.append(this.video);
       this.shown = new Film(this.video, this.table, told);
     } else {
@@ -405,9 +406,8 @@ export class Player {
 
   #bar() {
     this.playButton = this.#button("▶", "Play", () => this.toggle(), "K");
-    this.readout = made("output", { className: "readout" });
-    this.readout.setAttribute("aria-live", "off");
-    this.rangeShown = made("output", { className: "marks" });
+    this.readout = made("span", { className: "readout" });
+    this.rangeShown = made("span", { className: "marks" });
     this.loopButton = this.#button("↻", "Loop the marked range", () => this.loop());
     this.loopButton.setAttribute("aria-pressed", "false");
     this.goTo = made("input", { className: "go-to", inputMode: "decimal", size: 9, placeholder: "57 or 1.9s" });
@@ -436,7 +436,7 @@ export class Player {
       this.goTo,
     );
     if (this.video) {
-      this.speedShown = made("output", { className: "speed" });
+      this.speedShown = made("span", { className: "speed" });
       this.volume = made("input", { type: "range", min: 0, max: 1, step: 0.05, value: this.video.volume });
       this.volume.setAttribute("aria-label", `${this.label}: volume`);
       this.volume.addEventListener("input", () => {
@@ -529,7 +529,7 @@ export class Player {
     this.playButton.textContent = isPaused ? "▶" : "❚❚";
     this.playButton.setAttribute("aria-label", isPaused ? "Play" : "Pause");
     if (this.section.dataset.state === "playing" && isPaused) this.section.dataset.state = "painted";
-    if (this.speedShown) this.speedShown.textContent = `${this.video.playbackRate} ×`;
+    if (this.speedShown) this.speedShown.textContent = `${this.video.playbackRate}x`;
   }
 
   #inWords(index) {
@@ -685,7 +685,8 @@ function pressed(event) {
 
 /** Take over the players below an element that are not taken over yet. */
 export function upgrade(root) {
-  for (const section of root.querySelectorAll("section[data-player]:not([data-state])")) {
+  const asked = "section[data-player]:not([data-state])";
+  for (const section of [...(root.matches?.(asked) ? [root] : []), ...root.querySelectorAll(asked)]) {
     section.dataset.state = "opening";
     const player = new Player(section);
     active ??= player;

@@ -1,0 +1,394 @@
+"""The player in Chromium: every frame carries its number, and what is said is compared with what is painted.
+
+The server is a process of its own with one page more (`serve_players.py`); no test measures time.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import expect
+
+from videos.special import MAKERS, Clip
+from videos.stamped import HEIGHT, N_BITS, WIDTH, picture, write
+
+HERE = Path(__file__).parent
+PLAYED = ("h264", "ntsc-index-at-end", "vp9", "av1", "cut", "mkv", "late-video")
+PERHAPS_COPIED = ("vfr", "fragmented")  # a header that is too short: the last frames are out of reach
+COPIED = ("open-gop", "offset", "intra-refresh", "hevc-open", "mpeg4")
+READ = """(id) => {
+  const film = document.querySelector(`#${id} video`), canvas = document.createElement("canvas");
+  canvas.width = film.videoWidth; canvas.height = film.videoHeight;
+  const pen = canvas.getContext("2d", {willReadFrequently: true});
+  pen.drawImage(film, 0, 0);
+  const wide = canvas.width / BITS, high = canvas.height * SHARE;
+  let number = 0;
+  for (let bit = 0; bit < BITS; bit += 1) {
+    const area = pen.getImageData((bit + 0.3) * wide, high * 0.3, wide * 0.4, high * 0.4).data;
+    let sum = 0;
+    for (let at = 0; at < area.length; at += 4) sum += area[at];
+    number = number * 2 + (sum / (area.length / 4) > 127 ? 1 : 0);
+  }
+  return number;
+}""".replace("BITS", str(N_BITS)).replace("SHARE", str(WIDTH / N_BITS / HEIGHT))
+
+
+def ntsc(folder: Path) -> Clip:
+    """29.97 frames a second with B-frames, its index behind the pictures."""
+    path = write(folder / "ntsc.mp4", time_base=Fraction(1001, 30000), numbers=range(90), ticks=range(90))
+    content = path.read_bytes()
+    assert content.index(b"moov") > content.index(b"mdat")
+    return Clip(path, tuple(range(90)), tuple(n * 1001 / 30000 for n in range(90)))
+
+
+def late_video(folder: Path) -> Clip:
+    """A film whose sound begins a second before its pictures."""
+    import av
+
+    source, target = MAKERS["h264"](folder).path, folder / "late.mp4"
+    with av.open(str(source)) as read, av.open(str(target), "w") as made:
+        film = read.streams.video[0]
+        copied, sound = made.add_stream_from_template(film), made.add_stream("aac", rate=48000)
+        sound.layout = "mono"
+        for packet in read.demux(film):
+            if packet.size:
+                packet.pts += round(1 / film.time_base)
+                packet.dts += round(1 / film.time_base)
+                packet.stream = copied
+                made.mux(packet)
+        for start in range(0, 48000 * 5, 960):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, 960), np.float32), format="fltp", layout="mono")
+            frame.rate, frame.pts = 48000, start
+            made.mux(sound.encode(frame))
+        made.mux(sound.encode(None))
+    return Clip(target, tuple(range(120)), tuple(n / 30 for n in range(120)))
+
+
+OWN: dict[str, Callable[[Path], Clip]] = {"ntsc-index-at-end": ntsc, "late-video": late_video}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Players:
+    """The running server, and the clips that it shows by their names."""
+
+    door: str
+    clips: dict[str, Clip]
+
+    @property
+    def url(self) -> str:
+        return self.door.partition("/enter")[0]
+
+
+@pytest.fixture(scope="module")
+def players(tmp_path_factory) -> Iterator[Players]:
+    folder = tmp_path_factory.mktemp("clips")
+    clips = {name: (OWN.get(name) or MAKERS[name])(folder) for name in (*PLAYED, *PERHAPS_COPIED, *COPIED)}
+    frames = folder / "frames"
+    frames.mkdir()
+    for number in range(30):
+        Image.fromarray(picture(number)[:HEIGHT]).save(frames / f"{number:03}.png")
+    named = [f"{name}=video={clip.path}" for name, clip in clips.items()]
+    process = subprocess.Popen(
+        [sys.executable, HERE / "serve_players.py", folder / "studio", *named, f"folder=frames={frames}"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    found = re.search(r"http\S+", process.stdout.readline())
+    assert found is not None
+    yield Players(door=found[0], clips=clips)
+    process.terminate()
+    process.wait(timeout=20)
+    process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def session(browser, players):
+    """One browser that came in by the printed address; its console stays quiet."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.new_page().goto(players.door)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(session):
+    complaints: list[str] = []
+    opened = session.new_page()
+    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    opened.close()
+    assert complaints == []
+
+
+class Shown:
+    """One player on a page."""
+
+    def __init__(self, page, players: Players, *names: str, lanes: list[dict] | None = None) -> None:
+        self.page, self.name = page, names[0]
+        asked = [("name", name) for name in names]
+        page.goto(
+            f"{players.url}/players?{urlencode(asked + ([('lanes', json.dumps(lanes))] if lanes else []))}"
+        )
+        self.section = page.locator(f"#{names[0]}")
+        self.is_at(0)
+
+    def is_at(self, index: int) -> None:
+        """Wait until the player says that this frame is painted."""
+        expect(self.section).to_have_attribute("data-frame", str(index), timeout=20_000)
+
+    def frame(self) -> int:
+        return int(self.section.get_attribute("data-frame"))
+
+    def painted(self) -> int:
+        """The number in the picture that is painted."""
+        return self.page.evaluate(READ, self.name)
+
+    def go(self, index: int) -> None:
+        box = self.section.get_by_role("textbox")
+        box.fill(str(index))
+        box.press("Enter")
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+
+    def paused(self) -> None:
+        expect(self.section).to_have_attribute("data-state", "painted")
+
+
+@pytest.mark.parametrize("name", [*PLAYED, *PERHAPS_COPIED, *COPIED])
+def test_every_frame_that_is_said_is_the_one_painted(page, players, rng, name):
+    numbers = players.clips[name].numbers
+    shown = Shown(page, players, name)
+    last = len(numbers) - 1
+    status = shown.section.locator("p[role=status]")
+    if name not in PERHAPS_COPIED:
+        expect(status).to_have_text(re.compile("copy" if name in COPIED else "^$"))
+    for index in [last, *rng.integers(0, last, 8).tolist()]:
+        shown.go(index)
+        shown.is_at(index)
+        assert shown.painted() == numbers[index]
+    here = shown.frame()
+    for key, by in ((".", 1), (".", 1), (",", -1), ("Shift+>", 10), ("Shift+<", -10)):
+        here = min(max(here + by, 0), last)
+        shown.press(key)
+        shown.is_at(here)
+        assert shown.painted() == numbers[here]
+    shown.go(0)
+    shown.is_at(0)
+    for _ in range(3):
+        shown.press("k")
+        before = shown.frame() if shown.section.get_attribute("data-frame") else -1
+        page.wait_for_timeout(150)
+        shown.press("k")
+        shown.paused()
+        page.wait_for_timeout(100)
+        assert shown.painted() == numbers[shown.frame()]
+        assert shown.frame() >= before
+
+
+def test_a_click_on_a_lane_is_an_exact_frame(page, players):
+    lanes = [{"name": "shown to X", "frames": [3, 17, 31, 88]}, {"name": "evidence", "spans": [[0.5, 1.0]]}]
+    shown = Shown(page, players, "ntsc-index-at-end", lanes=lanes)
+    first = shown.section.locator("svg.lane").nth(0)
+    for index in (31, 3, 88, 17):
+        box = first.bounding_box()
+        x = index / 90 * box["width"]
+        first.click(position={"x": x + 3, "y": 10})
+        shown.is_at(index)
+        assert shown.painted() == index
+    second = shown.section.locator("svg.lane").nth(1)
+    second.click(position={"x": (50 + 0.5) / 90 * second.bounding_box()["width"], "y": 5})
+    shown.is_at(50)
+    assert shown.painted() == 50
+    expect(first).to_have_attribute("aria-label", "shown to X: 4 frames")
+    shown.section.get_by_role("button", name="Previous: shown to X").click()
+    shown.is_at(31)
+    shown.section.get_by_role("button", name="Next: shown to X").click()
+    shown.is_at(88)
+    shown.section.get_by_role("button", name="Previous: evidence").click()
+    shown.is_at(14)  # 0.5 s is in frame 14
+    first.hover(position={"x": 31 / 90 * first.bounding_box()["width"], "y": 10})
+    expect(shown.section.locator("figure.preview figcaption")).to_have_text(
+        re.compile("frame 31, .*shown to X")
+    )
+    expect(shown.section.locator("figure.preview img")).to_have_attribute("src", re.compile("/still/31.jpg"))
+
+
+def test_marks_name_the_painted_frame_for_forms(page, players):
+    shown = Shown(page, players, "vfr")
+    times_s = players.clips["vfr"].times_s
+    page.evaluate(
+        """() => { window.said = [];
+        for (const name of ["mark", "evidence", "evidence-kind"]) document.addEventListener(`vidence:${name}`,
+          (event) => window.said.push([name, event.detail])); }"""
+    )
+    shown.press("e")
+    shown.go(40)
+    shown.is_at(40)
+    shown.press("o")
+    shown.go(20)
+    shown.is_at(20)
+    shown.press("i")
+    shown.press("e")
+    shown.press("p")
+    place = [
+        {"index": one, "pts": round(times_s[one] * 90000), "seconds": pytest.approx(times_s[one])}
+        for one in (20, 40)
+    ]
+    media = shown.section.get_attribute("data-media")
+    said = page.evaluate("() => window.said")
+    assert said == [
+        ["mark", {"kind": "end", **place[1], "media": media}],
+        ["mark", {"kind": "start", **place[0], "media": media}],
+        [
+            "evidence",
+            {"start": {**place[0], "media": media}, "end": {**place[1], "media": media}, "media": media},
+        ],
+        ["evidence-kind", {"media": media}],
+    ]
+    expect(shown.section.locator("span.marks")).to_have_text(re.compile(r"20 \(.* to 40 \("))
+
+
+def test_the_marked_range_is_played_and_ends_on_its_last_frame(page, players):
+    shown = Shown(page, players, "h264")
+    for index, key in ((10, "i"), (16, "o")):
+        shown.go(index)
+        shown.is_at(index)
+        shown.press(key)
+    shown.press("r")
+    expect(shown.section).to_have_attribute("data-state", "playing")
+    shown.is_at(16)
+    shown.paused()
+    assert shown.painted() == 16
+    loop = shown.section.get_by_role("button", name="Loop the marked range")
+    loop.click()
+    expect(loop).to_have_attribute("aria-pressed", "true")
+    page.evaluate(
+        """() => { window.seen = [];
+        document.addEventListener("vidence:frame", (event) => window.seen.push(event.detail.index)); }"""
+    )
+    shown.press("r")
+    page.wait_for_timeout(1500)
+    shown.press("k")
+    seen = page.evaluate("() => window.seen")
+    assert any(after < before for before, after in pairwise(seen)), "it did not loop"
+    assert min(seen) >= 10
+
+
+def test_keys_stay_out_of_text_fields_and_work_there_with_alt(page, players):
+    shown = Shown(page, players, "h264")
+    note = page.get_by_label("Note")
+    note.click()
+    page.keyboard.type("k.j,")
+    assert note.input_value() == "k.j,"
+    assert shown.frame() == 0
+    shown.press("Alt+.")
+    shown.is_at(1)
+    assert note.input_value() == "k.j,"
+
+
+def test_speed_jumps_and_times(page, players):
+    shown = Shown(page, players, "h264")
+    shown.press("]")
+    expect(shown.section.locator("span.speed")).to_have_text("1.25x")
+    page.reload()
+    expect(shown.section.locator("span.speed")).to_have_text("1.25x")
+    shown.is_at(0)
+    shown.press("[")
+    expect(shown.section.locator("span.speed")).to_have_text("1x")
+    shown.press("g")
+    page.keyboard.type("1.95s")
+    page.keyboard.press("Enter")
+    shown.is_at(58)
+    shown.press("l")
+    shown.is_at(119)
+    shown.press("j")
+    shown.is_at(0)
+    shown.press("g")
+    page.keyboard.type("1.5")
+    page.keyboard.press("Enter")
+    expect(shown.section.locator("p[role=status]")).to_have_text(re.compile("Say a frame"))
+
+
+def test_no_frame_is_claimed_before_it_is_painted(page, players):
+    """Each time the number appears in the page, the picture has it already."""
+    shown = Shown(page, players, "h264")
+    page.evaluate(
+        """([read, id]) => { window.wrong = []; window.said = 0; }""",
+        [READ, "h264"],
+    )
+    page.evaluate(READ.replace("(id) => {", "() => { window.painted = (id) => {", 1) + "}")
+    page.evaluate(
+        """() => { const section = document.querySelector("#h264");
+        new MutationObserver(() => { const said = section.dataset.frame;
+          if (said === undefined) return;
+          window.said += 1;
+          if (window.painted("h264") !== Number(said)) window.wrong.push(said);
+        }).observe(section, {attributes: true, attributeFilter: ["data-frame"]}); }"""
+    )
+    for index in (90, 10, 61, 12, 119, 1):
+        shown.go(index)
+        expect(shown.section.locator("span.readout")).to_have_text(re.compile(r"frame \d+"))
+        shown.is_at(index)
+    assert page.evaluate("() => [window.wrong, window.said >= 6]") == [[], True]
+
+
+def test_what_a_browser_gives_up_on_goes_on_as_a_copy(page, players):
+    shown = Shown(page, players, "h264")
+    shown.go(33)
+    shown.is_at(33)
+    page.evaluate("() => document.querySelector('#h264 video').dispatchEvent(new Event('error'))")
+    expect(shown.section.locator("p[role=status]")).to_have_text(
+        re.compile("copy for browsers"), timeout=20_000
+    )
+    shown.go(77)
+    shown.is_at(77)
+    assert shown.painted() == 77
+
+
+def test_a_folder_of_frames_is_a_strip_with_a_large_picture(page, players):
+    shown = Shown(page, players, "folder")
+    image = shown.section.locator(".stage img")
+    expect(image).to_have_attribute("alt", "frame 0")
+    shown.press(".")
+    shown.is_at(1)
+    expect(image).to_have_attribute("src", re.compile(r"/still/1\.jpg\?size=native"))
+    shown.section.get_by_role("button", name="Frame 15", exact=True).click()
+    shown.is_at(15)
+    shown.section.get_by_role("button", name="Zoom").click()
+    expect(shown.section.locator(".stage")).to_have_class(re.compile("zoomed"))
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_players_are_whole_and_named_at_any_width(page, players, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    shown = Shown(page, players, "h264", "vfr", "folder")
+    for name in ("vfr", "folder"):
+        expect(page.locator(f"#{name}")).to_have_attribute("data-frame", "0", timeout=20_000)
+    found = Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {one['help']}" for one in found] == []
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    shown.press(".")
+    shown.is_at(1)
+    assert page.locator("#vfr").get_attribute("data-frame") == "0"
+    page.locator("#vfr").get_by_role("button", name="One frame on").click()
+    expect(page.locator("#vfr")).to_have_attribute("data-frame", "1")
+    shown.press(".")
+    expect(page.locator("#vfr")).to_have_attribute("data-frame", "2")
+    assert shown.frame() == 1
+    if folder := os.environ.get("VIDENCE_SCREENS"):
+        page.screenshot(path=f"{folder}/player-{width}.png", full_page=True)

@@ -1,0 +1,91 @@
+"""Copies for browsers: the same frames at the same times; and which files need none."""
+
+import numpy as np
+import pytest
+
+from vidence.errors import MediaError
+from vidence.media import browser
+from vidence.media.browser import Encoder, encoder, plays_as_it_is, write_copy
+from vidence.media.clock import read_clock
+from vidence.media.video import open_video
+from videos.stamped import damage, packet_places, read_number
+
+PLAYED = {"h264", "mov", "mkv", "vfr", "vp8", "vp9", "av1", "cut", "trimmed", "turned-90"}
+NOT_PLAYED = {
+    "hevc-open",
+    "hevc-closed",
+    "mpeg4",
+    "mpeg4-avi",
+    "mpeg2-ts",
+    "ts",
+    "avi",
+    "open-gop",
+    "intra-refresh",
+}
+
+
+@pytest.mark.parametrize("name", sorted(PLAYED | NOT_PLAYED))
+def test_what_plays_as_it_is(clip, name):
+    video = open_video(clip(name).path)
+    assert plays_as_it_is(video, read_clock(video)) is (name in PLAYED)
+
+
+ALL_WITH_H264 = ("hevc-open", "mpeg4", "mpeg2-ts", "vfr", "offset", "open-gop", "mpeg4-avi-b")
+COPIED = [(name, 0) for name in ALL_WITH_H264] + [("vfr", 1), ("mpeg4", 1)]
+
+
+@pytest.mark.parametrize(("name", "encoder_index"), COPIED)
+def test_a_copy_has_the_same_frames_at_the_same_times(clip, tmp_path, rng, name, encoder_index):
+    way = browser._ENCODERS[encoder_index]
+    truth = clip(name)
+    video = open_video(truth.path)
+    clock = read_clock(video)
+    target = tmp_path / "copy.mp4"
+    told: list[int] = []
+    write_copy(video, clock, target, way=Encoder(name=way[0], options=way[1]), progress=told.append)
+    made = open_video(target)
+    copied = read_clock(made)
+    assert made.n_frames == video.n_frames == told[-1]
+    assert copied.start_s == 0.0
+    ticks = (clock.ticks - clock.ticks[0]) * float(clock.time_base / copied.time_base)
+    assert np.abs(copied.ticks - ticks).max() <= 1
+    draws = sorted(set(rng.integers(0, made.n_frames, 50).tolist()))
+    pictures = made.frames(draws)
+    assert [read_number(one) for one in pictures] == [truth.numbers[index] for index in draws]
+    assert plays_as_it_is(made, copied)
+
+
+def test_a_turned_video_is_copied_upright_and_without_sound(clip, tmp_path):
+    video = open_video(clip("turned-90").path)
+    write_copy(video, read_clock(video), tmp_path / "copy.mp4", way=encoder())
+    made = open_video(tmp_path / "copy.mp4").probe
+    assert (made.width_px, made.height_px, made.rotation_deg) == (108, 192, 0)
+    assert not made.has_audio
+
+
+def test_a_damaged_frame_is_grey_and_the_next_ones_keep_their_numbers(clip, tmp_path):
+    source = clip("mjpeg").path
+    offset, size, _, _ = packet_places(source)[10]
+    broken = damage(source, tmp_path / "broken.avi", places=[offset], n_bytes=size)
+    video = open_video(broken)
+    write_copy(video, read_clock(video), tmp_path / "copy.mp4", way=encoder())
+    made = open_video(tmp_path / "copy.mp4")
+    assert made.n_frames == video.n_frames
+    assert np.ptp(made[10].data) < 12
+    assert read_number(made[11].data) == 11
+
+
+def test_nothing_is_left_of_a_copy_that_cannot_be_written(clip, tmp_path):
+    video = open_video(clip("h264").path)
+    with pytest.raises(MediaError, match="copy for browsers cannot be made"):
+        write_copy(video, read_clock(video), tmp_path / "absent" / "copy.mp4", way=encoder())
+    way = Encoder(name="libx264", options={"preset": "no such preset"})
+    with pytest.raises(MediaError, match="copy for browsers cannot be made"):
+        write_copy(video, read_clock(video), tmp_path / "copy.mp4", way=way)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_an_encoder_the_way_to_one_is_said(monkeypatch):
+    monkeypatch.setattr(browser, "_ENCODERS", (("no-such-encoder", {}),))
+    with pytest.raises(MediaError, match="pip install"):
+        encoder()
