@@ -30,8 +30,6 @@ _WORDS = (
     *("the", "frame", "shows", "a", "person", "walking", "past", "red", "car", "while", "door", "opens"),
     *("and", "dog", "runs", "to", "left", "side", "again"),
 )
-    ["the", "frame", "shows", "a", "person", "walking", "past", "red", "car", "while", "door", "opens", "and", "dog", "runs", "to", "left", "side", "again"]
-)
 _HREF = re.compile(r'href="(/item\?[^"]+)"')
 _PLACE = re.compile(r'name="run" value="([0-9a-f]{16})"')
 
