@@ -11,8 +11,8 @@ from vidence.studio.settings import Studio, StudioSettings, Ticket
 def look(tmp_path, monkeypatch):
     """Give the browser of a viewer of some paths."""
     from vidence.studio.app import settings_of_django
-    from vidence.studio.pages.viewer import desk as desk_module
     from vidence.studio.records.index import TABLES
+    from vidence.studio.viewer import desk as desk_module
 
     with studio("view", tmp_path / "data"):  # the tables of the database
         pass

@@ -3,7 +3,7 @@
 from typing import Final
 
 from vidence.studio.access import Rule, route
-from vidence.studio.pages.viewer import compared, item, items, made, runs
+from vidence.studio.viewer import compared, item, items, made, runs
 
 # Runs hold keys and replies, which whoever reviews blindly may not see.
 LOOKING: Final[frozenset[Rule]] = frozenset({"researcher"})

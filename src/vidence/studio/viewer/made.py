@@ -13,9 +13,9 @@ from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
 from vidence.studio.bridge.places import Place
-from vidence.studio.pages.viewer.desk import desk
-from vidence.studio.pages.viewer.filters import PAGE
-from vidence.studio.pages.viewer.shown import item_parts, media_of
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import PAGE
+from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
 ThingT = TypeVar("ThingT")

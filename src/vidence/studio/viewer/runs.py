@@ -18,9 +18,9 @@ from vidence.report.results import load_run
 from vidence.studio.bridge.places import Place
 from vidence.studio.bridge.runs import content_key
 from vidence.studio.bridge.standing import Standing, age
-from vidence.studio.pages.viewer.desk import desk
-from vidence.studio.pages.viewer.filters import FATES, MOST_RUNS, fates_of
 from vidence.studio.settings import current
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import FATES, MOST_RUNS, fates_of
 from vidence.text import visible
 
 

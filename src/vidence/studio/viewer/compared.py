@@ -19,8 +19,8 @@ from vidence.report.pairing import pair
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import Place
 from vidence.studio.bridge.runs import content_key
-from vidence.studio.pages.viewer.desk import desk
-from vidence.studio.pages.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
 from vidence.text import visible
 
 

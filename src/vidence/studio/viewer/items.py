@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from vidence.studio.pages.viewer.desk import desk
-from vidence.studio.pages.viewer.filters import (
+from vidence.studio.records.index import IndexRunRow
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import (
     FATES,
     FLIPS,
     PAGE,
@@ -20,7 +21,6 @@ from vidence.studio.pages.viewer.filters import (
     tags_of,
     trials,
 )
-from vidence.studio.records.index import IndexRunRow
 from vidence.text import visible
 
 

@@ -12,9 +12,9 @@ from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.results import Run
 from vidence.studio.bridge.told import Told, tell
-from vidence.studio.pages.viewer.desk import desk
-from vidence.studio.pages.viewer.filters import MOST_RUNS, Filter, read_filter, trials
-from vidence.studio.pages.viewer.shown import item_parts, media_of
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
+from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
 _PARTS: Final = ("reply", "reasoning")
