@@ -13,7 +13,6 @@ from vidence.studio.bridge.made import Shelf
 from vidence.studio.bridge.places import Place, find_places
 from vidence.studio.bridge.runs import open_head
 from vidence.studio.bridge.standing import Standings
-from vidence.studio.records.index import make_tables
 from vidence.studio.settings import current
 
 WAIT_S: Final = 1.0
@@ -24,7 +23,6 @@ class Desk:
     """The paths of the studio as they are now."""
 
     def __init__(self) -> None:
-        make_tables()
         self.wait_s = WAIT_S
         self.indexer = Indexer(wait_s=WAIT_S)
         self.standings = Standings(wait_s=WAIT_S)
