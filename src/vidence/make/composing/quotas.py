@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.composing.results import Logic
+from vidence.make.composing.results import Bounds, Logic
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed, Search, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
@@ -148,18 +148,16 @@ def _tried(
         found = Wanted(kind, logic, n)
         return found in cells and (found == cell or have[found] <= have[cell])
 
+    bounds = Bounds(fits, strength.most_guess, strength.most_prior)
     for attempt in range(video.quota.tries):
         asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
         video.n_tried += 1
-        made = video.search.tried(asked, number=video.n_tried, fits=fits)
+        made = video.search.tried(asked, number=video.n_tried, bounds=bounds)
         if made is None:
             continue
-        if weak := _weak(made, strength):
-            refused[weak] += 1
-        elif not video.take(made):
-            refused["used-already"] += 1
-        else:
+        if video.take(made):
             return made
+        refused["used-already"] += 1
     refused += video.search.refused - before
     video.dead[cell] = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
     return None
@@ -168,12 +166,6 @@ def _tried(
 def _with_skill(cell: Wanted, skill: Skill | None) -> Wanted:
     """A cell with a skill."""
     return Wanted(cell.type, cell.logic, cell.n_conditions, skill)
-
-
-def _weak(made: Composed, strength: Strength) -> str:
-    if any(one.without.guess > strength.most_guess for one in made.found.conditions):
-        return "weak-condition"
-    return "easy-to-guess" if made.found.prior > strength.most_prior else ""
 
 
 def _asked(made: Composed) -> Iterator[tuple[str, str]]:

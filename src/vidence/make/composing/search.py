@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import Found, Logic, Refused, find_proof
+from vidence.make.composing.results import UNBOUND, Bounds, Found, Logic, Refused, find_proof
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
@@ -110,6 +110,7 @@ class Search:
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
         self._vocabulary = scene.words.sha256()
+        self._related_to: dict[tuple[str, str, int], list[str]] = {}
         self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
@@ -145,10 +146,8 @@ class Search:
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
 
-    def tried(
-        self, wanted: Wanted, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
-    ) -> Composed | None:
-        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
+    def tried(self, wanted: Wanted, *, number: int, bounds: Bounds = UNBOUND) -> Composed | None:
+        """One attempt at a cell; what comes of it may fill another one, if the bounds allow."""
         shapes = self.shapes(wanted)
         if not shapes:
             self.refused["no-shape"] += 1
@@ -160,21 +159,15 @@ class Search:
         if program is None:
             self.refused["nothing-found"] += 1
             return None
-        return self._proved(self._composition(program, number), shape, fits=fits)
+        return self._proved(self._composition(program, number), shape, bounds)
 
-    def _proved(
-        self,
-        composition: Composition,
-        shape: Shape,
-        *,
-        fits: Callable[[AnswerType, Logic, int], bool] | None,
-    ) -> Composed | None:
+    def _proved(self, composition: Composition, shape: Shape, bounds: Bounds) -> Composed | None:
         """A composition without what it does not need, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, fits=fits)
+            found = find_proof(composition, self.scene, bounds)
             if isinstance(found, Found):
                 return Composed(composition, found, shape)
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
@@ -337,13 +330,7 @@ class Search:
         if not known:
             return None
         relation = self.rng.choice(known)
-        others = [
-            name
-            for category in self.statements.categories
-            if any(words.is_a(category, to) for to in words.relations[relation].to)
-            for name in scene.members[category]
-            if scene.related(asked.category, relation, name).must >> target & 1
-        ]
+        others = self._partners(asked.category, relation, target)
         if not others:
             return None
         other = self.rng.choice(others)
@@ -356,6 +343,20 @@ class Search:
             words.relations[relation].skill,
         )
         return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _partners(self, category: str, relation: str, member: int) -> list[str]:
+        """To whom a member of a category stands in a relation; kept, since members are drawn again."""
+        key = category, relation, member
+        if key not in self._related_to:
+            words, rows = self.scene.words, self.scene.relating(category, relation)
+            self._related_to[key] = [
+                name
+                for other in self.statements.categories
+                if any(words.is_a(other, to) for to in words.relations[relation].to)
+                for name in self.scene.members[other]
+                if rows[name].must >> member & 1
+            ]
+        return self._related_to[key]
 
     def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene = self.scene
