@@ -7,7 +7,7 @@ together, with the first of them as their example, so that chains over large set
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from vidence.errors import UsageError
 from vidence.make.proving.types import Type, Typed
@@ -87,6 +87,10 @@ class Notes:
     several: dict[tuple[str, str, tuple[str, ...]], None] = field(default_factory=dict)
     """Step, pick, and the members."""
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.doubts or self.dead or self.several)
+
     def add(self, other: "Notes") -> None:
         """Take over what another has; what is there twice is kept once."""
         self.doubts.update(other.doubts)
@@ -94,14 +98,21 @@ class Notes:
         self.several.update(other.several)
 
 
-@dataclass(frozen=True)
-class Branch:
+class Branch(NamedTuple):
     """Bindings that end with the same value: how many, and the first of them."""
 
     value: ValueOrNumber
-    binding: Binding
     count: int
     variables: Mapping[str, Held]
+    before: Binding
+    """The binding of the steps before the last one."""
+    picks: Picks
+    """The members that the last step picked."""
+
+    @property
+    def binding(self) -> Binding:
+        """The first of the bindings."""
+        return {**self.before, **dict(self.picks)}
 
 
 class Evaluation:
@@ -111,7 +122,8 @@ class Evaluation:
         self.typed, self.world, self.steps = typed, world, typed.composition.steps
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
         self._reads: dict[tuple[int, frozenset[str]], tuple[str, ...]] = {}
-        self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes]] = {}
+        self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes | None]] = {}
+        self._narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = {}
         self._kept: dict[tuple[object, ...], tuple[list[_State], Notes]] = {}
         self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
 
@@ -153,10 +165,11 @@ class Evaluation:
         notes.add(met)
         for env, binding, count in states:
             outcomes, met = self._step(len(self.steps) - 1, env, dropped)
-            notes.add(met)
+            if met is not None:
+                notes.add(met)
             for value, picks in outcomes:
                 if not isinstance(value, Found | Seen):
-                    yield Branch(value, {**binding, **dict(picks)}, count, env)
+                    yield Branch(value, count, env, binding, picks)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
         """Every value that is allowed without some conditions, lazily; the same may come again.
@@ -167,7 +180,8 @@ class Evaluation:
 
         def walk(position: int, env: _Env) -> Iterator[ValueOrNumber]:
             outcomes, met = self._step(position, env, dropped)
-            notes.add(met)
+            if met is not None:
+                notes.add(met)
             for value, _ in outcomes:
                 if position == len(self.steps) - 1:
                     if not isinstance(value, Found | Seen):
@@ -196,35 +210,40 @@ class Evaluation:
         step, live, notes = self.steps[position], self._live(position, dropped), Notes()
         notes.add(met)
         found: dict[tuple[Held, ...], _State] = {}
+        is_live, older = step.variable in live, [name for name in live if name != step.variable]
+        anything = self._anything(self.typed.types[free]) if step.variable == free else None
         for env, binding, count in before:
-            if step.variable == free:
-                outcomes, met = self._anything(self.typed.types[free]), Notes()
-            else:
-                outcomes, met = self._step(position, env, dropped)
-            notes.add(met)
+            outcomes, met = (anything, None) if anything is not None else self._step(position, env, dropped)
+            if met is not None:
+                notes.add(met)
+            same = tuple([env[name] for name in older])
             for value, picks in outcomes:
-                made = {**env, step.variable: value}
-                key = tuple([made[name] for name in live])
+                key = (*same, value) if is_live else same
                 if (known := found.get(key)) is not None:
                     found[key] = (known[0], known[1], known[2] + count)
                 else:
+                    made = {**env, step.variable: value}
                     found[key] = made, _bound(binding, picks, variable=step.variable, value=value), count
         if len(found) > MOST_BRANCHES:
             name = self.typed.composition.composition
             raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
         return list(found.values()), notes
 
-    def _step(self, position: int, env: _Env, dropped: frozenset[str]) -> tuple[list[_Outcome], Notes]:
-        key = (
-            position,
-            dropped & self._inside[position],
-            tuple([env[name] for name in self._read(position, dropped)]),
-        )
-        if key not in self._memo:
+    def _step(
+        self, position: int, env: _Env, dropped: frozenset[str]
+    ) -> tuple[list[_Outcome], Notes | None]:
+        """What a step can be, and what was met beside it, if anything was."""
+        read = self._read(position, dropped)
+        key = (position, dropped & self._inside[position], *[env[name] for name in read])
+        found = self._memo.get(key)
+        if found is None:
             step = self.steps[position]
-            walk = Walk(world=self.world, env=env, dropped=dropped, step=step.variable)
-            self._memo[key] = list(walk.outcomes(step.value)), walk.notes
-        return self._memo[key]
+            walk = Walk(
+                world=self.world, env=env, dropped=dropped, step=step.variable, narrowed=self._narrowed
+            )
+            outcomes = list(walk.outcomes(step.value))
+            found = self._memo[key] = outcomes, walk.notes if walk.notes else None
+        return found
 
     def _anything(self, kind: Type) -> list[_Outcome]:
         world = self.world
@@ -276,6 +295,8 @@ class Walk:
     dropped: frozenset[str]
     step: str
     notes: Notes = field(default_factory=Notes)
+    narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = field(default_factory=dict)
+    """What the first atoms of a set leave, as far as they name values; kept for all walks of a program."""
 
     def _doubt(self, doubt: Doubt | None) -> None:
         if doubt is not None:
@@ -371,6 +392,14 @@ class Walk:
         return Found(everybody, everybody, {}, unlisted)
 
     def _members(self, one: Members, category: str) -> Iterator[tuple[Found, Picks]]:
+        key = (id(one), category, *[atom.condition for atom in one.atoms if atom.condition in self.dropped])
+        if key not in self.narrowed:
+            self.narrowed[key] = self._first_narrowed(one, category)
+        found, rest = self.narrowed[key]
+        yield from self._narrow(found, rest, picks=(), category=category)
+
+    def _first_narrowed(self, one: Members, category: str) -> tuple[Found, Sequence[Atom]]:
+        """A set after its first atoms that name values, and the atoms from the first other one on."""
         kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
         kinds = [
             atom.value.value
@@ -378,8 +407,13 @@ class Walk:
             if isinstance(atom, Compare) and atom.attribute == "kind" and atom.how == "=="
             if isinstance(atom.value, Literally) and isinstance(atom.value.value, str)
         ]
-        whole = self._everybody(self.world.scene.members[category], category, kinds)
-        yield from self._narrow(whole, kept, picks=(), category=category)
+        found = self._everybody(self.world.scene.members[category], category, kinds)
+        for n, atom in enumerate(kept):
+            if not (isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)):
+                return found, kept[n:]
+            for operand, _ in self._operands(atom):
+                found = _narrowed(found, self._truths(atom, operand, category))
+        return found, ()
 
     def _narrow(
         self, found: Found, atoms: Sequence[Atom], *, picks: Picks, category: str
@@ -496,6 +530,10 @@ class Walk:
         if to is not None:
             kept = found.may - {str(to)}
             found = Found(found.must & kept, kept, found.doubts)
+        elif one.how in ("first", "last") and one.by in ("appears", "begins", "ends"):
+            clear = self.world.clear_end(found.may, one.by, is_last=one.how == "last")
+            if clear in found.must:
+                return clear
         doubt = None
         for name in self._candidates(one, found, to):
             before = {o: self._precedes(one, (o, name), to) for o in self.world.ordered(found.may - {name})}
@@ -554,6 +592,10 @@ class Walk:
     # ----------------------------------------------------------------------- values
 
     def _attribute_of(self, one: AttributeOf) -> Iterator[_Outcome]:
+        if one.at is None and isinstance(one.of, Variable):
+            for value in self._values(str(self.env[one.of.name]), one.name, None):
+                yield value, ()
+            return
         times: Iterator[_Outcome] | list[tuple[None, Picks]]
         times = [(None, ())] if one.at is None else self.outcomes(one.at)
         owners = list(self.outcomes(one.of))

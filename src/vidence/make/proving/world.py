@@ -24,6 +24,8 @@ from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
 
 BY_MODEL = "model:"
 """How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
+_FEW = 16
+"""So many names are sorted by time; more are looked for among all that are sorted already."""
 LEAST_PEOPLE = 2
 """Who have to state independently what they expect."""
 
@@ -105,6 +107,7 @@ class World:
                     self.expected[fact.of].append(fact)
         self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
         """When entities are first and last in view."""
+        self._by_time = [sorted((times[at], name) for name, times in self.ends.items()) for at in (0, 1)]
         self.unconfirmed = frozenset(
             fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
         )
@@ -316,14 +319,21 @@ class World:
         if isinstance(other, Doubt):
             return other
         first, last = _ends(other)
-        return {
-            "during": max(_common(a, b) for a in own for b in other),
-            "before": first - end,
-            "after": start - last,
-            "appears_after": start - first,
-            "appears_before": first - start,
-            "within": (seconds[0] if seconds else 0.0) - max(start - last, first - end, 0.0),
-        }[how]
+        match how:
+            case "during":
+                return max(_common(a, b) for a in own for b in other)
+            case "before":
+                return first - end
+            case "after":
+                return start - last
+            case "appears_after":
+                return start - first
+            case "appears_before":
+                return first - start
+            case "within":
+                return (seconds[0] if seconds else 0.0) - max(start - last, first - end, 0.0)
+            case "begins_in":
+                raise ValueError("begins_in names two seconds, and nobody")
 
     def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
         """How many seconds one comes before another."""
@@ -333,6 +343,24 @@ class World:
             missing = one if first is None else other
             return Doubt("unknown-fact", f"{missing}: when it is in view")
         return second[at] - first[at]
+
+    def clear_end(self, names: frozenset[str], by: str, *, is_last: bool) -> str | None:
+        """Who comes first (or last) of some in time by more than the margin; None where that is not so.
+
+        That one precedes each other one for certain, so that no pairs have to be compared.
+        """
+        if not names or not names <= self.ends.keys():
+            return None
+        at = int(by == "ends")
+        order: Iterable[tuple[float, str]]
+        if len(names) <= _FEW:
+            order = sorted([(self.ends[name][at], name) for name in names], reverse=is_last)
+        else:
+            order = reversed(self._by_time[at]) if is_last else self._by_time[at]
+        there = (one for one in order if one[1] in names)
+        (time, name), (other, _) = next(there), next(there, (math.inf, ""))
+        apart_s = abs(other - time)
+        return name if apart_s > 0 and apart_s >= self.margins.time_s else None
 
     def _least(self, difference_s: float, about: str) -> Truth:
         """Whether a difference is above 0; within the margin nobody knows."""
