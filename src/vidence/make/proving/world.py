@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from vidence.make.scene_graph.composition import DIRECTIONS, Comparison, TimeWord
 from vidence.make.scene_graph.scene import (
@@ -57,6 +57,14 @@ def truths_of(said: Mapping[str, Truth]) -> Truths:
         frozenset([name for name, truth in said.items() if truth is not False]),
         {name: truth for name, truth in said.items() if isinstance(truth, Doubt)},
     )
+
+
+class ReadOff(NamedTuple):
+    """What is read of something: values (with nobody picked on the way), doubts, and why there is nothing."""
+
+    outcomes: Sequence[tuple[ValueOrNumber, tuple[()]]]
+    doubts: tuple[Doubt, ...]
+    dead: tuple[str, ...]
 
 
 Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
@@ -116,6 +124,8 @@ class World:
         self._told: dict[tuple[str, str], Told] = {}
         self.truths: dict[tuple[object, ...], Truths] = {}
         """What atoms say of the members of a category."""
+        self.read_off: dict[tuple[str, str], ReadOff] = {}
+        """What a step finds that only reads an attribute, or a role."""
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Entities in the order of their ids."""
@@ -318,22 +328,9 @@ class World:
         other = self.spans(of)
         if isinstance(other, Doubt):
             return other
-        first, last = _ends(other)
-        match how:
-            case "during":
-                return max(_common(a, b) for a in own for b in other)
-            case "before":
-                return first - end
-            case "after":
-                return start - last
-            case "appears_after":
-                return start - first
-            case "appears_before":
-                return first - start
-            case "within":
-                return (seconds[0] if seconds else 0.0) - max(start - last, first - end, 0.0)
-            case "begins_in":
-                raise ValueError("begins_in names two seconds, and nobody")
+        if how == "during":
+            return max(_common(a, b) for a in own for b in other)
+        return _difference_s(how, (start, end), _ends(other), within_s=seconds[0] if seconds else 0.0)
 
     def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
         """How many seconds one comes before another."""
@@ -473,6 +470,30 @@ def _wanted(value: object) -> frozenset[ValueOrNumber]:
 
 def _ends(spans: Sequence[Span]) -> Span:
     return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> float:
+    """By how many seconds a statement on two times is true, from when they begin and end.
+
+    >>> _difference_s("before", (0, 5), (8, 9), within_s=0)
+    3
+    >>> _difference_s("within", (0, 5), (8, 9), within_s=2)
+    -1
+    """
+    (start, end), (first, last) = own, other
+    match how:
+        case "before":
+            return first - end
+        case "after":
+            return start - last
+        case "appears_after":
+            return start - first
+        case "appears_before":
+            return first - start
+        case "within":
+            return within_s - max(start - last, first - end, 0.0)
+        case _:
+            raise ValueError(f"{how} is no order of two times")
 
 
 def _common(one: Span, other: Span) -> float:
