@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.composing.results import Bounds, Logic
+from vidence.make.composing.results import Logic
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed, Search, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
@@ -107,6 +107,8 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     """
     filled = Filled()
     videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
+    for one in videos:
+        one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[Wanted] = Counter()
     skills: Counter[Skill] = Counter()
     while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
@@ -148,16 +150,18 @@ def _tried(
         found = Wanted(kind, logic, n)
         return found in cells and (found == cell or have[found] <= have[cell])
 
-    bounds = Bounds(fits, strength.most_guess, strength.most_prior)
     for attempt in range(video.quota.tries):
         asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
         video.n_tried += 1
-        made = video.search.tried(asked, number=video.n_tried, bounds=bounds)
+        made = video.search.tried(asked, number=video.n_tried, fits=fits)
         if made is None:
             continue
-        if video.take(made):
+        if weak := _weak(made, strength):
+            refused[weak] += 1
+        elif not video.take(made):
+            refused["used-already"] += 1
+        else:
             return made
-        refused["used-already"] += 1
     refused += video.search.refused - before
     video.dead[cell] = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
     return None
@@ -166,6 +170,12 @@ def _tried(
 def _with_skill(cell: Wanted, skill: Skill | None) -> Wanted:
     """A cell with a skill."""
     return Wanted(cell.type, cell.logic, cell.n_conditions, skill)
+
+
+def _weak(made: Composed, strength: Strength) -> str:
+    if any(one.without.guess > strength.most_guess for one in made.found.conditions):
+        return "weak-condition"
+    return "easy-to-guess" if made.found.prior > strength.most_prior else ""
 
 
 def _asked(made: Composed) -> Iterator[tuple[str, str]]:

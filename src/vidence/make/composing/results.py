@@ -41,6 +41,8 @@ from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
 from vidence.records import Record
 
 Logic: TypeAlias = Literal["conjunctive", "sequential"]
+Unique: TypeAlias = Literal["each step", "jointly", "value"]
+"""`each step` finds one thing, or all steps `jointly` do, or one `value` comes out."""
 _Values: TypeAlias = tuple[ValueOrNumber, ...]
 """What the steps so far found, in their order."""
 _State: TypeAlias = tuple[_Values, int]
@@ -406,15 +408,19 @@ class Results:
         """Whether the answer is read off the step before it."""
         return self._reads_off(len(self.steps) - 1)
 
-    def whole(self) -> Reached | None:
-        """What comes out with all conditions; None as soon as a step finds nobody, several, or a doubt."""
+    def whole(self, unique: Unique) -> Reached | None:
+        """What comes out with all conditions; None where that is not one, as soon as it is clear."""
+        is_each = unique == "each step"
         for n in range(1, len(self.steps) - self.is_joined):
             if not (self._reads_off(n) and n - 1 not in self._live(n, 0)):
                 states, is_doubtful, is_several = self.states(n, 0)
-                if is_doubtful or is_several or not states:
+                if is_doubtful or (is_several and is_each) or not states:
                     return None
         found = self.reached(0)
-        if found.is_several or found.is_doubtful or len(found.values) != 1 or found.first is None:
+        is_several = (found.is_several and is_each) or (
+            unique == "jointly" and sum(found.values.values()) > 1
+        )
+        if is_several or found.is_doubtful or len(found.values) != 1 or found.first is None:
             return None
         return found
 
@@ -543,28 +549,29 @@ def _merge(found: dict[_Values, _State], made: _Values, count: int, *, live: tup
 # --------------------------------------------------------------------------- the proof
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Which compositions are wanted at all."""
-
-    fits: Callable[[AnswerType, Logic, int], bool] | None = None
-    """Whether an answer of a type, a logic and a number of conditions are."""
-    most_guess: float = 1.0
-    """The largest share of right bindings without a condition."""
-    most_prior: float = 1.0
-    """The largest share of right bindings without all conditions."""
-
-
-UNBOUND = Bounds()
-
-
-def find_proof(composition: Composition, scene: SceneBits, bounds: Bounds = UNBOUND) -> Found | Refused:
+def find_proof(
+    composition: Composition,
+    scene: SceneBits,
+    *,
+    fits: Callable[[AnswerType, Logic, int], bool] | None = None,
+    unique: Unique = "each step",
+    most_guess: float = 1.0,
+    most_prior: float = 1.0,
+) -> Found | Refused:
     """The proof of a composition as the search sees it, or why there is none.
 
     What is cheap to find out is asked first: most programs are refused by it.
+
+    Args:
+        composition: the program.
+        scene: the facts.
+        fits: whether an answer of a type, a logic and a number of conditions are wanted at all.
+        unique: what has to be one.
+        most_guess: the largest share of right bindings without a condition.
+        most_prior: the largest share of right bindings without all conditions.
     """
     results = Results(composition, scene)
-    whole = results.whole()
+    whole = results.whole(unique)
     if whole is None or whole.first is None:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
@@ -572,7 +579,7 @@ def find_proof(composition: Composition, scene: SceneBits, bounds: Bounds = UNBO
         return refused
     logic, n = _logic(results), len(composition.conditions)
     answered = answer_type(results.domain, scene)
-    if bounds.fits is not None and not bounds.fits(answered, logic, n):
+    if fits is not None and not fits(answered, logic, n):
         return Refused(reason="of-another-cell")
     subsets = _subsets(results, answer)
     if isinstance(subsets, Refused):
@@ -581,10 +588,10 @@ def find_proof(composition: Composition, scene: SceneBits, bounds: Bounds = UNBO
         ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=1 << i))
         for i, c in enumerate(composition.conditions)
     )
-    if weak := tuple(one.id for one in conditions if one.without.guess > bounds.most_guess):
+    if weak := tuple(one.id for one in conditions if one.without.guess > most_guess):
         return Refused(reason="weak-condition", conditions=weak)
     prior = results.reached(results.everything).share(answer)
-    if prior > bounds.most_prior:
+    if prior > most_prior:
         return Refused(reason="easy-to-guess")
     return Found(
         composition=composition.composition,

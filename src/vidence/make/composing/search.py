@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import UNBOUND, Bounds, Found, Logic, Refused, find_proof
+from vidence.make.composing.results import Found, Logic, Refused, find_proof
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
@@ -101,7 +101,12 @@ class _Program:
 
 
 class Search:
-    """Compositions of one scene. The same seed gives the same."""
+    """Compositions of one scene. The same seed gives the same.
+
+    Attributes:
+        most_guess: the largest share of right bindings without a condition; others are refused.
+        most_prior: the largest share of right bindings without all conditions.
+    """
 
     def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
         self.scene, self.rng, self.least = scene, rng, least
@@ -109,6 +114,7 @@ class Search:
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
+        self.most_guess = self.most_prior = 1.0
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
         self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
@@ -146,8 +152,10 @@ class Search:
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
 
-    def tried(self, wanted: Wanted, *, number: int, bounds: Bounds = UNBOUND) -> Composed | None:
-        """One attempt at a cell; what comes of it may fill another one, if the bounds allow."""
+    def tried(
+        self, wanted: Wanted, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
+    ) -> Composed | None:
+        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
         shapes = self.shapes(wanted)
         if not shapes:
             self.refused["no-shape"] += 1
@@ -159,15 +167,27 @@ class Search:
         if program is None:
             self.refused["nothing-found"] += 1
             return None
-        return self._proved(self._composition(program, number), shape, bounds)
+        return self._proved(self._composition(program, number), shape, fits=fits)
 
-    def _proved(self, composition: Composition, shape: Shape, bounds: Bounds) -> Composed | None:
+    def _proved(
+        self,
+        composition: Composition,
+        shape: Shape,
+        *,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
         """A composition without what it does not need, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, bounds)
+            found = find_proof(
+                composition,
+                self.scene,
+                fits=fits,
+                most_guess=self.most_guess,
+                most_prior=self.most_prior,
+            )
             if isinstance(found, Found):
                 return Composed(composition, found, shape)
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None

@@ -70,7 +70,7 @@ def prove(
         subsets: how the sets of conditions are tried; None: single ones where these decide, else all.
     """
     scene = world.scene
-    if composition.scene_sha256 not in ("", scene.sha256):
+    if composition.scene_sha256 not in ("", world.sha256):
         says = f"it was made for another state of the scene {scene.header.scene!r}; make it again"
         return _refused(composition, [Problem(reason="other-scene", says=says)], line)
     if composition.vocabulary_sha256 not in ("", world.vocabulary_sha256):
@@ -299,7 +299,7 @@ class _Prover:
             closed=tuple(sorted(trace.closed)),
             knowledge=tuple(sorted(trace.knowledge)),
             spans=seen(self.world, self.branch.binding)[1],
-            scene=self.world.scene.sha256,
+            scene=self.world.sha256,
             vocabulary=self.world.vocabulary_sha256,
             checker=CHECKER,
         )

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from vidence.make.scene_graph.composition import DIRECTIONS, Comparison, TimeWord
@@ -79,11 +80,12 @@ def negated(truth: Truth) -> Truth:
 class World:
     """The facts of a scene by what they are about. Facts that contradict each other are not used."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, *, hashes: tuple[str, str] | None = None) -> None:
+        """Put the facts of a scene in order; `hashes` of it and its vocabulary, where they are known."""
         self.scene = scene
+        self._hashes = hashes
         self.words = scene.vocabulary
         self.margins = scene.vocabulary.margins
-        self.vocabulary_sha256 = scene.vocabulary.sha256()
         self.rank = {name: i for i, name in enumerate(sorted(scene.entities, key=natural))}
         self.excluded = {one.about: one for one in scene.contradictions}
         self.events: dict[str, EventFact] = {}
@@ -126,6 +128,16 @@ class World:
         """What atoms say of the members of a category."""
         self.read_off: dict[tuple[str, str], ReadOff] = {}
         """What a step finds that only reads an attribute, or a role."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the scene."""
+        return self._hashes[0] if self._hashes else self.scene.sha256
+
+    @cached_property
+    def vocabulary_sha256(self) -> str:
+        """The hash of its vocabulary."""
+        return self._hashes[1] if self._hashes else self.words.sha256()
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Entities in the order of their ids."""
