@@ -226,17 +226,35 @@ class _Set:
                 must, may = must & masks.must, may & masks.may
         return must, may, is_open
 
-    def picked(self, values: _Values, dropped: int) -> tuple[int, bool, bool]:
-        """Who is picked, each in turn, whether that is in doubt, and whether it is several."""
-        must, may, is_open = self.members(values, dropped)
-        if self.pick.how == "the" or self.choosing & dropped:
-            is_several = self.pick.how == "the" and must.bit_count() > 1
-            return must, must != may or is_open, is_several
-        if is_open:
-            return 0, True, False
-        if (must, may) not in self._chosen:
-            self._chosen[must, may] = self._choose(must, may)
-        return (*self._chosen[must, may], False)
+    def picked(
+        self, states: Sequence[_State], dropped: int
+    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
+        """The states, each with who is picked in turn, and whether that is in doubt, or several."""
+        all_must, all_may, is_open = self.left(dropped)
+        linked = [(one.variable, one.rows) for one in self.linked if not one.bit & dropped]
+        is_the = self.pick.how == "the"
+        is_everybody = is_the or bool(self.choosing & dropped)
+        for values, count in states:
+            must, may = all_must, all_may
+            for variable, rows in linked:
+                masks = rows[values[variable]]
+                must, may = must & masks.must, may & masks.may
+            if is_everybody:
+                yield values, count, must, is_open or must != may, is_the and bool(must & (must - 1))
+            elif is_open:
+                yield values, count, 0, True, False
+            else:
+                if (must, may) not in self._chosen:
+                    self._chosen[must, may] = self._choose(must, may)
+                yield values, count, *self._chosen[must, may], False
+
+    def picked_or_all(
+        self, states: Sequence[_State], dropped: int, *, is_all: bool
+    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
+        """As `picked`; or everybody, where the whole step is left out."""
+        if not is_all:
+            return self.picked(states, dropped)
+        return ((values, count, self.everybody, False, False) for values, count in states)
 
     def _choose(self, must: int, may: int) -> tuple[int, bool]:
         if not must or may.bit_count() == 1:
@@ -329,17 +347,32 @@ class Results:
             return self._next_read(i, dropped, free)
         before, is_doubtful, is_several = self.states(i, dropped, free)
         live = self._live(i, dropped)
-        anything = self._anything(i) if free == i else None
+        is_one = len(before) == 1 and i in live
         found: dict[_Values, _State] = {}
-        for values, count in before:
-            told = anything
-            if told is None:
-                told, doubt, several = self._values(i, values, dropped)
-                is_doubtful, is_several = is_doubtful or doubt, is_several or several
+        for values, count, told, doubt, several in self._told(i, before, dropped=dropped, free=free):
+            is_doubtful, is_several = is_doubtful or doubt, is_several or several
+            if is_one:
+                return [((*values, value), count) for value in told], is_doubtful, is_several
             for value in told:
-                made = (*values, value)
-                _merge(found, made, count, live=live)
+                _merge(found, (*values, value), count, live=live)
         return list(found.values()), is_doubtful, is_several
+
+    def _told(
+        self, i: int, before: Sequence[_State], *, dropped: int, free: int
+    ) -> Iterator[tuple[_Values, int, Sequence[ValueOrNumber], bool, bool]]:
+        """The states, each with what a step finds in it, and whether that is in doubt, or several."""
+        one, step = self._sets[i], self.steps[i]
+        if i == free:
+            anything = self._anything(i)
+            yield from ((values, count, anything, False, False) for values, count in before)
+        elif isinstance(step, Read):
+            source = self._source[i]
+            for values, count in before:
+                yield values, count, *self.scene.told(str(values[source]), step.word), False
+        elif one is not None:
+            names = one.names
+            for values, count, mask, doubt, several in one.picked(before, dropped):
+                yield values, count, [names[place] for place in bits(mask)], doubt, several
 
     def _reads_off(self, i: int) -> bool:
         """Whether a step reads what the step before it picks."""
@@ -352,26 +385,13 @@ class Results:
         assert one is not None and isinstance(step, Read)  # noqa: S101, PT018 - `_reads_off`
         column = self.scene.column(one.category, step.word)
         found: dict[_Values, _State] = {}
-        for values, count in before:
-            mask = one.everybody
-            if free != i - 1:
-                mask, doubt, several = one.picked(values, dropped)
-                is_doubtful, is_several = is_doubtful or doubt, is_several or several
-            is_doubtful = is_doubtful or bool(mask & column.doubtful)
+        for values, count, mask, doubt, several in one.picked_or_all(before, dropped, is_all=free == i - 1):
+            is_several = is_several or several
+            is_doubtful = is_doubtful or doubt or bool(mask & column.doubtful)
             for place, value, n in column.firsts(mask):
                 made = (*values, one.names[place], value)
                 _merge(found, made, n * count, live=live)
         return list(found.values()), is_doubtful, is_several
-
-    def _values(self, i: int, values: _Values, dropped: int) -> tuple[Sequence[ValueOrNumber], bool, bool]:
-        one, step = self._sets[i], self.steps[i]
-        if isinstance(step, Read):
-            told, doubt = self.scene.told(str(values[self._source[i]]), step.word)
-            return told, doubt, False
-        assert one is not None  # noqa: S101 - what reads nothing, picks
-        mask, doubt, several = one.picked(values, dropped)
-        names = one.names
-        return [names[place] for place in bits(mask)], doubt, several
 
     def _anything(self, i: int) -> Sequence[ValueOrNumber]:
         """Everything that a variable could be."""
@@ -475,15 +495,12 @@ class Results:
         is_free = free == len(self.steps) - 2
         others = None if answer is None else self.scene.others(one.category, word, answer)
         counts, total, kept = self._counts, found.values, self._counts.get
-        for values, count in states:
-            mask = one.everybody
-            if not is_free:
-                mask, doubt, several = one.picked(values, dropped)
-                found.is_doubtful |= doubt
+        for values, count, mask, doubt, several in one.picked_or_all(states, dropped, is_all=is_free):
+            if doubt or several or mask & column.doubtful:
+                found.is_doubtful |= doubt or bool(mask & column.doubtful)
                 found.is_several |= several
             if not mask:
                 continue
-            found.is_doubtful |= bool(mask & column.doubtful)
             told = kept(mask)
             if told is None:
                 told = counts[mask] = column.counts(mask)
@@ -522,8 +539,7 @@ class Results:
             one, column, word = self._last_read()
             others = self.scene.others(one.category, word, answer)
             states, is_doubtful, _ = self.states(last - 1, dropped)
-            for values, _ in states:
-                mask, doubt, _ = one.picked(values, dropped)
+            for _, _, mask, doubt, _ in one.picked(states, dropped):
                 if mask & others:
                     return "other"
                 is_doubtful = is_doubtful or doubt or bool(mask & column.doubtful)

@@ -13,7 +13,7 @@ SCENE = street()
 
 
 def drafted():
-    world, bits = World(SCENE), SceneBits(SCENE)
+    bits = SceneBits(SCENE)
     for made in searched(SCENE, n=150):
         (proof,) = proved([made], {"lane": SCENE})
         found = offer(proof, bits, OptionRules(), seed=0)
