@@ -217,7 +217,12 @@ class _Build(Session):
         unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
         cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
         dropped = [
-            Dropped(what=_cell(one), stage="search", reason="unmet", detail=f"most attempts: {one.reason}")
+            Dropped(
+                what=_cell(one),
+                stage="search",
+                reason="unmet",
+                detail=f"most attempts: {one.reason} ({one.n:,} of up to {config.quota.tries:,})",
+            )
             for one in unmet
         ]
         gone = {one.what for one in dropped}
