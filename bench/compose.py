@@ -95,6 +95,7 @@ def composing(bench: Bench) -> list[Row]:
 def measured(n_scenes: int, n_each: int) -> list[Row]:
     """The rows for so many scenes and compositions of each logic in each of them; targets are for all."""
     from vidence.make.composed.proofs import proved
+    from vidence.make.composing import quotas, scene_bits  # noqa: F401 - so that no measure has the import
 
     scenes = {f"s{seed}": drawn_scene(seed) for seed in range(n_scenes)}
     some = list(scenes.values())
