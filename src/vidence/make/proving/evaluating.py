@@ -57,7 +57,9 @@ class Found:
 
     def doubt(self) -> Doubt | None:
         """Why the set is not determined; None where it is."""
-        return self.unlisted or next((self.doubts[name] for name in sorted(self.may - self.must)), None)
+        if self.unlisted is not None or len(self.may) == len(self.must):
+            return self.unlisted
+        return self.doubts[min(self.may - self.must)]
 
 
 @dataclass(frozen=True)
@@ -181,23 +183,30 @@ class Evaluation:
         Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
         """
         tried: list[set[tuple[Held, ...]]] = [set() for _ in self.steps]
+        return self._walked(0, {}, dropped=dropped, notes=notes, tried=tried)
 
-        def walk(position: int, env: _Env) -> Iterator[ValueOrNumber]:
-            outcomes, met = self._step(position, env, dropped)
-            if met is not None:
-                notes.add(met)
-            for value, _ in outcomes:
-                if position == len(self.steps) - 1:
-                    if not isinstance(value, Found | Seen):
-                        yield value
-                    continue
-                made = {**env, self.steps[position].variable: value}
-                key = tuple([made[name] for name in self._live(position, dropped)])
-                if key not in tried[position]:
-                    tried[position].add(key)
-                    yield from walk(position + 1, made)
-
-        yield from walk(0, {})
+    def _walked(
+        self,
+        position: int,
+        env: _Env,
+        *,
+        dropped: frozenset[str],
+        notes: Notes,
+        tried: Sequence[set[tuple[Held, ...]]],
+    ) -> Iterator[ValueOrNumber]:
+        outcomes, met = self._step(position, env, dropped)
+        if met is not None:
+            notes.add(met)
+        for value, _ in outcomes:
+            if position == len(self.steps) - 1:
+                if not isinstance(value, Found | Seen):
+                    yield value
+                continue
+            made = {**env, self.steps[position].variable: value}
+            key = tuple([made[name] for name in self._live(position, dropped)])
+            if key not in tried[position]:
+                tried[position].add(key)
+                yield from self._walked(position + 1, made, dropped=dropped, notes=notes, tried=tried)
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
         """What the first steps allow; kept: it depends on their conditions and on what is read of it."""

@@ -1,5 +1,7 @@
 """Verdicts are the same however many processes make them."""
 
+import gc
+
 import msgspec
 import pytest
 
@@ -46,6 +48,20 @@ def test_one_scene_is_split(scenes, asked):
 
 def test_nothing_asked(scenes):
     assert prove_all([], scenes, rules=Rules(), n_workers=2) == []
+
+
+def test_proofs_leave_no_cycles_behind_and_collecting_goes_on(scenes, asked):
+    prove_all(asked, scenes, rules=Rules())
+    assert gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        world = World(scenes["s0"])
+        verdicts = [prove(one, world, rules=Rules()) for one, _ in asked if one.scene == "s0"]
+        assert gc.collect() == 0
+        assert verdicts
+    finally:
+        gc.enable()
 
 
 def test_the_first_that_has_too_many_bindings(scenes, asked, monkeypatch):
