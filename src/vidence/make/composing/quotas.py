@@ -59,11 +59,12 @@ class Strength(Record, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Unmet:
-    """A cell that a video could not fill, and what most attempts at it came to."""
+    """A cell that a video could not fill, what most attempts at it came to, and how many did."""
 
     scene: str
     cell: Wanted
     reason: str
+    n: int = 0
 
 
 @dataclass
@@ -82,7 +83,7 @@ class _Video:
         self.rng = Random(f"compose/{seed}/{name}")
         self.search = Search(scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0])
         self.n = self.n_tried = 0
-        self.dead: dict[Wanted, str] = {}
+        self.dead: dict[Wanted, tuple[str, int]] = {}
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
@@ -107,6 +108,8 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     """
     filled = Filled()
     videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
+    for one in videos:
+        one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[Wanted] = Counter()
     skills: Counter[Skill] = Counter()
     while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
@@ -119,7 +122,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
             have[cell_of(made)] += 1
             skills.update(one.skill for one in made.composition.conditions)
     for video in videos:
-        filled.unmet += [Unmet(video.name, cell, why) for cell, why in video.dead.items()]
+        filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
     return filled
 
 
@@ -161,7 +164,8 @@ def _tried(
         else:
             return made
     refused += video.search.refused - before
-    video.dead[cell] = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    why = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    video.dead[cell] = why, refused[why]
     return None
 
 

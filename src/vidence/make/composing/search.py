@@ -101,7 +101,12 @@ class _Program:
 
 
 class Search:
-    """Compositions of one scene. The same seed gives the same."""
+    """Compositions of one scene. The same seed gives the same.
+
+    Attributes:
+        most_guess: the largest share of right bindings without a condition; others are refused.
+        most_prior: the largest share of right bindings without all conditions.
+    """
 
     def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
         self.scene, self.rng, self.least = scene, rng, least
@@ -109,7 +114,9 @@ class Search:
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
+        self.most_guess = self.most_prior = 1.0
         self._vocabulary = scene.words.sha256()
+        self._related_to: dict[tuple[str, str, int], list[str]] = {}
         self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
@@ -174,7 +181,13 @@ class Search:
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, fits=fits)
+            found = find_proof(
+                composition,
+                self.scene,
+                fits=fits,
+                most_guess=self.most_guess,
+                most_prior=self.most_prior,
+            )
             if isinstance(found, Found):
                 return Composed(composition, found, shape)
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
@@ -337,13 +350,7 @@ class Search:
         if not known:
             return None
         relation = self.rng.choice(known)
-        others = [
-            name
-            for category in self.statements.categories
-            if any(words.is_a(category, to) for to in words.relations[relation].to)
-            for name in scene.members[category]
-            if scene.related(asked.category, relation, name).must >> target & 1
-        ]
+        others = self._partners(asked.category, relation, target)
         if not others:
             return None
         other = self.rng.choice(others)
@@ -356,6 +363,20 @@ class Search:
             words.relations[relation].skill,
         )
         return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _partners(self, category: str, relation: str, member: int) -> list[str]:
+        """To whom a member of a category stands in a relation; kept, since members are drawn again."""
+        key = category, relation, member
+        if key not in self._related_to:
+            words, rows = self.scene.words, self.scene.relating(category, relation)
+            self._related_to[key] = [
+                name
+                for other in self.statements.categories
+                if any(words.is_a(other, to) for to in words.relations[relation].to)
+                for name in self.scene.members[other]
+                if rows[name].must >> member & 1
+            ]
+        return self._related_to[key]
 
     def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene = self.scene

@@ -150,7 +150,7 @@ class _Build(Session):
         scenes = self._scenes()
         composed = self._search(scenes) if self.reaches("search") else {}
         worlds = {name: World(scene) for name, scene in scenes.items()}
-        proofs = self._proofs(composed, worlds) if self.reaches("proofs") else {}
+        proofs = self._proofs(composed, scenes) if self.reaches("proofs") else {}
         offers = (
             self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
         )
@@ -219,7 +219,12 @@ class _Build(Session):
         unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
         cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
         dropped = [
-            Dropped(what=_cell(one), stage="search", reason="unmet", detail=f"most attempts: {one.reason}")
+            Dropped(
+                what=_cell(one),
+                stage="search",
+                reason="unmet",
+                detail=f"most attempts: {one.reason} ({one.n:,} of up to {config.quota.tries:,})",
+            )
             for one in unmet
         ]
         gone = {one.what for one in dropped}
@@ -229,9 +234,16 @@ class _Build(Session):
         )
         return {one.composition.composition: one for one in filled.composed}
 
-    def _proofs(self, composed: Mapping[str, Composed], worlds: Mapping[str, World]) -> dict[str, Proof]:
+    def _proofs(self, composed: Mapping[str, Composed], scenes: Mapping[str, Scene]) -> dict[str, Proof]:
         self.began("proofs", len(composed))
-        proofs = {one.composition: one for one in proved(list(composed.values()), worlds)}
+        context = self.context
+        found = proved(
+            list(composed.values()),
+            scenes,
+            n_workers=context.n_workers,
+            most_bytes=context.worker_max_bytes,
+        )
+        proofs = {one.composition: one for one in found}
         self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))
         return proofs
 

@@ -211,17 +211,17 @@ def _nested(expression: Expression) -> int:
 def depth_of(composition: Composition) -> int:
     """The longest chain in which something found is used to find the next: steps and picks without a name."""
     depths: dict[str, int] = {}
-
-    def depth(expression: Expression, name: str = "") -> int:
-        if isinstance(expression, Variable):
-            return depths.get(expression.name, 0)
-        inner = max((depth(one) for one in children(expression)), default=0)
-        return inner + (isinstance(expression, The | Select) and expression.pick != name)
-
     for step in composition.steps:
         is_named = step.variable != "answer"
-        depths[step.variable] = depth(step.value, step.variable if is_named else "") + is_named
+        depths[step.variable] = _depth(step.value, step.variable if is_named else "", depths) + is_named
     return max(depths.values(), default=0)
+
+
+def _depth(expression: Expression, name: str, depths: Mapping[str, int]) -> int:
+    if isinstance(expression, Variable):
+        return depths.get(expression.name, 0)
+    inner = max((_depth(one, "", depths) for one in children(expression)), default=0)
+    return inner + (isinstance(expression, The | Select) and expression.pick != name)
 
 
 def _logic(composition: Composition) -> tuple[Literal["conjunctive", "sequential"], int]:

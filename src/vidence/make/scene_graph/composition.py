@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 
@@ -291,11 +292,25 @@ def parts(expression: Expression) -> Iterator[Expression]:
 def children(expression: Expression) -> tuple[Expression, ...]:
     """What stands directly inside an expression, in the order in which it is written."""
     found: list[Expression] = []
-    for name in expression.__struct_fields__:
+    for name in _inner_fields(type(expression)):
         value = getattr(expression, name)
         inner = value if isinstance(value, tuple) else (value,)
         found += [one for one in inner if isinstance(one, Expression)]
     return tuple(found)
+
+
+@cache
+def _inner_fields(kind: type[_Expression]) -> tuple[str, ...]:
+    """The fields in which expressions stand, as they are declared."""
+    declared = get_type_hints(kind)
+    return tuple(name for name in kind.__struct_fields__ if _may_hold_expressions(declared[name]))
+
+
+def _may_hold_expressions(declared: object) -> bool:
+    inner = get_args(declared)
+    if inner:
+        return any(map(_may_hold_expressions, inner))
+    return isinstance(declared, type) and issubclass(declared, _Expression)
 
 
 def conditions_in(expression: Expression) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ SCENE = street()
 
 
 def drafted():
-    world, bits = World(SCENE), SceneBits(SCENE)
+    bits = SceneBits(SCENE)
     for made in searched(SCENE, n=150):
-        (proof,) = proved([made], {"lane": world})
+        (proof,) = proved([made], {"lane": SCENE})
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
             words = Words(question="Which?", verdict="same")

@@ -69,15 +69,16 @@ def test_a_session_may_end_early(tmp_path):
 def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, monkeypatch):
     from vidence.make.composed import proofs
 
-    real = proofs.prove
+    real = proofs.prove_all
 
-    def otherwise(composition, world, *, rules):
+    def otherwise(asked, scenes, **settings):
         import msgspec
 
-        verdict = real(composition, world, rules=rules)
-        return msgspec.structs.replace(verdict, proof=msgspec.structs.replace(verdict.proof, prior=0.123))
+        for verdict in real(asked, scenes, **settings):
+            proof = msgspec.structs.replace(verdict.proof, prior=0.123)
+            yield msgspec.structs.replace(verdict, proof=proof)
 
-    monkeypatch.setattr(proofs, "prove", otherwise)
+    monkeypatch.setattr(proofs, "prove_all", otherwise)
     with pytest.raises(AccountError, match=r"prior is .* to the search and 0.123 to the verifier"):
         made(tmp_path)
 
