@@ -4,6 +4,7 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+from vidence.make.composing.results import Unique
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Search, Wanted
 from vidence.make.scene_graph.contradictions import find_contradictions
@@ -64,9 +65,9 @@ def random_scene(seed: int, *, n: int = 8, n_events: int = 6, missing: float = 0
     )
 
 
-def searched(scene: Scene, *, n: int, seed: int = 0):
+def searched(scene: Scene, *, n: int, seed: int = 0, unique: Unique = "each step"):
     """What comes of so many attempts at drawn cells."""
-    search = Search(SceneBits(scene), rng=random.Random(seed))
+    search = Search(SceneBits(scene), rng=random.Random(seed), unique=unique)
     drawn = random.Random(seed + 1)
     types = sorted({one.type for one in search.asked})
     for number in range(n):

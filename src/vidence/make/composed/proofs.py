@@ -6,7 +6,7 @@ import msgspec
 
 from vidence.errors import AccountError
 from vidence.make.composing.offers import Offer
-from vidence.make.composing.results import Found
+from vidence.make.composing.results import Found, Unique
 from vidence.make.composing.search import Composed
 from vidence.make.proving.options import check_options
 from vidence.make.proving.prove import Rules, prove
@@ -14,17 +14,20 @@ from vidence.make.proving.world import World
 from vidence.make.scene_graph.proof import Proof
 
 
-def proved(composed: Sequence[Composed], worlds: Mapping[str, World]) -> list[Proof]:
-    """The proofs of the verifier.
+def proved(
+    composed: Sequence[Composed], worlds: Mapping[str, World], *, unique: Unique = "each step"
+) -> list[Proof]:
+    """The proofs of the verifier, `unique` being what has to be one.
 
     Raises:
         AccountError: it proves something not, or otherwise than the search: a fault of ours.
     """
-    return [_proved(one, worlds[one.composition.scene]) for one in composed]
+    rules = Rules(unique=unique, most_guess=1.0, most_prior=1.0)
+    return [_proved(one, worlds[one.composition.scene], rules) for one in composed]
 
 
-def _proved(one: Composed, world: World) -> Proof:
-    verdict = prove(one.composition, world, rules=Rules(most_guess=1.0, most_prior=1.0))
+def _proved(one: Composed, world: World, rules: Rules) -> Proof:
+    verdict = prove(one.composition, world, rules=rules)
     name = one.composition.composition
     if verdict.proof is None or not verdict.is_proven:
         said = "; ".join(f"{problem.name}: {problem.says}" for problem in verdict.problems)

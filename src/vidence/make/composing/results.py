@@ -41,6 +41,8 @@ from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
 from vidence.records import Record
 
 Logic: TypeAlias = Literal["conjunctive", "sequential"]
+Unique: TypeAlias = Literal["each step", "jointly", "value"]
+"""`each step` finds one thing, or all steps `jointly` do, or one `value` comes out."""
 _Env: TypeAlias = dict[str, ValueOrNumber]
 _State: TypeAlias = tuple[_Env, Binding, int]
 
@@ -474,6 +476,7 @@ def find_proof(
     scene: SceneBits,
     *,
     fits: Callable[[AnswerType, Logic, int], bool] | None = None,
+    unique: Unique = "each step",
 ) -> Found | Refused:
     """The proof of a composition as the search sees it, or why there is none.
 
@@ -482,10 +485,13 @@ def find_proof(
         scene: the facts.
         fits: whether an answer of a type, a logic and a number of conditions are wanted at all; asked before
             everything is counted that a proof has.
+        unique: what has to be one.
     """
     results = Results(composition, scene)
     whole = results.reached(frozenset())
-    if whole.is_several or whole.is_doubtful or len(whole.values) != 1 or whole.first is None:
+    several = whole.is_several and unique == "each step"
+    several |= unique == "jointly" and sum(whole.values.values()) > 1
+    if several or whole.is_doubtful or len(whole.values) != 1 or whole.first is None:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
     names = tuple(one.id for one in composition.conditions)

@@ -1,16 +1,16 @@
 """Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import Found, Logic, Refused, find_proof
+from vidence.make.composing.program import Program as _Program
+from vidence.make.composing.results import Found, Logic, Unique, find_proof
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
@@ -20,7 +20,6 @@ from vidence.make.scene_graph.composition import (
     Compare,
     Composition,
     Condition,
-    Expression,
     Literally,
     Members,
     Related,
@@ -30,7 +29,6 @@ from vidence.make.scene_graph.composition import (
     Timed,
     Variable,
 )
-from vidence.make.scene_graph.scene import natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
 Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
@@ -69,42 +67,19 @@ class Composed:
     shape: Shape
 
 
-@dataclass
-class _Program:
-    """A composition in the making: steps, and the skill of each condition, numbered as they end.
-
-    Variables have letters from P on, so that none of them reads as the letter of an option.
-    """
-
-    steps: list[Step] = field(default_factory=list)
-    skills: dict[str, Skill] = field(default_factory=dict)
-
-    def condition(self, skill: Skill) -> str:
-        name = f"c{len(self.skills) + 1}"
-        self.skills[name] = skill
-        return name
-
-    def atoms(self, said: Sequence[Said]) -> tuple[Compare, ...]:
-        return tuple(
-            Compare(
-                attribute=one.attribute,
-                how=one.how,
-                value=Literally(value=one.value),
-                condition=self.condition(one.skill),
-            )
-            for one in said
-        )
-
-    def add(self, variable: str, value: Expression) -> str:
-        self.steps.append(Step(variable=variable, value=value))
-        return variable
-
-
 class Search:
     """Compositions of one scene. The same seed gives the same."""
 
-    def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
-        self.scene, self.rng, self.least = scene, rng, least
+    def __init__(
+        self,
+        scene: SceneBits,
+        *,
+        rng: Random,
+        negations: bool = True,
+        least: int = 2,
+        unique: Unique = "each step",
+    ) -> None:
+        self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
         self.name = scene.scene.header.scene
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
@@ -169,12 +144,21 @@ class Search:
         *,
         fits: Callable[[AnswerType, Logic, int], bool] | None,
     ) -> Composed | None:
-        """A composition without what it does not need, if it is proven."""
+        """A composition without what it does not need, if it is proven.
+
+        Where a step need not find one thing, a statement that only serves that is left out first.
+        """
+        if self.unique != "each step":
+            loose = without_atom(composition, self.rng.choice(composition.conditions).id)
+            if loose is not None and len(loose.conditions) >= self.least:
+                found = find_proof(loose, self.scene, fits=fits, unique=self.unique)
+                if isinstance(found, Found):
+                    return Composed(loose, found, shape)
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, fits=fits)
+            found = find_proof(composition, self.scene, fits=fits, unique=self.unique)
             if isinstance(found, Found):
                 return Composed(composition, found, shape)
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
@@ -186,16 +170,8 @@ class Search:
         return None
 
     def _composition(self, program: _Program, number: int) -> Composition:
-        return Composition(
-            composition=f"{self.name}/{number:05d}",
-            scene=self.name,
-            steps=tuple(program.steps),
-            conditions=tuple(
-                Condition(id=name, skill=skill)
-                for name, skill in sorted(program.skills.items(), key=lambda one: natural(one[0]))
-            ),
-            scene_sha256=self.scene.scene.sha256,
-            vocabulary_sha256=self._vocabulary,
+        return program.composition(
+            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
         )
 
     # ----------------------------------------------------------------------- conjunctive
@@ -528,46 +504,3 @@ def _numbered(
         renamed.append(Step(variable=step.variable, value=value))
     made = tuple(Condition(id=names[one.id], skill=one.skill) for one in conditions)
     return msgspec.structs.replace(composition, steps=tuple(renamed), conditions=made)
-
-
-# --------------------------------------------------------------------------- everything
-
-MOST_ENTITIES, MOST_STATEMENTS = 40, 40
-
-
-def all_conjunctions(
-    scene: SceneBits, *, category: str, attribute: str, most: int, statements: Sequence[Said]
-) -> Iterator[tuple[Said, ...]]:
-    """All minimal sets of statements that give one value of an attribute, or (`attribute` empty) a count.
-
-    Each statement is needed: without it another value comes out, or nothing.
-    """
-    everybody = scene.everybody[category]
-    for size in range(1, most + 1):
-        for chosen in combinations(statements, size):
-            must = may = everybody
-            for one in chosen:
-                must, may = must & one.masks.must, may & one.masks.may
-            if must != may:
-                continue
-            if (attribute and must.bit_count() == 1) or not attribute:
-                yield from (
-                    (chosen,) if _is_minimal(scene, chosen, category=category, attribute=attribute) else ()
-                )
-
-
-def _is_minimal(scene: SceneBits, chosen: Sequence[Said], *, category: str, attribute: str) -> bool:
-    program = _Program()
-    members = Members(category=category, atoms=program.atoms(chosen))
-    if attribute:
-        program.add("P", The(of=members, pick="P"))
-        program.add("answer", AttributeOf(of=Variable(name="P"), name=attribute))
-    else:
-        program.add("answer", Aggregate(how="count", of=members))
-    made = Composition(
-        composition="conjunction",
-        scene=scene.scene.header.scene,
-        steps=tuple(program.steps),
-        conditions=tuple(Condition(id=name, skill=skill) for name, skill in program.skills.items()),
-    )
-    return not isinstance(find_proof(made, scene), Refused)

@@ -79,7 +79,8 @@ class ComposeMaker:
         self.check(config)
         read = read_compose(config)
         n = len(_scenes(read, config.parent))
-        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
+        wanted = f"up to {n * read.quota.per_video:,} compositions are wanted"
+        said = f"{n:,} scenes; {'every conjunction is listed' if read.quota.exhaustive else wanted}"
         return Outlook(sentences=(said,), can_make=n > 0)
 
     def make(
@@ -213,6 +214,7 @@ class _Build(Session):
         unit = Unit(stage=stage, name="all scenes", inputs=inputs, make=search)
         found = self.compute("search", [unit]).made["all scenes"]
         filled = found.value
+        self.ledger.notes += filled.notes
         have = {(one.composition.scene, cell_of(one)) for one in filled.composed}
         unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
         cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
@@ -229,7 +231,8 @@ class _Build(Session):
 
     def _proofs(self, composed: Mapping[str, Composed], worlds: Mapping[str, World]) -> dict[str, Proof]:
         self.began("proofs", len(composed))
-        proofs = {one.composition: one for one in proved(list(composed.values()), worlds)}
+        unique = self.config.need.unique
+        proofs = {one.composition: one for one in proved(list(composed.values()), worlds, unique=unique)}
         self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))
         return proofs
 
