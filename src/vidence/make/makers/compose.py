@@ -12,10 +12,11 @@ from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARI
 from vidence.make.composed.proofs import faults_of_options, proved
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
+from vidence.make.composing.phrases import WordingError
 from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
-from vidence.make.composing.wording import PlainWords, WordingError
+from vidence.make.composing.wording import PlainWords
 from vidence.make.gates.asking import plain_item
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.letters import spread_letters
@@ -45,7 +46,7 @@ from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 1
+NAME, VERSION = "compose", 2
 STAGES = (
     "scenes", "search", "proofs", "options", "wording", "drafts", "gates", "questions", "review", "release",
     "report",

@@ -5,7 +5,8 @@ import pytest
 
 from subjects.composing import WORDS, random_scene, searched, street
 from vidence.errors import DataError
-from vidence.make.composing.wording import PlainWords, WordingError
+from vidence.make.composing.phrases import WordingError
+from vidence.make.composing.wording import PlainWords
 from vidence.make.scene_graph.vocabulary import Attribute
 
 
@@ -41,9 +42,9 @@ def test_phrases_that_are_alike_are_refused():
     ("text", "match"),
     [
         ("I cannot do that.", "no sentence of ours"),
-        ("A is the person ① whose hat is made of tin. What is the bag of A?", "no condition of ours"),
-        ("A is the ghost ① whose hat is green. What is the bag of A?", "no category 'ghost'"),
-        ("A is the person ① whose hat is green. What is the soul of A?", "nothing has 'soul'"),
+        ("A is the person ① whose hat is made of tin. What is A's bag?", "no condition of ours"),
+        ("A is the ghost ① whose hat is green. What is A's bag?", "no category 'ghost'"),
+        ("A is the person ① whose hat is green. What is A's soul?", "no sentence of ours: .*soul"),
     ],
 )
 def test_other_texts_are_refused(text, match):
