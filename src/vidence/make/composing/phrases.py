@@ -159,7 +159,7 @@ class Phrases:
 
     def is_person(self, category: str) -> bool:
         """Whether one says `who` of them."""
-        return any(self.vocabulary.is_a(category, one) for one in _PEOPLE)
+        return is_person(self.vocabulary, category)
 
     def noun(self, name: str) -> str:
         """What an attribute or a role is called."""
@@ -304,6 +304,11 @@ class Phrases:
             if role in _ROLES
             else f"whose {self.noun(role)} is {name}"
         )
+
+
+def is_person(vocabulary: Vocabulary, category: str) -> bool:
+    """Whether the members of a category are people."""
+    return any(vocabulary.is_a(category, one) for one in _PEOPLE)
 
 
 def is_flag(known: Attribute) -> bool:

@@ -11,9 +11,9 @@ from vidence.errors import UsageError
 from vidence.make.composing.exhaustive import MOST_TOGETHER, everything
 from vidence.make.composing.results import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Composed, Search, Wanted
+from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
-from vidence.make.scene_graph.composition import MOST_CONDITIONS
+from vidence.make.scene_graph.composition import MOST_CONDITIONS, Composition, Known
 from vidence.make.scene_graph.vocabulary import AnswerType, Skill
 from vidence.records import Record
 
@@ -27,17 +27,18 @@ class Quota(Record, omit_defaults=True):
     `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
     fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
     composition names is used by `facts` compositions at most (0: by any number). With `exhaustive` all
-    conjunctions of a small scene are listed instead, as many as there are.
+    conjunctions of a small scene are listed instead, as many as there are. `shapes` are those that are drawn.
     """
 
     per_video: Count = 5
-    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action")
+    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action", "relationship")
     logic: tuple[Logic, ...] = ("conjunctive", "sequential")
     conditions: tuple[Count, Count] = (2, 6)
     tries: Count = 200
     facts: CountOrNone = 3
     negations: bool = True
     exhaustive: bool = False
+    shapes: tuple[Shape, ...] = ALL_SHAPES
 
     def __post_init__(self) -> None:
         fewest, most = self.conditions
@@ -96,7 +97,12 @@ class _Video:
         self.name, self.quota = name, quota
         self.rng = Random(f"compose/{seed}/{name}")
         self.search = Search(
-            scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0], unique=unique
+            scene,
+            rng=self.rng,
+            negations=quota.negations,
+            least=quota.conditions[0],
+            unique=unique,
+            shapes=quota.shapes,
         )
         self.n = self.n_tried = 0
         self.dead: dict[Wanted, str] = {}
@@ -139,7 +145,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
                 continue
             filled.composed.append(made)
             have[cell_of(made)] += 1
-            skills.update(one.skill for one in made.composition.conditions)
+            skills.update(skills_of(made.composition))
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why) for cell, why in video.dead.items()]
     return filled
@@ -177,10 +183,20 @@ def cell_of(made: Composed) -> Wanted:
     return Wanted(found.answer.type, found.logic, len(found.conditions))
 
 
+def skills_of(composition: Composition) -> list[Skill]:
+    """The skills that a composition takes: of each condition, and to know what a table says."""
+    found = [one.skill for one in composition.conditions]
+    if any(isinstance(step.value, Known) for step in composition.steps):
+        found.append("visual knowledge")
+    return found
+
+
 def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
     relations = search.scene.words.relations.values()
     able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    able += ["spatial"] if search.more.ground.places else []
+    able += ["visual knowledge"] if search.more.ground.known else []
     rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
     return sorted(rare, key=skills.__getitem__)[0] if rare else None
 

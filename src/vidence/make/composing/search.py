@@ -1,17 +1,18 @@
 """Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
-import msgspec
-
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
+from vidence.make.composing.enumerating import enumerated_proof
 from vidence.make.composing.program import Program as _Program
-from vidence.make.composing.results import Found, Logic, Unique, find_proof
+from vidence.make.composing.program import without_atom
+from vidence.make.composing.results import Found, Logic, Refused, Unique, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits, bits
+from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
     Aggregate,
@@ -19,21 +20,26 @@ from vidence.make.scene_graph.composition import (
     AttributeOf,
     Compare,
     Composition,
-    Condition,
-    Literally,
     Members,
     Related,
     Select,
-    Step,
     The,
     Timed,
     Variable,
 )
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
-Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
-CONJUNCTIVE: tuple[Shape, ...] = ("attribute", "count")
-SEQUENTIAL: tuple[Shape, ...] = ("carried", "related", "ordered", "during", "then")
+_Plain: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
+Shape: TypeAlias = _Plain | MoreShape
+PLAIN: tuple[_Plain, ...] = ("attribute", "count", "carried", "related", "ordered", "during", "then")
+ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
+_BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
+    "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
+    "temporal": ("ordered",),
+    "correspondence": ("carried", "commonest", "sum", "above"),
+    "visual knowledge": ("known",),
+}
+"""The shapes that take a skill for certain."""
 _MENDED = 3
 """How often needless conditions are taken out of one composition."""
 
@@ -78,6 +84,7 @@ class Search:
         negations: bool = True,
         least: int = 2,
         unique: Unique = "each step",
+        shapes: Sequence[Shape] = ALL_SHAPES,
     ) -> None:
         self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
         self.name = scene.scene.header.scene
@@ -85,7 +92,9 @@ class Search:
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
         self._vocabulary = scene.words.sha256()
-        self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
+        self._allowed = frozenset(shapes)
+        self.more = Shapes(scene, self.statements, rng)
+        self._makers: dict[str, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
             "carried": self._carried,
@@ -96,26 +105,30 @@ class Search:
         }
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
-        """The shapes that can fill a cell in this scene."""
-        is_action = wanted.type == "action"
-        words, found = self.scene.words, list[Shape]()
+        """The shapes that can fill a cell in this scene; of these those that take its skill."""
+        found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+        allowed = tuple(one for one in found if one in self._allowed)
+        favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
+        return tuple(one for one in allowed if one in favoured) or allowed
+
+    def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
+        words, found = self.scene.words, list[_Plain]()
         if wanted.logic == "conjunctive":
             found = ["attribute"] if self._asked(wanted.type, entities=True) else []
-            return (
-                (*found, "count")
-                if wanted.type == "attribute" and self.statements.categories
-                else tuple(found)
-            )
-        if is_action and self._asked("action") and any(kind.roles for kind in words.events.values()):
+            has_counts = wanted.type == "attribute" and self.statements.categories
+            return (*found, "count") if has_counts else tuple(found)
+        if (
+            wanted.type == "action"
+            and self._asked("action")
+            and any(kind.roles for kind in words.events.values())
+        ):
             found.append("then")
         if self._asked(wanted.type, entities=True):
             found += ["carried"]
             found += ["related"] if words.relations else []
             found += ["ordered"] if self.scene.ends else []
             found += ["during"] if self.scene.events else []
-        by_skill = {"spatial": "related", "temporal": "ordered", "correspondence": "carried"}
-        favoured = by_skill.get(wanted.skill or "")
-        return tuple(one for one in found if one == favoured) or tuple(found)
+        return tuple(found)
 
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
@@ -129,13 +142,25 @@ class Search:
             self.refused["no-shape"] += 1
             return None
         shape = self.rng.choice(shapes)
-        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
-        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
-        program = self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+        program = self._drawn(shape, wanted)
         if program is None:
             self.refused["nothing-found"] += 1
             return None
         return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _drawn(self, shape: Shape, wanted: Wanted) -> _Program | None:
+        if shape not in self._makers:
+            return self.more.draw(shape, wanted.type, wanted.n_conditions)
+        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
+        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
+        return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+
+    def _find(
+        self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
+    ) -> Found | Refused:
+        if is_known(composition):
+            return find_proof(composition, self.scene, fits=fits, unique=self.unique)
+        return enumerated_proof(composition, self.scene, self.more.ground, fits=fits, unique=self.unique)
 
     def _proved(
         self,
@@ -151,16 +176,16 @@ class Search:
         if self.unique != "each step":
             loose = without_atom(composition, self.rng.choice(composition.conditions).id)
             if loose is not None and len(loose.conditions) >= self.least:
-                found = find_proof(loose, self.scene, fits=fits, unique=self.unique)
+                found = self._find(loose, fits)
                 if isinstance(found, Found):
-                    return Composed(loose, found, shape)
+                    return Composed(loose, found, shape_of(loose, shape))
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, fits=fits, unique=self.unique)
+            found = self._find(composition, fits)
             if isinstance(found, Found):
-                return Composed(composition, found, shape)
+                return Composed(composition, found, shape_of(composition, shape))
             mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
             if mended is None:
                 self.refused[found.reason] += 1
@@ -262,12 +287,12 @@ class Search:
     def _carried(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene, n = self.scene, self._shares(wanted)
         target = self._member(asked.category)
-        linked = [a for a in self.statements.attributes_of(asked.category) if a != asked.attribute]
+        linked = [a for a in carried(self.statements, asked.category) if a != asked.attribute]
         if not linked:
             return None
         link = self.rng.choice(linked)
         values = scene.column(asked.category, link).told[target]
-        if len(values) != 1 or scene.words.attributes[link].number:
+        if len(values) != 1:
             return None
         holders = [
             (category, i)
@@ -443,64 +468,3 @@ class Search:
 
 _MOST_COUNTED = 9
 _BY_EVENT = 0.3
-
-
-def without_atom(composition: Composition, condition: str) -> Composition | None:
-    """A composition without an atom that says something of a value; None where the condition is another one.
-
-    What links two steps is no such atom: without it a step would not be used.
-    """
-    steps = []
-    is_found = False
-    for step in composition.steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            kept = tuple(
-                atom
-                for atom in value.of.atoms
-                if not (
-                    isinstance(atom, Compare)
-                    and isinstance(atom.value, Literally)
-                    and atom.condition == condition
-                )
-            )
-            is_found |= len(kept) < len(value.of.atoms)
-            value = _with_members(value, Members(category=value.of.category, atoms=kept))
-        steps.append(Step(variable=step.variable, value=value))
-    if not is_found:
-        return None
-    kept_conditions = [one for one in composition.conditions if one.id != condition]
-    names = {one.id: f"c{i}" for i, one in enumerate(kept_conditions, start=1)}
-    return _numbered(composition, steps, kept_conditions, names=names)
-
-
-def _with_members(value: The | Select | Aggregate, members: Members) -> The | Select | Aggregate:
-    match value:
-        case The():
-            return The(of=members, pick=value.pick)
-        case Select():
-            return Select(how=value.how, of=members, pick=value.pick, condition=value.condition, by=value.by)
-        case _:
-            return Aggregate(how=value.how, of=members)
-
-
-def _numbered(
-    composition: Composition,
-    steps: Sequence[Step],
-    conditions: Sequence[Condition],
-    *,
-    names: dict[str, str],
-) -> Composition:
-    renamed = []
-    for step in steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            atoms = tuple(
-                msgspec.structs.replace(atom, condition=names[atom.condition]) for atom in value.of.atoms
-            )
-            value = _with_members(value, Members(category=value.of.category, atoms=atoms))
-            if isinstance(value, Select):
-                value = msgspec.structs.replace(value, condition=names[value.condition])
-        renamed.append(Step(variable=step.variable, value=value))
-    made = tuple(Condition(id=names[one.id], skill=one.skill) for one in conditions)
-    return msgspec.structs.replace(composition, steps=tuple(renamed), conditions=made)

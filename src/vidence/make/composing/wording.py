@@ -58,9 +58,8 @@ class PlainWords:
         self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
             (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
             (rf"In which direction does {_NAME} lie in the view {_NAME}\?", self._direction),
-            (rf"What is the (.+) of {_NAME}\?", self._known),
             (rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?", self._count),
-            (rf"{_NAME} is the view of {_NAME}, ([{DIGITS}]) who faces {_NAME}\.", self._view),
+            (rf"{_NAME} is the view from {_NAME} ([{DIGITS}]) towards {_NAME}\.", self._view),
             (
                 rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
                 self._selected,
@@ -117,16 +116,16 @@ class PlainWords:
         match step.value:
             case View(of=Variable(name=of), facing=Variable(name=at), heading=None, turned=0.0) as one:
                 mark = self._digit(one.facing_condition)
-                return f"{step.variable} is the view of {of}, {mark} who faces {at}."
+                return f"{step.variable} is the view from {of} {mark} towards {at}."
             case DirectionOf(of=Variable(name=of), view=Variable(name=view)):
                 return f"In which direction does {of} lie in the view {view}?"
             case Known(table=table, of=Variable(name=of)):
-                return f"What is the {self._table(table)} of {of}?"
+                return self._table(table).replace("{what}", of)
             case _:
                 raise WordingError(f"{step.variable}: there are no words for a step of this kind")
 
     def _table(self, name: str) -> str:
-        return self.vocabulary.known[name].phrase or name.replace("_", " ")
+        return self.vocabulary.known[name].asks or f"What is the {name.replace('_', ' ')} of {{what}}?"
 
     def _said_attribute(self, name: str, word: str, of: str) -> str:
         if name == "answer":
@@ -220,16 +219,14 @@ class PlainWords:
             found = re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence)
             if found:
                 return _answer(_attribute(found[1], name))
+        for table in self.vocabulary.known:
+            before, _, after = self._table(table).partition("{what}")
+            if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence):
+                return _answer(Known(table=table, of=Variable(name=found[1])))
         for pattern, make in self._readers:
             if found := re.fullmatch(pattern, sentence):
                 return make(found)
         raise WordingError(f"no sentence of ours: {sentence!r}")
-
-    def _known(self, found: re.Match[str]) -> Step:
-        table = next((one for one in self.vocabulary.known if self._table(one) == found[1]), None)
-        if table is None:
-            raise WordingError(f"there is no table {found[1]!r}")
-        return _answer(Known(table=table, of=Variable(name=found[2])))
 
     def _direction(self, found: re.Match[str]) -> Step:
         return _answer(DirectionOf(of=Variable(name=found[1]), view=Variable(name=found[2])))

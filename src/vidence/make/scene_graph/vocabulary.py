@@ -84,8 +84,8 @@ class Table(Record):
 
     values: tuple[str, ...] = ()
     answer: AnswerType = "attribute"
-    phrase: str = ""
-    """What it says of a thing, as ``country of the flag``; empty: as the table."""
+    asks: str = ""
+    """How one asks what it says, as ``Which country has the flag {what}?``."""
 
 
 class Margins(Record):
@@ -172,6 +172,9 @@ def _faults(made: Vocabulary) -> Iterable[str]:
             at = made.categories[at].parent
     yield from _attribute_faults(made, categories)
     yield from _relation_faults(made, categories)
+    for name, table in made.known.items():
+        if table.asks and (table.asks.count("{what}") != 1 or not table.asks.endswith("?")):
+            yield f"known.{name}.asks: {table.asks!r}; expected a question with {{what}} once"
     for name, kind in made.events.items():
         for role, of in kind.roles.items():
             yield from unknown("category", of, categories, where=f"events.{name}.roles.{role}")

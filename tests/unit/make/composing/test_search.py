@@ -7,8 +7,9 @@ import pytest
 from subjects.composing import random_scene, searched, street
 from vidence.make.composed.proofs import differences
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
+from vidence.make.composing.program import without_atom
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Search, Wanted, without_atom
+from vidence.make.composing.search import Search, Wanted
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
 
