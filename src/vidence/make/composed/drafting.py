@@ -84,6 +84,7 @@ def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
         "skills": ", ".join(skills),
         "answer_type": proof.answer.type,
         "no_witness_option": ", ".join(offered.without_place),
+        "no_witness": ", ".join(one.id for one in proof.conditions if one.without.witness is None),
     }
     return {name: value for name, value in found.items() if value}
 

@@ -148,6 +148,8 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
             skills.update(skills_of(made.composition))
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why) for cell, why in video.dead.items()]
+        mended = sorted(video.search.mended.items())
+        filled.notes += [f"{video.name}: {n:,} conditions without a witness {what}" for what, n in mended]
     return filled
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from vidence.make.composing.scene_bits import TIME_WORDS, Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
@@ -74,6 +76,8 @@ class Refused(Record):
 
     reason: str
     conditions: tuple[str, ...] = ()
+    binding: Binding = msgspec.field(default_factory=dict)
+    """What the steps find with all conditions, where conditions could be left out."""
 
 
 @dataclass(frozen=True)
@@ -498,7 +502,7 @@ def find_proof(
     singles = {name: results.goes_elsewhere(frozenset([name]), answer) for name in names}
     for outcome, reason in (("same", "unneeded"), ("unknown", "unknown-fact")):
         if bad := tuple(name for name in names if singles[name] == outcome):
-            return Refused(reason=reason, conditions=bad)
+            return Refused(reason=reason, conditions=bad, binding=binding)
     logic = _logic(results)
     answered = answer_type(results.domain, scene)
     if fits is not None and not fits(answered, logic, len(names)):

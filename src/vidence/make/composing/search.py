@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
 from vidence.make.composing.enumerating import enumerated_proof
 from vidence.make.composing.program import Program as _Program
-from vidence.make.composing.program import without_atom
+from vidence.make.composing.program import set_of, with_atom, without_atom
 from vidence.make.composing.results import Found, Logic, Refused, Unique, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
@@ -91,6 +91,8 @@ class Search:
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
+        self.mended: Counter[str] = Counter()
+        """Conditions without a witness: `swapped` for others, or `left out`."""
         self._vocabulary = scene.words.sha256()
         self._allowed = frozenset(shapes)
         self.more = Shapes(scene, self.statements, rng)
@@ -186,12 +188,47 @@ class Search:
             found = self._find(composition, fits)
             if isinstance(found, Found):
                 return Composed(composition, found, shape_of(composition, shape))
-            mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
+            is_unneeded = found.reason == "unneeded"
+            if (
+                is_unneeded
+                and (swapped := self._swapped(composition, found, shape=shape, fits=fits)) is not None
+            ):
+                return swapped
+            mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
             if mended is None:
                 self.refused[found.reason] += 1
                 return None
+            self.mended["left out"] += 1
             composition = mended
         self.refused["unneeded"] += 1
+        return None
+
+    def _swapped(
+        self,
+        composition: Composition,
+        refused: Refused,
+        *,
+        shape: Shape,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """The composition with another statement in the place of one without a witness, if that is proven."""
+        condition = refused.conditions[0]
+        if (there := set_of(composition, condition)) is None:
+            return None
+        variable, members = there
+        place = self.scene.place[members.category].get(str(refused.binding.get(variable, "")))
+        about = self.statements.of(members.category)
+        if place is not None:
+            about = self.statements.about(members.category, place)
+        used = {getattr(atom, "attribute", "") for atom in members.atoms}
+        used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
+        known = [one for one in about if one.attribute not in used]
+        for said in self.rng.sample(known, min(_SWAPPED, len(known))):
+            made = with_atom(composition, condition, said)
+            found = self._find(made, fits)
+            if isinstance(found, Found):
+                self.mended["swapped"] += 1
+                return Composed(made, found, shape_of(made, shape))
         return None
 
     def _composition(self, program: _Program, number: int) -> Composition:
@@ -466,5 +503,7 @@ class Search:
         return program
 
 
+_SWAPPED = 6
+"""How many statements are tried in the place of one that has no witness."""
 _MOST_COUNTED = 9
 _BY_EVENT = 0.3

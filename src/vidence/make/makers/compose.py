@@ -9,7 +9,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.composed.config import ComposeConfig, read_compose
 from vidence.make.composed.drafting import Key, Words, draft_of, finished
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
-from vidence.make.composed.proofs import faults_of_options, proved
+from vidence.make.composed.proofs import faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
 from vidence.make.composing.phrases import WordingError
@@ -275,6 +275,7 @@ class _Build(Session):
             for name, why in often.items()
         ]
         kept = {name: one for name, one in found.items() if name not in often}
+        self.ledger.notes += witness_notes(kept, proofs)
         self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
         return kept
 

@@ -73,3 +73,16 @@ def test_a_cell_without_a_shape_says_so():
     search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
     assert search.tried(Wanted("location", "conjunctive", 2), number=1) is None
     assert search.refused == {"no-shape": 1}
+
+
+def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    world, made = World(street()), []
+    for number in range(200):
+        before = search.mended["swapped"]
+        one = search.tried(Wanted("attribute", "conjunctive", 2 + number % 3), number=number)
+        if search.mended["swapped"] > before:
+            made.append(one)
+    assert made
+    assert search.mended["left out"] > 0
+    assert all(prove(one.composition, world, rules=Rules(), subsets="all").is_proven for one in made)
