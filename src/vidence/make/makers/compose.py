@@ -9,6 +9,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.composed.config import ComposeConfig, read_compose
 from vidence.make.composed.drafting import Key, Words, draft_of, finished
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
+from vidence.make.composed.pictured import picture_questions
 from vidence.make.composed.proofs import faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
@@ -173,7 +174,16 @@ class _Build(Session):
             sentences += said
         account = self.ledger.write(self.out, [NAME] * len(kept))
         if self.reaches("report"):
-            text = report_text(self.config.name, kept, proofs, account=account, sentences=sentences)
+            sheets, notes = picture_questions(
+                kept,
+                proofs,
+                media_root=self.root / self.config.media,
+                out=self.out,
+                context=self.context,
+            )
+            said = [*sentences, *notes]
+            name = self.config.name
+            text = report_text(name, kept, proofs, account=account, sentences=said, sheets=sheets)
             write_file(self.out / REPORT_FILE, text.encode())
             files.append(self.out / REPORT_FILE)
         return Built(
