@@ -23,7 +23,15 @@ from vidence.make.scene_graph.scene import (
     Scene,
 )
 from vidence.make.scene_graph.scene_files import read_scenes
-from vidence.make.scene_graph.vocabulary import Attribute, Category, EventKind, Relation, Table, Vocabulary
+from vidence.make.scene_graph.vocabulary import (
+    Attribute,
+    Category,
+    EventKind,
+    Margins,
+    Relation,
+    Table,
+    Vocabulary,
+)
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compose"
 WORDS = Vocabulary(
@@ -134,8 +142,10 @@ def yard() -> Scene:
         attributes={
             "colour": Attribute(of=("lamp",), values=("red", "blue", "green", "white", "black", "brown")),
             "number": Attribute(of=("lamp",), number=True),
+            "base": Attribute(of=("lamp",), values=("round", "square", "long")),
             "top": Attribute(of=("person",), values=("red", "blue", "green", "white")),
         },
+        margins=Margins(direction_deg=1, distance=1.01),
     )
     facts, entities = [], {}
     for i, (x, y) in enumerate([(0, 0), (20, 0), (0, 20), (20, 20)]):
@@ -150,6 +160,7 @@ def yard() -> Scene:
         colour = words.attributes["colour"].values[i]
         facts += [PlaceFact(of=f"l{i}", at=(at[0] + i / 7, at[1] + i / 5)),
                   AttributeFact(of=f"l{i}", name="colour", value=colour),
+                  AttributeFact(of=f"l{i}", name="base", value=("round", "square", "long")[i % 3]),
                   AttributeFact(of=f"l{i}", name="number", value=i + 1)]  # fmt: skip
     return Scene(
         header=Header(scene="yard", vocabulary="v"),

@@ -222,6 +222,7 @@ class Search:
             about = self.statements.about(members.category, place)
         used = {getattr(atom, "attribute", "") for atom in members.atoms}
         used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
+        used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
         known = [one for one in about if one.attribute not in used]
         for said in self.rng.sample(known, min(_SWAPPED, len(known))):
             made = with_atom(composition, condition, said)

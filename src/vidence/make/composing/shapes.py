@@ -313,7 +313,7 @@ class Shapes:
         if looking is None or there is None or not self._view(program, *looking[:2], n=max(n - 2, 1)):
             return None
         name, side, may = there
-        said = self._single(asked.category, name, n=1, avoided=[asked.attribute], may=may)
+        said = self._apart(asked, name, may=may)
         if said is None:
             return None
         members = Members(category=asked.category, atoms=program.atoms(said))
@@ -322,6 +322,19 @@ class Shapes:
         program.add("R", The(of=of, pick="R"))
         program.add("answer", _read("R", asked.attribute))
         return program
+
+    def _apart(self, asked: Asked, name: str, *, may: int) -> list[Said] | None:
+        """What tells a thing from others in its direction, and is true of something elsewhere, too."""
+        place = self.scene.place[asked.category][name]
+        target = 1 << place
+        if may == target:
+            return []
+        known = [
+            one
+            for one in self.statements.about(asked.category, place)
+            if one.attribute != asked.attribute and may & one.masks.may == target and one.masks.must & ~target
+        ]
+        return [self.rng.choice(known)] if known else None
 
     def _there(self, category: str, viewer: str, heading: float) -> tuple[str, str, int] | None:
         """What lies in a direction: its name, the direction, and who may be there, too.
@@ -419,8 +432,8 @@ class Shapes:
             who &= one.masks.must
         counts = Counter({other: (who & mask).bit_count() for other, mask in column.values.items()})
         first, *rest = counts.most_common(2)
-        is_alone = first[0] == value and (not rest or rest[0][1] < first[1])
-        return said if said and is_alone else None
+        is_alone = first[0] == value and first[1] > 1 and (not rest or rest[0][1] < first[1])
+        return said if said and is_alone and who.bit_count() >= _LEAST_GROUP else None
 
     def _pair(self, kind: AnswerType) -> tuple[Asked, str, str, str, str] | None:
         """Something to ask of one of two things that have a number: both, their numbers' name, a category."""
@@ -545,6 +558,8 @@ def shape_of(composition: Composition, drawn: ShapeT) -> ShapeT | Literal["attri
     return "attribute" if drawn == "either" and is_plain else drawn
 
 
+_LEAST_GROUP = 3
+"""Of so many things one can say what most of them are like."""
 _VIEWS = 12
 """How many views are looked at for one that tells directions apart."""
 _COUNTED = 0.5

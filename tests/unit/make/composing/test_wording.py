@@ -1,5 +1,7 @@
 """What is written is read as the same program; anything else is refused by its piece."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -7,7 +9,8 @@ from subjects.composing import WORDS, random_scene, searched, street
 from vidence.errors import DataError
 from vidence.make.composing.phrases import WordingError
 from vidence.make.composing.wording import PlainWords
-from vidence.make.scene_graph.vocabulary import Attribute
+from vidence.make.scene_graph.composition import Composition
+from vidence.make.scene_graph.vocabulary import Attribute, read_vocabulary
 
 
 def test_questions_of_the_search_read_back_exactly():
@@ -50,3 +53,15 @@ def test_phrases_that_are_alike_are_refused():
 def test_other_texts_are_refused(text, match):
     with pytest.raises(WordingError, match=match):
         PlainWords(street().vocabulary).read(text)
+
+
+def test_the_questions_of_the_page_are_ours():
+    root = Path(__file__).parents[4]
+    page = (root / "docs" / "making" / "compose.md").read_text("utf-8")
+    words = PlainWords(read_vocabulary(root / "tests" / "golden" / "makers" / "compose" / "street.toml"))
+    asked = [line.removeprefix("* ") for line in page.splitlines() if line.startswith("* ") and "①" in line]
+    assert len(asked) == 10
+    for text in asked:
+        steps = words.read(text)
+        made = Composition(composition="p", scene="s", steps=steps, conditions=())
+        assert words.write(made) == text
