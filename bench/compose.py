@@ -55,10 +55,17 @@ def searched(scenes, logic: str, n: int) -> Iterator[object]:
     """What the search finds of one logic."""
     from vidence.make.composing.quotas import Quota, Strength, fill
     from vidence.make.composing.scene_bits import SceneBits
+    from vidence.make.composing.search import PLAIN
 
     most = 5 if logic == "conjunctive" else 7
     quota = Quota(
-        per_video=n, types=("attribute",), logic=(logic,), conditions=(2, most), facts=0, negations=False
+        per_video=n,
+        types=("attribute",),
+        logic=(logic,),
+        conditions=(2, most),
+        facts=0,
+        negations=False,
+        shapes=PLAIN,
     )
     fields = {scene.header.scene: SceneBits(scene) for scene in scenes}
     yield from fill(fields, quota, Strength(), seed=0).composed

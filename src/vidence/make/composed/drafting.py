@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from vidence.make.composing.offers import Offer
+from vidence.make.composing.quotas import skills_of
 from vidence.make.composing.search import Composed
 from vidence.make.pipeline.material import BY_MODEL, Draft
 from vidence.make.scene_graph.composition import Composition
@@ -74,7 +75,7 @@ def _said(header: Header, words: Words) -> dict[str, str]:
 
 
 def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
-    skills = sorted({condition.skill for condition in proof.conditions})
+    skills = sorted(set(skills_of(one.composition)))
     found = {
         "logic": proof.logic,
         "shape": one.shape,
@@ -83,6 +84,7 @@ def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
         "skills": ", ".join(skills),
         "answer_type": proof.answer.type,
         "no_witness_option": ", ".join(offered.without_place),
+        "no_witness": ", ".join(one.id for one in proof.conditions if one.without.witness is None),
     }
     return {name: value for name, value in found.items() if value}
 

@@ -66,3 +66,18 @@ def faults_of_options(one: Composed, offered: Offer, *, proof: Proof, world: Wor
         for problem in check_options(asked, proof, world)
         if not (problem.reason == "options-hide" and set(problem.conditions) <= set(offered.without_place))
     ]
+
+
+def witness_notes(offers: Mapping[str, Offer], proofs: Mapping[str, Proof]) -> list[str]:
+    """How many conditions nobody can be told to have ignored: a witness without a place, or none at all."""
+    unplaced = {name: len(one.without_place) for name, one in offers.items() if one.without_place}
+    without = {
+        name: n
+        for name in offers
+        if (n := sum(one.without.witness is None for one in proofs[name].conditions))
+    }
+    told = (
+        (unplaced, "have a witness that is no option (tag no_witness_option)"),
+        (without, "have no witness: without them nothing fits (tag no_witness)"),
+    )
+    return [f"{sum(some.values())} conditions of {len(some)} questions {what}" for some, what in told if some]

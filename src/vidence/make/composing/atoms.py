@@ -81,7 +81,8 @@ class Statements:
             known = scene.words.attributes.get(name)
             signs: tuple[Literal["==", "!="], ...] = ("==", "!=") if self._negations else ("==",)
             for value in scene.column(category, name).values:
-                for how in signs if known is not None and not known.number else signs[:1]:
+                is_split = known is None or known.number or len(known.values) == 2  # not the one: the other
+                for how in signs[:1] if is_split else signs:
                     masks = scene.compared(category, name, how=how, value=value)
                     if masks.must and masks.may != everybody:
                         yield Said(name, how, value, masks, skill)

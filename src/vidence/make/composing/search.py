@@ -1,17 +1,18 @@
 """Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeAlias
-
-import msgspec
+from typing import Literal, TypeAlias, TypedDict
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import Found, Logic, Refused, find_proof
+from vidence.make.composing.enumerating import enumerated_proof
+from vidence.make.composing.program import Program as _Program
+from vidence.make.composing.program import set_of, with_atom, without_atom
+from vidence.make.composing.results import Found, Logic, Refused, Unique, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits, bits
+from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
     Aggregate,
@@ -19,23 +20,26 @@ from vidence.make.scene_graph.composition import (
     AttributeOf,
     Compare,
     Composition,
-    Condition,
-    Expression,
-    Literally,
     Members,
     Related,
     Select,
-    Step,
     The,
     Timed,
     Variable,
 )
-from vidence.make.scene_graph.scene import natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
-Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
-CONJUNCTIVE: tuple[Shape, ...] = ("attribute", "count")
-SEQUENTIAL: tuple[Shape, ...] = ("carried", "related", "ordered", "during", "then")
+_Plain: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
+Shape: TypeAlias = _Plain | MoreShape
+PLAIN: tuple[_Plain, ...] = ("attribute", "count", "carried", "related", "ordered", "during", "then")
+ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
+_BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
+    "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
+    "temporal": ("ordered",),
+    "correspondence": ("carried", "commonest", "sum", "above"),
+    "visual knowledge": ("known",),
+}
+"""The shapes that take a skill for certain."""
 _MENDED = 3
 """How often needless conditions are taken out of one composition."""
 
@@ -69,35 +73,10 @@ class Composed:
     shape: Shape
 
 
-@dataclass
-class _Program:
-    """A composition in the making: steps, and the skill of each condition, numbered as they end.
-
-    Variables have letters from P on, so that none of them reads as the letter of an option.
-    """
-
-    steps: list[Step] = field(default_factory=list)
-    skills: dict[str, Skill] = field(default_factory=dict)
-
-    def condition(self, skill: Skill) -> str:
-        name = f"c{len(self.skills) + 1}"
-        self.skills[name] = skill
-        return name
-
-    def atoms(self, said: Sequence[Said]) -> tuple[Compare, ...]:
-        return tuple(
-            Compare(
-                attribute=one.attribute,
-                how=one.how,
-                value=Literally(value=one.value),
-                condition=self.condition(one.skill),
-            )
-            for one in said
-        )
-
-    def add(self, variable: str, value: Expression) -> str:
-        self.steps.append(Step(variable=variable, value=value))
-        return variable
+class _Limits(TypedDict):
+    unique: Unique
+    most_guess: float
+    most_prior: float
 
 
 class Search:
@@ -108,16 +87,29 @@ class Search:
         most_prior: the largest share of right bindings without all conditions.
     """
 
-    def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
-        self.scene, self.rng, self.least = scene, rng, least
+    def __init__(
+        self,
+        scene: SceneBits,
+        *,
+        rng: Random,
+        negations: bool = True,
+        least: int = 2,
+        unique: Unique = "each step",
+        shapes: Sequence[Shape] = ALL_SHAPES,
+    ) -> None:
+        self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
         self.name = scene.scene.header.scene
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
         self.most_guess = self.most_prior = 1.0
+        self.mended: Counter[str] = Counter()
+        """Conditions without a witness: `swapped` for others, or `left out`."""
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
-        self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
+        self._allowed = frozenset(shapes)
+        self.more = Shapes(scene, self.statements, rng)
+        self._makers: dict[str, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
             "carried": self._carried,
@@ -128,26 +120,30 @@ class Search:
         }
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
-        """The shapes that can fill a cell in this scene."""
-        is_action = wanted.type == "action"
-        words, found = self.scene.words, list[Shape]()
+        """The shapes that can fill a cell in this scene; of these those that take its skill."""
+        found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+        allowed = tuple(one for one in found if one in self._allowed)
+        favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
+        return tuple(one for one in allowed if one in favoured) or allowed
+
+    def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
+        words, found = self.scene.words, list[_Plain]()
         if wanted.logic == "conjunctive":
             found = ["attribute"] if self._asked(wanted.type, entities=True) else []
-            return (
-                (*found, "count")
-                if wanted.type == "attribute" and self.statements.categories
-                else tuple(found)
-            )
-        if is_action and self._asked("action") and any(kind.roles for kind in words.events.values()):
+            has_counts = wanted.type == "attribute" and self.statements.categories
+            return (*found, "count") if has_counts else tuple(found)
+        if (
+            wanted.type == "action"
+            and self._asked("action")
+            and any(kind.roles for kind in words.events.values())
+        ):
             found.append("then")
         if self._asked(wanted.type, entities=True):
             found += ["carried"]
             found += ["related"] if words.relations else []
             found += ["ordered"] if self.scene.ends else []
             found += ["during"] if self.scene.events else []
-        by_skill = {"spatial": "related", "temporal": "ordered", "correspondence": "carried"}
-        favoured = by_skill.get(wanted.skill or "")
-        return tuple(one for one in found if one == favoured) or tuple(found)
+        return tuple(found)
 
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
@@ -161,13 +157,26 @@ class Search:
             self.refused["no-shape"] += 1
             return None
         shape = self.rng.choice(shapes)
-        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
-        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
-        program = self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+        program = self._drawn(shape, wanted)
         if program is None:
             self.refused["nothing-found"] += 1
             return None
         return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _drawn(self, shape: Shape, wanted: Wanted) -> _Program | None:
+        if shape not in self._makers:
+            return self.more.draw(shape, wanted.type, wanted.n_conditions)
+        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
+        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
+        return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+
+    def _find(
+        self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
+    ) -> Found | Refused:
+        limits = _Limits(unique=self.unique, most_guess=self.most_guess, most_prior=self.most_prior)
+        if is_known(composition):
+            return find_proof(composition, self.scene, fits=fits, **limits)
+        return enumerated_proof(composition, self.scene, self.more.ground, fits=fits, **limits)
 
     def _proved(
         self,
@@ -176,39 +185,70 @@ class Search:
         *,
         fits: Callable[[AnswerType, Logic, int], bool] | None,
     ) -> Composed | None:
-        """A composition without what it does not need, if it is proven."""
+        """A composition without what it does not need, if it is proven.
+
+        Where a step need not find one thing, a statement that only serves that is left out first.
+        """
+        if self.unique != "each step":
+            loose = without_atom(composition, self.rng.choice(composition.conditions).id)
+            if loose is not None and len(loose.conditions) >= self.least:
+                found = self._find(loose, fits)
+                if isinstance(found, Found):
+                    return Composed(loose, found, shape_of(loose, shape))
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(
-                composition,
-                self.scene,
-                fits=fits,
-                most_guess=self.most_guess,
-                most_prior=self.most_prior,
-            )
+            found = self._find(composition, fits)
             if isinstance(found, Found):
-                return Composed(composition, found, shape)
-            mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
+                return Composed(composition, found, shape_of(composition, shape))
+            is_unneeded = found.reason == "unneeded"
+            if (
+                is_unneeded
+                and (swapped := self._swapped(composition, found, shape=shape, fits=fits)) is not None
+            ):
+                return swapped
+            mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
             if mended is None:
                 self.refused[found.reason] += 1
                 return None
+            self.mended["left out"] += 1
             composition = mended
         self.refused["unneeded"] += 1
         return None
 
+    def _swapped(
+        self,
+        composition: Composition,
+        refused: Refused,
+        *,
+        shape: Shape,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """The composition with another statement in the place of one without a witness, if that is proven."""
+        condition = refused.conditions[0]
+        if (there := set_of(composition, condition)) is None:
+            return None
+        variable, members = there
+        place = self.scene.place[members.category].get(str(refused.binding.get(variable, "")))
+        about = self.statements.of(members.category)
+        if place is not None:
+            about = self.statements.about(members.category, place)
+        used = {getattr(atom, "attribute", "") for atom in members.atoms}
+        used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
+        used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
+        known = [one for one in about if one.attribute not in used]
+        for said in self.rng.sample(known, min(_SWAPPED, len(known))):
+            made = with_atom(composition, condition, said)
+            found = self._find(made, fits)
+            if isinstance(found, Found):
+                self.mended["swapped"] += 1
+                return Composed(made, found, shape_of(made, shape))
+        return None
+
     def _composition(self, program: _Program, number: int) -> Composition:
-        return Composition(
-            composition=f"{self.name}/{number:05d}",
-            scene=self.name,
-            steps=tuple(program.steps),
-            conditions=tuple(
-                Condition(id=name, skill=skill)
-                for name, skill in sorted(program.skills.items(), key=lambda one: natural(one[0]))
-            ),
-            scene_sha256=self.scene.scene.sha256,
-            vocabulary_sha256=self._vocabulary,
+        return program.composition(
+            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
         )
 
     # ----------------------------------------------------------------------- conjunctive
@@ -299,12 +339,12 @@ class Search:
     def _carried(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene, n = self.scene, self._shares(wanted)
         target = self._member(asked.category)
-        linked = [a for a in self.statements.attributes_of(asked.category) if a != asked.attribute]
+        linked = [a for a in carried(self.statements, asked.category) if a != asked.attribute]
         if not linked:
             return None
         link = self.rng.choice(linked)
         values = scene.column(asked.category, link).told[target]
-        if len(values) != 1 or scene.words.attributes[link].number:
+        if len(values) != 1:
             return None
         holders = [
             (category, i)
@@ -486,109 +526,7 @@ class Search:
         return program
 
 
+_SWAPPED = 6
+"""How many statements are tried in the place of one that has no witness."""
 _MOST_COUNTED = 9
 _BY_EVENT = 0.3
-
-
-def without_atom(composition: Composition, condition: str) -> Composition | None:
-    """A composition without an atom that says something of a value; None where the condition is another one.
-
-    What links two steps is no such atom: without it a step would not be used.
-    """
-    steps = []
-    is_found = False
-    for step in composition.steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            kept = tuple(
-                atom
-                for atom in value.of.atoms
-                if not (
-                    isinstance(atom, Compare)
-                    and isinstance(atom.value, Literally)
-                    and atom.condition == condition
-                )
-            )
-            is_found |= len(kept) < len(value.of.atoms)
-            value = _with_members(value, Members(category=value.of.category, atoms=kept))
-        steps.append(Step(variable=step.variable, value=value))
-    if not is_found:
-        return None
-    kept_conditions = [one for one in composition.conditions if one.id != condition]
-    names = {one.id: f"c{i}" for i, one in enumerate(kept_conditions, start=1)}
-    return _numbered(composition, steps, kept_conditions, names=names)
-
-
-def _with_members(value: The | Select | Aggregate, members: Members) -> The | Select | Aggregate:
-    match value:
-        case The():
-            return The(of=members, pick=value.pick)
-        case Select():
-            return Select(how=value.how, of=members, pick=value.pick, condition=value.condition, by=value.by)
-        case _:
-            return Aggregate(how=value.how, of=members)
-
-
-def _numbered(
-    composition: Composition,
-    steps: Sequence[Step],
-    conditions: Sequence[Condition],
-    *,
-    names: dict[str, str],
-) -> Composition:
-    renamed = []
-    for step in steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            atoms = tuple(
-                msgspec.structs.replace(atom, condition=names[atom.condition]) for atom in value.of.atoms
-            )
-            value = _with_members(value, Members(category=value.of.category, atoms=atoms))
-            if isinstance(value, Select):
-                value = msgspec.structs.replace(value, condition=names[value.condition])
-        renamed.append(Step(variable=step.variable, value=value))
-    made = tuple(Condition(id=names[one.id], skill=one.skill) for one in conditions)
-    return msgspec.structs.replace(composition, steps=tuple(renamed), conditions=made)
-
-
-# --------------------------------------------------------------------------- everything
-
-MOST_ENTITIES, MOST_STATEMENTS = 40, 40
-
-
-def all_conjunctions(
-    scene: SceneBits, *, category: str, attribute: str, most: int, statements: Sequence[Said]
-) -> Iterator[tuple[Said, ...]]:
-    """All minimal sets of statements that give one value of an attribute, or (`attribute` empty) a count.
-
-    Each statement is needed: without it another value comes out, or nothing.
-    """
-    everybody = scene.everybody[category]
-    for size in range(1, most + 1):
-        for chosen in combinations(statements, size):
-            must = may = everybody
-            for one in chosen:
-                must, may = must & one.masks.must, may & one.masks.may
-            if must != may:
-                continue
-            if (attribute and must.bit_count() == 1) or not attribute:
-                yield from (
-                    (chosen,) if _is_minimal(scene, chosen, category=category, attribute=attribute) else ()
-                )
-
-
-def _is_minimal(scene: SceneBits, chosen: Sequence[Said], *, category: str, attribute: str) -> bool:
-    program = _Program()
-    members = Members(category=category, atoms=program.atoms(chosen))
-    if attribute:
-        program.add("P", The(of=members, pick="P"))
-        program.add("answer", AttributeOf(of=Variable(name="P"), name=attribute))
-    else:
-        program.add("answer", Aggregate(how="count", of=members))
-    made = Composition(
-        composition="conjunction",
-        scene=scene.scene.header.scene,
-        steps=tuple(program.steps),
-        conditions=tuple(Condition(id=name, skill=skill) for name, skill in program.skills.items()),
-    )
-    return not isinstance(find_proof(made, scene), Refused)

@@ -27,6 +27,9 @@ class Category(Record):
 
     parent: str = ""
     phrase: str = ""
+    """What one is called; empty: as the category."""
+    plural: str = ""
+    """What several are called; empty: the English plural of the phrase."""
 
 
 class Attribute(Record):
@@ -45,7 +48,14 @@ class Attribute(Record):
     skill: Skill = "semantic"
     answer: AnswerType = "attribute"
     has: str = ""
+    """That somebody has a `{value}`, as ``with a {value} bag``; of yes and no that it is yes, without it."""
     has_not: str = ""
+    noun: str = ""
+    """What it is called, as ``colour of the bag``; empty: as the attribute."""
+    asks: str = ""
+    """How one asks for it, as ``What does {who} hold?``."""
+    said: dict[str, str] = msgspec.field(default_factory=dict)
+    """How values are said inside a sentence, where not as they stand: ``{cup = "a cup"}``."""
 
 
 class Relation(Record):
@@ -74,6 +84,8 @@ class Table(Record):
 
     values: tuple[str, ...] = ()
     answer: AnswerType = "attribute"
+    asks: str = ""
+    """How one asks what it says, as ``Which country has the flag {what}?``."""
 
 
 class Margins(Record):
@@ -160,6 +172,9 @@ def _faults(made: Vocabulary) -> Iterable[str]:
             at = made.categories[at].parent
     yield from _attribute_faults(made, categories)
     yield from _relation_faults(made, categories)
+    for name, table in made.known.items():
+        if table.asks and (table.asks.count("{what}") != 1 or not table.asks.endswith("?")):
+            yield f"known.{name}.asks: {table.asks!r}; expected a question with {{what}} once"
     for name, kind in made.events.items():
         for role, of in kind.roles.items():
             yield from unknown("category", of, categories, where=f"events.{name}.roles.{role}")
@@ -180,6 +195,10 @@ def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
             yield f"{where}: everything has {name!r} already; choose another name"
         if one.number + one.free + bool(one.values) != 1:
             yield f"{where}: expected either `values`, or `number = true`, or `free = true`"
+        for value in one.said if one.values else ():
+            yield from unknown("value", value, one.values, where=f"{where}.said")
+        if one.asks and (one.asks.count("{who}") != 1 or not one.asks.endswith("?")):
+            yield f"{where}.asks: {one.asks!r}; expected a question with {{who}} once"
         for pair in one.near:
             for value in pair if one.values else ():
                 yield from unknown("value", value, one.values, where=f"{where}.near")

@@ -10,6 +10,7 @@ import pytest
 from subjects.composing import GOLDEN, random_scene, searched, street
 from vidence.make.composing.results import Found, Refused, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.search import PLAIN
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
@@ -178,7 +179,7 @@ def test_an_empty_set_is_refused_by_both():
 
 def test_limits_on_guesses_refuse_what_would_be_refused_afterwards():
     scene = random_scene(1, n=16, n_events=10)
-    bits, found = SceneBits(scene), list(searched(scene, n=300))
+    bits, found = SceneBits(scene), list(searched(scene, n=900, shapes=PLAIN))
     guesses = [max(condition.without.guess for condition in one.found.conditions) for one in found]
     priors = [one.found.prior for one in found]
     for name, shares, reason in (

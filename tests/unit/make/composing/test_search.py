@@ -1,62 +1,17 @@
 """What the search lists is all that there is, and only that."""
 
 import random
-from itertools import combinations
 
 import pytest
 
 from subjects.composing import random_scene, searched, street
+from vidence.make.composed.proofs import differences
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
+from vidence.make.composing.program import without_atom
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Search, Wanted, all_conjunctions, without_atom
+from vidence.make.composing.search import Search, Wanted
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
-from vidence.make.scene_graph.composition import (
-    Aggregate,
-    AttributeOf,
-    Compare,
-    Composition,
-    Condition,
-    Literally,
-    Members,
-    Step,
-    The,
-    Variable,
-)
-
-
-def by_brute_force(scene, statements, attribute):
-    """Every set of up to three statements that the verifier proves to give an attribute, or a count."""
-    world = World(scene)
-    for size in (1, 2, 3):
-        for chosen in combinations(statements, size):
-            atoms = tuple(
-                Compare(
-                    attribute=one.attribute, how=one.how, value=Literally(value=one.value), condition=f"c{i}"
-                )
-                for i, one in enumerate(chosen, start=1)
-            )
-            members = Members(category="thing", atoms=atoms)
-            steps = (
-                Step(variable="A", value=The(of=members, pick="A")),
-                Step(variable="answer", value=AttributeOf(of=Variable(name="A"), name=attribute)),
-            )
-            if not attribute:
-                steps = (Step(variable="answer", value=Aggregate(how="count", of=members)),)
-            conditions = tuple(Condition(id=atom.condition, skill="semantic") for atom in atoms)
-            made = Composition(composition="b", scene="s", steps=steps, conditions=conditions)
-            if prove(made, world, rules=Rules()).is_proven:
-                yield chosen
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("attribute", ["c", ""])
-def test_all_conjunctions_are_those_of_brute_force(seed, attribute):
-    scene = random_scene(seed, n=6 + seed % 3, missing=0.1 * (seed % 2))
-    bits = SceneBits(scene)
-    known = [one for one in Statements(bits, negations=False).of("thing") if one.attribute != attribute][:6]
-    found = set(all_conjunctions(bits, category="thing", attribute=attribute, most=3, statements=known))
-    assert found == set(by_brute_force(scene, known, attribute))
 
 
 def test_the_same_seed_gives_the_same():
@@ -99,7 +54,35 @@ def test_what_others_make_needless_is_dropped():
     assert singled_out(wanted, statements, random.Random(0), most=0) is None
 
 
+@pytest.mark.parametrize("unique", ["jointly", "value"])
+def test_what_has_to_be_one_can_be_less(unique):
+    """Where steps need not find one thing each, conditions that only served that are left out."""
+    scenes = [street(), *(random_scene(seed, n=12, n_events=9) for seed in range(3))]
+    several = 0
+    for scene in scenes:
+        world = World(scene)
+        for made in searched(scene, n=150, unique=unique):
+            verdict = prove(made.composition, world, rules=Rules(unique=unique))
+            assert verdict.is_proven, verdict.problems
+            assert differences(made.found, verdict.proof) == ()
+            several += not prove(made.composition, world, rules=Rules()).is_proven
+    assert several > 0
+
+
 def test_a_cell_without_a_shape_says_so():
     search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
     assert search.tried(Wanted("location", "conjunctive", 2), number=1) is None
     assert search.refused == {"no-shape": 1}
+
+
+def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    world, made = World(street()), []
+    for number in range(200):
+        before = search.mended["swapped"]
+        one = search.tried(Wanted("attribute", "conjunctive", 2 + number % 3), number=number)
+        if search.mended["swapped"] > before:
+            made.append(one)
+    assert made
+    assert search.mended["left out"] > 0
+    assert all(prove(one.composition, world, rules=Rules(), subsets="all").is_proven for one in made)

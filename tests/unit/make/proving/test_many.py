@@ -7,6 +7,7 @@ import pytest
 
 from subjects.composing import random_scene, searched
 from vidence.errors import UsageError
+from vidence.make.composing.search import PLAIN
 from vidence.make.proving import evaluating
 from vidence.make.proving.many import prove_all
 from vidence.make.proving.prove import Rules, prove
@@ -21,7 +22,7 @@ def scenes():
 @pytest.fixture(scope="module")
 def asked(scenes):
     """Compositions of all scenes by turns, each second one with a condition that is not needed."""
-    found = [[one.composition for one in searched(scene, n=40)] for scene in scenes.values()]
+    found = [[one.composition for one in searched(scene, n=120, shapes=PLAIN)] for scene in scenes.values()]
     some = [one for together in zip(*found, strict=False) for one in together]
     assert len(some) > 10
     steps = [one.steps for one in some]
