@@ -6,10 +6,10 @@ together, with the first of them as their example, so that chains over large set
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TypeAlias
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.make.proving.types import Type, Typed
 from vidence.make.proving.world import Doubt, Truth, Truths, World, negated, truths_of
 from vidence.make.scene_graph.composition import (
@@ -26,6 +26,7 @@ from vidence.make.scene_graph.composition import (
     Known,
     Literally,
     Members,
+    Pair,
     Related,
     RelatedTo,
     Select,
@@ -39,7 +40,7 @@ from vidence.make.scene_graph.composition import (
 )
 from vidence.make.scene_graph.proof import Binding
 from vidence.make.scene_graph.scene import ValueOrNumber
-from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
+from vidence.make.scene_graph.vocabulary import ENTITY, EVENT, PAIR
 
 MOST_BRANCHES = 200_000
 """Of one result. More are met by programs only whose steps tell next to nothing."""
@@ -69,8 +70,8 @@ class Seen:
     free: int | None = None
 
 
-Held: TypeAlias = ValueOrNumber | Found | Seen
-"""What a variable holds; an entity or event is its id."""
+Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Found | Seen
+"""What a variable holds; an entity or event is its id, and `values` are sorted."""
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
 _Env: TypeAlias = Mapping[str, Held]
@@ -155,7 +156,7 @@ class Evaluation:
             outcomes, met = self._step(len(self.steps) - 1, env, dropped)
             notes.add(met)
             for value, picks in outcomes:
-                if not isinstance(value, Found | Seen):
+                if not isinstance(value, tuple | Found | Seen):
                     yield Branch(value, {**binding, **dict(picks)}, count, env)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
@@ -170,7 +171,7 @@ class Evaluation:
             notes.add(met)
             for value, _ in outcomes:
                 if position == len(self.steps) - 1:
-                    if not isinstance(value, Found | Seen):
+                    if not isinstance(value, tuple | Found | Seen):
                         yield value
                     continue
                 made = {**env, self.steps[position].variable: value}
@@ -264,7 +265,7 @@ def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
 
 def _bound(binding: Binding, picks: Picks, *, variable: str, value: Held) -> Binding:
     made = {**binding, **dict(picks)}
-    return made if isinstance(value, Found | Seen) else {**made, variable: value}
+    return made if isinstance(value, tuple | Found | Seen) else {**made, variable: value}
 
 
 @dataclass
@@ -306,10 +307,8 @@ class Walk:
 
     def _rest(self, one: Expression) -> Iterator[_Outcome]:
         match one:
-            case Arithmetic(left=left, right=right):
-                for (a, first), (b, second) in self._pairs(left, right):
-                    assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
-                    yield (a + b if one.how == "+" else a - b), first + second
+            case Arithmetic() | Pair():
+                yield from self._joined(one)
             case View():
                 yield from self._view(one)
             case DirectionOf():
@@ -321,6 +320,15 @@ class Walk:
             case Expected(of=of):
                 for event, picks in self.outcomes(of):
                     yield from self._known(self.world.expects(str(event)), picks)
+
+    def _joined(self, one: Arithmetic | Pair) -> Iterator[_Outcome]:
+        if isinstance(one, Pair):
+            for (a, first), (b, second) in self._pairs(one.first, one.second):
+                yield _paired(a, b), first + second
+            return
+        for (a, first), (b, second) in self._pairs(one.left, one.right):
+            assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
+            yield (a + b if one.how == "+" else a - b), first + second
 
     def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
         firsts = list(self.outcomes(one))
@@ -453,11 +461,14 @@ class Walk:
             return
         for (found, first), (seen, second) in self._pairs(one.of, one.view):
             assert isinstance(found, Found) and isinstance(seen, Seen)  # noqa: S101, PT018 - typed
-            truths: dict[str, Truth] = {}
-            for name in found.may:
-                sector = self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
-                truths[name] = sector if isinstance(sector, Doubt) else sector == one.direction
-            yield _narrowed(found, truths_of(truths)), first + second
+            sectors = {
+                name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
+                for name in found.may
+            }
+            ways = [(one.direction, ())] if one.toward is None else list(self.outcomes(one.toward))
+            for way, more in ways:
+                truths = {n: s if isinstance(s, Doubt) else s == way for n, s in sectors.items()}
+                yield _narrowed(found, truths_of(truths)), first + second + more
 
     # ----------------------------------------------------------------------- one of a set
 
@@ -549,6 +560,8 @@ class Walk:
                     return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
                 sizes.append(self.world.size(one.attribute, values[0]))
             return sizes[0] < sizes[1]
+        if one.along:
+            return self.world.related(first, one.along, second)
         return self.world.precedes(first, second, str(one.by))
 
     # ----------------------------------------------------------------------- values
@@ -598,7 +611,11 @@ class Walk:
         yield from values
 
     def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
-        for found, picks in self._sets(one.of):
+        for found, picks in list(self.outcomes(one.of)):
+            if isinstance(found, tuple):  # different values, to be counted
+                yield len(found), picks
+                continue
+            assert isinstance(found, Found)  # noqa: S101 - typed
             doubt = found.doubt()
             if doubt is not None:
                 self._doubt(doubt)
@@ -606,11 +623,17 @@ class Walk:
                 yield len(found.must), picks
             else:
                 value = self._common(one, self.world.ordered(found.must))
-                if value is not None:
+                if isinstance(value, tuple):
+                    yield value, picks
+                elif value is not None:
                     yield from self._known(value, picks)
 
-    def _common(self, one: Aggregate, names: Sequence[str]) -> ValueOrNumber | Doubt | None:
-        """The commonest value of members, the one that all share, or the length of their longest run."""
+    def _common(
+        self, one: Aggregate, names: Sequence[str]
+    ) -> ValueOrNumber | tuple[ValueOrNumber, ...] | Doubt | None:
+        """What members have: their values, the commonest, the one that all share, the largest, a run."""
+        if one.how == "values":
+            return self._different(one.attribute, names)
         values: dict[str, ValueOrNumber] = {}
         for name in names:
             told, doubt = self.world.values(name, one.attribute)
@@ -620,6 +643,8 @@ class Walk:
                 values[name] = told[0]
         if one.how == "longest_run":
             return self._longest_run(values)
+        if one.how in ("largest", "smallest"):
+            return self._extreme(one, values)
         counts: dict[ValueOrNumber, int] = {}
         for value in values.values():
             counts[value] = counts.get(value, 0) + 1
@@ -629,6 +654,23 @@ class Walk:
         said = " and ".join(map(str, best)) if best else "nothing"
         self._dead(f"{said}: no {'one value' if one.how == 'shared' else 'commonest'} {one.attribute}")
         return None
+
+    def _different(self, attribute: str, names: Sequence[str]) -> tuple[ValueOrNumber, ...] | Doubt:
+        """Every value that members have, once and sorted; in doubt where two cannot be told apart."""
+        told = [self.world.values(name, attribute) for name in names]
+        doubt = next((doubt for _, doubt in told if doubt is not None), None)
+        if doubt is not None:
+            return doubt
+        found = sorted({one for values, _ in told for one in values}, key=lambda v: (isinstance(v, str), v))
+        near = next((p for p in combinations(found, 2) if self.world.words.is_near(attribute, *p)), None)
+        return Doubt("too-near", f"{attribute}: {near[0]} and {near[1]}") if near else tuple(found)
+
+    def _extreme(self, one: Aggregate, values: Mapping[str, ValueOrNumber]) -> ValueOrNumber | None:
+        if not values:
+            self._dead(f"nothing has a {one.attribute}")
+            return None
+        chosen = max if one.how == "largest" else min
+        return chosen(values.values(), key=lambda value: self.world.size(one.attribute, value))
 
     def _longest_run(self, values: Mapping[str, ValueOrNumber]) -> int | Doubt:
         starts: list[tuple[float, ValueOrNumber]] = []
@@ -656,6 +698,11 @@ class Walk:
                 for number, word in enumerate(DIRECTIONS):
                     yield Seen(str(place), 45.0 * number, number), (*picks, ("view", word))
                 continue
+            if one.like is not None:
+                for seen, more in list(self.outcomes(one.like)):
+                    assert isinstance(seen, Seen)  # noqa: S101 - typed
+                    yield Seen(str(place), seen.heading + one.turned, seen.free), picks + more
+                continue
             if one.facing is None:
                 said = one.heading if one.heading is not None else self.world.heading(str(place))
                 yield from self._headed(one, str(place), heading=said, picks=picks)
@@ -678,6 +725,18 @@ class Walk:
             self._doubt(heading)
         else:
             yield Seen(place, heading + one.turned), picks
+
+
+def _paired(first: Held, second: Held) -> str:
+    """Two values as one answer.
+
+    Raises:
+        DataError: one of them has what stands between them.
+    """
+    for value in (first, second):
+        if PAIR in str(value):
+            raise DataError(f"{value!r} has {PAIR!r} in it and cannot stand in a pair; change the value")
+    return f"{first}{PAIR}{second}"
 
 
 def _narrowed(found: Found, told: Truths) -> Found:
