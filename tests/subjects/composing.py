@@ -64,11 +64,34 @@ def random_scene(seed: int, *, n: int = 8, n_events: int = 6, missing: float = 0
     )
 
 
+def event_log(*, n: int = 40, complete: tuple[str, ...] = ("event",)) -> Scene:
+    """Events with kinds and objects and nobody who does them, as a log of narrations gives."""
+    rng = random.Random(5)
+    kinds, objects = ("take", "put", "wash"), ("cup", "plate", "pan", "lid", "fork", "knife")
+    words = Vocabulary(
+        attributes={"object": Attribute(of=("event",), values=objects, answer="object")},
+        events={kind: EventKind() for kind in kinds},
+    )
+    facts, entities = [], {}
+    for i in range(n):
+        at = 3.0 * i
+        facts.append(EventFact(id=f"e{i}", kind=rng.choice(kinds), span=(at, at + 2)))
+        facts.append(AttributeFact(of=f"e{i}", name="object", value=rng.choice(objects)))
+        entities[f"e{i}"] = Entity(entity=f"e{i}", category="event", spans=((at, at + 2),))
+    return Scene(
+        header=Header(scene="log", vocabulary="v", truth="log"),
+        vocabulary=words,
+        entities=entities,
+        facts=tuple(facts),
+        complete=frozenset((one, "event" if one != "event" else "") for one in complete),
+    )
+
+
 def searched(scene: Scene, *, n: int, seed: int = 0):
     """What comes of so many attempts at drawn cells."""
     search = Search(SceneBits(scene), rng=random.Random(seed))
     drawn = random.Random(seed + 1)
-    types = sorted({one.type for one in search.asked})
+    types = sorted({"attribute", *(one.type for one in search.asked)})
     for number in range(n):
         logic = drawn.choice(("conjunctive", "sequential"))
         wanted = Wanted(drawn.choice(types), logic, drawn.randint(2, 6))

@@ -39,9 +39,16 @@ _TIMES: Mapping[TimeWord, str] = {
     "appears_after": "that appears after",
     "appears_before": "that appears before",
 }
+_SEEN: Mapping[TimeWord, str] = {
+    "before": "that is out of view before",
+    "after": "that comes into view after the end of",
+}
+"""Of things, in place of what is said of events."""
 _ORDERS: Mapping[Order, str] = {"appears": "appears", "begins": "begins", "ends": "ends"}
+_DONE: Mapping[str, str] = {"who": "that is done by", "whom": "that is done to"}
+"""Roles of events that have words of their own."""
 _DIGIT = re.compile(f"([{DIGITS}])")
-_SENTENCE = re.compile(r"(?<=\.) (?=(?:[A-Z]\w* is |What |How ))")
+_SENTENCE = re.compile(r"(?<=\.) (?=(?:[A-Z]\w* is |What |How |Who |Which |Where ))")
 _NAME = r"([A-Z]\w*)"
 
 
@@ -69,6 +76,9 @@ class PlainWords:
             for value in one.values:
                 self._know(_Value(name, "==", value))
                 self._know(_Value(name, "!=", value))
+        self._asks = {name: one.asks for name, one in vocabulary.attributes.items() if one.asks}
+        if len(set(self._asks.values())) < len(self._asks):
+            raise DataError("two attributes have the same question; change `asks`")
         for kind in vocabulary.events:
             self._know(_Value("kind", "==", kind))
         self._categories = {self.category(name): name for name in (*vocabulary.categories, EVENT)}
@@ -101,26 +111,36 @@ class PlainWords:
                 return f"{step.variable} is the {word} of {known.source}."
             if known.word == "kind":
                 return f"What kind of event is {known.source}?"
-            return f"What is the {word} of {known.source}?"
+            asks = self._asks.get(known.word, "")
+            return asks.replace("{of}", known.source) or f"What is the {word} of {known.source}?"
         if not isinstance(known, Pick):
             raise WordingError(f"{step.variable}: there are no words for a step of this kind")
-        said = [f"{self._digit(atom.condition)} {self._atom(atom)}" for atom in known.members.atoms]
+        is_event = known.members.category == EVENT
+        said = [
+            f"{self._digit(atom.condition)} {self._atom(atom, is_event=is_event)}"
+            for atom in known.members.atoms
+        ]
         if isinstance(step.value, Select):
             order = _ORDERS[step.value.by or "appears"]
             said.append(f"{self._digit(known.condition)} that {order} {known.how} of all these")
         clauses = ", ".join(said)
         category = self.category(known.members.category)
         if known.how == "count":
-            return f"How many of the kind {category} are there {clauses}?"
+            kind = "events" if known.members.category == EVENT else f"of the kind {category}"
+            return f"How many {kind} are there {clauses}?"
         return f"{step.variable} is the {category} {clauses}."
 
     def _digit(self, condition: str) -> str:
         return DIGITS[int(condition.removeprefix("c")) - 1]
 
-    def _atom(self, atom: Atom) -> str:
+    def _atom(self, atom: Atom, *, is_event: bool) -> str:
         match atom:
+            case Timed(how=how, of=Variable(name=variable)) if how in _SEEN and not is_event:
+                return f"{_SEEN[how]} {variable}"
             case Compare(attribute=name, how=how, value=Literally(value=value)):
                 return self._say_value(name, how, value)
+            case Compare(attribute=name, how="==", value=Variable(name=variable)) if name in _DONE:
+                return f"{_DONE[name]} {variable}"
             case Compare(attribute=name, value=Variable(name=variable)):
                 return f"whose {name.replace('_', ' ')} is {variable}"
             case Related(relation=relation, to=Variable(name=variable)):
@@ -157,13 +177,17 @@ class PlainWords:
     def _read(self, sentence: str) -> Step:
         if found := re.fullmatch(rf"What kind of event is {_NAME}\?", sentence):
             return Step(variable="answer", value=AttributeOf(of=Variable(name=found[1]), name="kind"))
+        for name, asks in self._asks.items():
+            if found := re.fullmatch(re.escape(asks).replace(r"\{of\}", _NAME, 1), sentence):
+                return Step(variable="answer", value=AttributeOf(of=Variable(name=found[1]), name=name))
         if found := re.fullmatch(rf"What is the (.+) of {_NAME}\?", sentence):
             return Step(variable="answer", value=self._attribute(found[1], found[2]))
         if found := re.fullmatch(
-            rf"How many of the kind ([^{DIGITS}]+) are there ([{DIGITS}].+)\?", sentence
+            rf"How many (?:events|of the kind ([^{DIGITS}]+)) are there ([{DIGITS}].+)\?", sentence
         ):
             atoms, _ = self._clauses(found[2])
-            return Step(variable="answer", value=Aggregate(how="count", of=self._members(found[1], atoms)))
+            members = self._members(found[1] or self.category(EVENT), atoms)
+            return Step(variable="answer", value=Aggregate(how="count", of=members))
         if found := re.fullmatch(rf"{_NAME} is the ([^{DIGITS}]+?) ([{DIGITS}].+)\.", sentence):
             atoms, order = self._clauses(found[3])
             members = self._members(found[2], atoms)
@@ -219,13 +243,15 @@ class PlainWords:
 
     def _linked(self, start: str, variable: Variable, condition: str) -> Atom | None:
         """A condition that ends with a variable."""
-        for how, words in _TIMES.items():
+        for how, words in (*_TIMES.items(), *_SEEN.items()):
             if words == start:
                 return Timed(how=how, of=variable, condition=condition)
         for relation in self.vocabulary.relations:
             if self._relation(relation) == start:
                 return Related(relation=relation, to=variable, condition=condition)
         for name in (*self.vocabulary.attributes, *self.vocabulary.roles()):
+            if _DONE.get(name) == start:
+                return Compare(attribute=name, how="==", value=variable, condition=condition)
             if start == f"whose {name.replace('_', ' ')} is":
                 return Compare(attribute=name, how="==", value=variable, condition=condition)
         return None

@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -59,6 +60,8 @@ class Attribute(Record):
     answer: AnswerType = "attribute"
     has: str = ""
     has_not: str = ""
+    asks: str = ""
+    """The question for it, with `{of}` for whose it is: What, How, Who, Which or Where ...?"""
 
 
 class Relation(Record):
@@ -211,6 +214,9 @@ RESERVED = ("kind", "begins", "ends", "appears", "place", "head")
 """Names that everything has, so that no attribute or role can be called so."""
 
 
+_ASKS = re.compile(r"(What|How|Who|Which|Where)\b[^.]*\{of\}[^.]*\?")
+
+
 def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
     for name, domain in made.domains.items():
         if domain.free + bool(domain.values) != 1:
@@ -222,6 +228,8 @@ def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
             yield from unknown("category", of, categories, where=where)
         if name in RESERVED:
             yield f"{where}: everything has {name!r} already; choose another name"
+        if one.asks and not _ASKS.fullmatch(one.asks):
+            yield f"{where}: {one.asks!r}; expected What, How, Who, Which or Where ... {{of}} ...?"
         if one.domain:
             yield from _domain_faults(made, one, where=where)
         elif one.number + one.free + bool(one.values) != 1:

@@ -1,5 +1,9 @@
 """Drafts and reports of proven compositions."""
 
+import dataclasses
+
+import msgspec
+
 from subjects.composing import searched, street
 from vidence.make.composed.drafting import Words, draft_of, finished
 from vidence.make.composed.proofs import differences, faults_of_options, proved
@@ -33,6 +37,15 @@ def test_a_draft_says_what_it_rests_on():
         assert ("no_witness_option" in draft.tags) == bool(found.without_place)
         assert finished(made, found, "Which?").answer == proof.answer.value
         assert differences(made.found, proof) == ()
+
+
+def test_what_rests_on_a_tracker_goes_to_people():
+    silver = dataclasses.replace(SCENE, header=msgspec.structs.replace(SCENE.header, truth="silver tracks"))
+    made, proof, found, draft = next(drafted())
+    assert draft.doubt == ""
+    words = Words(question="Which?", verdict="same")
+    doubtful = draft_of(made, proof, found, words=words, scene=silver, benchmark="set")
+    assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 
 
 def test_options_that_hide_a_condition_are_found():

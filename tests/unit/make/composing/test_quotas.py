@@ -2,9 +2,9 @@
 
 import pytest
 
-from subjects.composing import random_scene, street
+from subjects.composing import event_log, random_scene, street
 from vidence.errors import UsageError
-from vidence.make.composing.quotas import Quota, Strength, cell_of, fill
+from vidence.make.composing.quotas import Quota, Strength, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 
 
@@ -38,6 +38,14 @@ def test_an_unmet_cell_says_why():
     assert filled.composed == []
     assert {one.reason for one in filled.unmet} == {"no-shape"}
     assert len(filled.unmet) == len(Quota(types=("location",)).cells)
+
+
+def test_what_keeps_a_scene_from_giving_anything_is_told():
+    scene = SceneBits(random_scene(0, missing=0.5))
+    said = list(gaps(scene))
+    assert any(one.startswith("a of ") and one.endswith(" of 8 (thing)") for one in said)
+    assert next(gaps(SceneBits(event_log(complete=("take",))))) == "whether every event is listed"
+    assert list(gaps(SceneBits(event_log()))) == []
 
 
 def test_both_kinds_of_logic_are_there():

@@ -1,11 +1,12 @@
 """What the search lists is all that there is, and only that."""
 
 import random
+from collections import Counter
 from itertools import combinations
 
 import pytest
 
-from subjects.composing import random_scene, searched, street
+from subjects.composing import event_log, random_scene, searched, street
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Search, Wanted, all_conjunctions, without_atom
@@ -19,6 +20,7 @@ from vidence.make.scene_graph.composition import (
     Condition,
     Literally,
     Members,
+    Select,
     Step,
     The,
     Variable,
@@ -97,6 +99,30 @@ def test_what_others_make_needless_is_dropped():
     taken = singled_out(wanted, statements, random.Random(0), most=4)
     assert needed(taken, wanted.may, 1 << 2) == list(taken)
     assert singled_out(wanted, statements, random.Random(0), most=0) is None
+
+
+def test_a_log_of_events_gives_what_comes_next_and_counts():
+    scene = event_log()
+    world, shapes = World(scene), Counter()
+    for made in searched(scene, n=300):
+        assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
+        shapes[made.shape] += 1
+    assert set(shapes) == {"count", "next", "tally"}
+    assert min(shapes.values()) >= 5, shapes
+
+
+def test_who_is_like_others_is_told_by_coming_first_or_last():
+    shapes = Counter(
+        one.shape
+        for seed in range(6)
+        for one in searched(random_scene(seed, n=14), n=200)
+        if any(
+            isinstance(step.value, Select) and step.variable in ("P", "T") for step in one.composition.steps
+        )
+        or one.shape == "ranked"
+    )
+    assert shapes["ranked"] > 0
+    assert len(shapes) > 1
 
 
 def test_a_cell_without_a_shape_says_so():

@@ -61,6 +61,7 @@ def test_pairs_are_near_where_no_half_tells_them_apart(read):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        (f'{SMALL}[attributes.x]\nof = ["cup"]\nfree = true\nasks = "Tell me."', "'Tell me.'; expected What"),
         ("[domains.colour]", "domains.colour: expected either `values`, or `free = true`"),
         ('[domains.colour]\nvalues = ["red"]\nnear = [["red", "rde"]]', "there is no value 'rde'"),
         (f'{COLOURS}[attributes.x]\nof = ["cup"]\ndomain = "clour"', "Did you mean 'colour'?"),
