@@ -348,19 +348,20 @@ class Search:
         if len(values) != 1 or scene.words.attributes[link].number:
             return None
         holders = [
-            (category, i)
+            (category, i, held)
             for category in self.statements.categories
-            if link in self.statements.attributes_of(category)
-            for i in bits(scene.column(category, link).values.get(values[0], 0))
+            for held in self.statements.attributes_of(category)
+            if scene.words.share_a_domain(held, link)
+            for i in bits(scene.column(category, held).values.get(values[0], 0))
             if (category, i) != (asked.category, target)
         ]
         if not holders:
             return None
-        category, place = self.rng.choice(holders)
+        category, place, held = self.rng.choice(holders)
         program = _Program()
-        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[held]):
             return None
-        program.add("X", AttributeOf(of=Variable(name="P"), name=link))
+        program.add("X", AttributeOf(of=Variable(name="P"), name=held))
         compared = scene.compared(asked.category, link, how="==", value=values[0])
         found = _Link(
             compared.may,

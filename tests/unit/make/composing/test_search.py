@@ -1,12 +1,14 @@
 """What the search lists is all that there is, and only that."""
 
+import dataclasses
 import random
 from collections import Counter
 from itertools import combinations
 
+import msgspec
 import pytest
 
-from subjects.composing import event_log, random_scene, searched, street
+from subjects.composing import WORDS, event_log, random_scene, searched, street
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Search, Wanted, all_conjunctions, without_atom
@@ -25,6 +27,8 @@ from vidence.make.scene_graph.composition import (
     The,
     Variable,
 )
+from vidence.make.scene_graph.scene import AttributeFact
+from vidence.make.scene_graph.vocabulary import Domain
 
 
 def by_brute_force(scene, statements, attribute):
@@ -82,6 +86,28 @@ def test_a_link_is_never_taken_out():
     other = next(c for c in made.composition.conditions if c.skill == "semantic")
     fewer = without_atom(made.composition, other.id)
     assert [one.id for one in fewer.conditions] == [f"c{i + 1}" for i in range(len(fewer.conditions))]
+
+
+def test_a_value_is_carried_to_another_attribute_of_its_domain():
+    rim = msgspec.structs.replace(WORDS.attributes["c"], domain="colour")
+    domains = {"colour": Domain(values=rim.values, near=rim.near)}
+    words = msgspec.structs.replace(
+        WORDS, domains=domains, attributes={**WORDS.attributes, "c": rim, "d": rim}
+    )
+    drawn, rng = random_scene(3, n=14), random.Random(3)
+    more = tuple(AttributeFact(of=f"t{i}", name="d", value=rng.choice(rim.values)) for i in range(14))
+    scene = dataclasses.replace(drawn, vocabulary=words, facts=(*drawn.facts, *more))
+    carried = [made for made in searched(scene, n=600) if made.shape == "carried"]
+    world = World(scene)
+    assert all(prove(made.composition, world, rules=Rules()).is_proven for made in carried)
+    names = {(made.composition.steps[-3].value.name, _linked(made)) for made in carried}
+    assert {("c", "d"), ("d", "c")} & names, names
+
+
+def _linked(made):
+    """The attribute that is compared with what was found before."""
+    last = made.composition.steps[-2].value.of
+    return next(a.attribute for a in last.atoms if isinstance(getattr(a, "value", None), Variable))
 
 
 def test_twins_are_never_meant_and_always_counted():

@@ -240,3 +240,10 @@ def test_a_view_without_positions(verdict):
     found = verdict(text, without=[{"fact": "place"}])
     assert reasons(found) == ["unknown-fact"]
     assert "place on a plan" in found.problems[0].says
+
+
+def test_what_is_wrong_with_options_has_the_line_of_the_composition(verdict):
+    text = 'the(bike(in_front_of(the(shop(sign == "square"))))).colour'
+    found = verdict(f'options = ["red", "white"]\n{text}')
+    assert {one.line for one in found.problems} == {1}
+    assert "options-hide:c1" in reasons(found)
