@@ -129,7 +129,7 @@ class Search:
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
         """The shapes that can fill a cell in this scene."""
-        words, listed = self.scene.words, self.scene.lists_all(EVENT)
+        words, listed = self.scene.words, bool(self.scene.events) and self.scene.lists_all(EVENT)
         if wanted.logic == "conjunctive":
             found: list[Shape] = ["attribute"] if self._asked(wanted.type, entities=True) else []
             is_counted = wanted.type == "attribute" and self._counted()

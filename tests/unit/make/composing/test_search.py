@@ -137,6 +137,12 @@ def test_a_log_of_events_gives_what_comes_next_and_counts():
     assert min(shapes.values()) >= 5, shapes
 
 
+def test_scenes_in_which_nothing_happens_are_searched_too():
+    scene = random_scene(2, n=10, n_events=0)
+    everything = dataclasses.replace(scene, complete=frozenset([("entity", "")]))
+    assert "tally" not in {made.shape for made in searched(everything, n=200)}
+
+
 def test_who_is_like_others_is_told_by_coming_first_or_last():
     shapes = Counter(
         one.shape
