@@ -120,16 +120,41 @@ def wide_scene(seed: int, *, n: int = 9, missing: float = 0.0) -> Scene:
     )
 
 
+def event_log(*, n: int = 40, complete: tuple[str, ...] = ("event",)) -> Scene:
+    """Events with kinds and objects and nobody who does them, as a log of narrations gives."""
+    rng = random.Random(5)
+    kinds, objects = ("take", "put", "wash"), ("cup", "plate", "pan", "lid", "fork", "knife")
+    words = Vocabulary(
+        attributes={"object": Attribute(of=("event",), values=objects, answer="object")},
+        events={kind: EventKind() for kind in kinds},
+    )
+    facts, entities = [], {}
+    for i in range(n):
+        at = 3.0 * i
+        facts.append(EventFact(id=f"e{i}", kind=rng.choice(kinds), span=(at, at + 2)))
+        facts.append(AttributeFact(of=f"e{i}", name="object", value=rng.choice(objects)))
+        entities[f"e{i}"] = Entity(entity=f"e{i}", category="event", spans=((at, at + 2),))
+    return Scene(
+        header=Header(scene="log", vocabulary="v", truth="log"),
+        vocabulary=words,
+        entities=entities,
+        facts=tuple(facts),
+        complete=frozenset((one, "event" if one != "event" else "") for one in complete),
+    )
+
+
 def searched(
     scene: Scene, *, n: int, seed: int = 0, unique: Unique = "each step", shapes: Sequence[Shape] = ALL_SHAPES
 ):
     """What comes of so many attempts at drawn cells."""
     search = Search(SceneBits(scene), rng=random.Random(seed), unique=unique, shapes=shapes)
     drawn = random.Random(seed + 1)
-    types = sorted({one.type for one in search.asked} | {"relationship", "location"})
+    types = {one.type for one in search.asked} | {"attribute"}
+    types |= {"relationship"} if search.more.ground.places else set()
+    types |= {table.answer for table in scene.vocabulary.known.values()}
     for number in range(n):
         logic = drawn.choice(("conjunctive", "sequential"))
-        wanted = Wanted(drawn.choice(types), logic, drawn.randint(2, 6))
+        wanted = Wanted(drawn.choice(sorted(types)), logic, drawn.randint(2, 6))
         if (made := search.tried(wanted, number=number)) is not None:
             yield made
 

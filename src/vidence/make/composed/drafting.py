@@ -10,7 +10,7 @@ from vidence.make.composing.search import Composed
 from vidence.make.pipeline.material import BY_MODEL, Draft
 from vidence.make.scene_graph.composition import Composition
 from vidence.make.scene_graph.proof import Proof
-from vidence.make.scene_graph.scene import Header, Scene
+from vidence.make.scene_graph.scene import SILVER_TRACKS, Header, Scene
 from vidence.records import Evidence, Media, Record
 
 TASK = "compose"
@@ -62,6 +62,7 @@ def draft_of(
         evidence=tuple(_evidence(proof, scene)),
         k=None,
         truth=truth,
+        review="identities-by-tracker" if truth == SILVER_TRACKS else "",
         tags=_tags(one, proof, offered) | _said(header, words),
         facts={name: str(value) for name, value in proof.binding.items()},
         media=(Media(path=path),),

@@ -17,8 +17,8 @@ from vidence.make.scene_graph.vocabulary import EVENT, Attribute, Vocabulary
 Sign: TypeAlias = Literal["==", "!="]
 TIMES: Mapping[TimeWord, str] = {
     "during": "that is there during",
-    "before": "that is gone before",
-    "after": "that comes after the end of",
+    "before": "that is out of view before",
+    "after": "that comes into view after the end of",
     "appears_after": "that appears later than",
     "appears_before": "that appears earlier than",
 }
@@ -173,6 +173,8 @@ class Phrases:
             return known.asks
         if is_flag(known):
             return f"Is {{who}} {self._flag(name, 'yes')}, yes or no?"
+        if set(known.of) == {EVENT}:
+            return f"What is the {self.noun(name)} of {{who}}?"
         return f"What is {{who}}'s {self.noun(name)}?"
 
     def value(self, attribute: str, value: ValueOrNumber) -> str:

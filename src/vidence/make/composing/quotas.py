@@ -14,7 +14,7 @@ from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.make.scene_graph.composition import MOST_CONDITIONS, Composition, Known
-from vidence.make.scene_graph.vocabulary import AnswerType, Skill
+from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 from vidence.records import Record
 
 LEAST_SKILL = 0.1
@@ -180,6 +180,21 @@ def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strengt
             f"{name}: {n:,} conjunctions refused: {why}" for why, n in sorted(refused.items()) if n
         ]
     return filled
+
+
+def gaps(scene: SceneBits) -> Iterator[str]:
+    """What nobody stated, which keeps a scene from giving compositions: `lists` and values of attributes."""
+    for category in (*scene.words.categories, EVENT):
+        names = scene.members[category]
+        if len(names) < 2:
+            continue
+        if not scene.lists_all(category):
+            yield f"whether every {category} is listed"
+        for attribute, one in scene.words.attributes.items():
+            if any(scene.words.is_a(category, of) for of in one.of):
+                unknown = scene.column(category, attribute).doubtful.bit_count()
+                if unknown:
+                    yield f"{attribute} of {unknown} of {len(names)} ({category})"
 
 
 def cell_of(made: Composed) -> Wanted:

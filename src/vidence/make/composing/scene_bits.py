@@ -161,7 +161,7 @@ class SceneBits:
         return any(word == what and (not of or self.words.is_a(category, of)) for word, of in said)
 
     def lists_all(self, category: str) -> bool:
-        """Whether every member of a category is listed."""
+        """Whether every member of a category is listed; of events also where every kind of them is."""
         if category not in self._listed:
             self._listed[category] = self._lists(category)
         return self._listed[category]
@@ -171,6 +171,8 @@ class SceneBits:
         at, above = category, [category]
         while at in self.words.categories and (at := self.words.categories[at].parent):
             above.append(at)
+        if category == EVENT and self.words.events and all(map(self.lists_kind, self.words.events)):
+            return True
         return ENTITY in listed or bool(listed & set(above))
 
     def lists_kind(self, kind: ValueOrNumber) -> bool:

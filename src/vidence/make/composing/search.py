@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
 from vidence.make.composing.enumerating import enumerated_proof
@@ -29,17 +29,22 @@ from vidence.make.scene_graph.composition import (
 )
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
-_Plain: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
+_Plain: TypeAlias = Literal[
+    "attribute", "count", "carried", "related", "ordered", "during", "then", "ranked", "next", "tally"
+]
 Shape: TypeAlias = _Plain | MoreShape
-PLAIN: tuple[_Plain, ...] = ("attribute", "count", "carried", "related", "ordered", "during", "then")
+PLAIN: tuple[_Plain, ...] = get_args(_Plain)
+"""Shapes that are evaluated by bit operations alone."""
 ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
-    "temporal": ("ordered",),
+    "temporal": ("ordered", "next", "tally"),
     "correspondence": ("carried", "commonest", "sum", "above"),
     "visual knowledge": ("known",),
 }
 """The shapes that take a skill for certain."""
+_OF_EVENTS: tuple[Shape, ...] = ("then", "next")
+_End: TypeAlias = Literal["first", "last"]
 _MENDED = 3
 """How often needless conditions are taken out of one composition."""
 
@@ -117,6 +122,9 @@ class Search:
             "ordered": self._ordered,
             "during": self._during,
             "then": self._then,
+            "ranked": self._ranked,
+            "next": self._next,
+            "tally": self._tally,
         }
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
@@ -128,22 +136,30 @@ class Search:
 
     def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
         words, found = self.scene.words, list[_Plain]()
+        listed = bool(self.scene.events) and self.scene.lists_all(EVENT)
         if wanted.logic == "conjunctive":
             found = ["attribute"] if self._asked(wanted.type, entities=True) else []
-            has_counts = wanted.type == "attribute" and self.statements.categories
-            return (*found, "count") if has_counts else tuple(found)
+            is_counted = wanted.type == "attribute" and self._counted()
+            return (*found, "count") if is_counted else tuple(found)
         if (
             wanted.type == "action"
             and self._asked("action")
             and any(kind.roles for kind in words.events.values())
         ):
             found.append("then")
+        found += ["next"] if listed and any(one.category == EVENT for one in self._asked(wanted.type)) else []
+        found += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
         if self._asked(wanted.type, entities=True):
             found += ["carried"]
             found += ["related"] if words.relations else []
-            found += ["ordered"] if self.scene.ends else []
+            found += ["ordered", "ranked"] if self.scene.ends else []
             found += ["during"] if self.scene.events else []
         return tuple(found)
+
+    def _counted(self) -> tuple[str, ...]:
+        """The categories of which things can be counted."""
+        is_listed = self.scene.lists_all(EVENT) and len(self.scene.members[EVENT]) > 1
+        return (*self.statements.categories, *((EVENT,) if is_listed else ()))
 
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
@@ -166,8 +182,13 @@ class Search:
     def _drawn(self, shape: Shape, wanted: Wanted) -> _Program | None:
         if shape not in self._makers:
             return self.more.draw(shape, wanted.type, wanted.n_conditions)
-        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
-        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
+        if shape in ("count", "tally"):
+            asked = list(self.asked)
+        else:
+            is_event = shape in _OF_EVENTS
+            asked = [one for one in self._asked(wanted.type) if (one.category == EVENT) == is_event]
+        if shape == "then":
+            asked = [one for one in asked if one.attribute == "kind"]
         return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
 
     def _find(
@@ -277,17 +298,8 @@ class Search:
         return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
 
     def _count(self, wanted: Wanted, asked: Asked) -> _Program | None:
-        category = self.rng.choice(self.statements.categories)
-        known = list(self.statements.about(category, self._member(category)))
-        self.rng.shuffle(known)
-        taken, rest = list[Said](), self.scene.everybody[category]
-        for one in known:
-            if len(taken) == wanted.n_conditions:
-                break
-            left = rest & one.masks.must
-            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
-                taken.append(one)
-                rest = left
+        category = self.rng.choice(self._counted())
+        taken, rest = self._several(category, self.scene.everybody[category], n=wanted.n_conditions)
         if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
             return None
         program = _Program()
@@ -295,6 +307,21 @@ class Search:
             "answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken)))
         )
         return program
+
+    def _several(self, category: str, among: int, *, n: int) -> tuple[list[Said], int]:
+        """Statements, each of which shuts somebody out, and who is left."""
+        members = list(bits(among))
+        known = list(self.statements.about(category, self.rng.choice(members))) if members else []
+        self.rng.shuffle(known)
+        taken, rest = list[Said](), among
+        for one in known:
+            if len(taken) == n:
+                break
+            left = rest & one.masks.must
+            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
+                taken.append(one)
+                rest = left
+        return taken, rest
 
     # ----------------------------------------------------------------------- sequential
 
@@ -315,11 +342,37 @@ class Search:
         category = self.scene.category_of(name)
         if category not in self.statements.categories:
             return False
-        said = self._single(category, self.scene.place[category][name], n=n, avoided=avoided)
-        if not said:
-            return False
-        self._the(program, "P", category=category, atoms=program.atoms(said))
-        return True
+        place = self.scene.place[category][name]
+        said = self._single(category, place, n=n, avoided=avoided)
+        if said:
+            self._the(program, "P", category=category, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(category, place, avoided):
+            how = self._end(category, self.scene.everybody[category] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "P", category=category, atoms=program.atoms([one]), how=how)
+                return True
+        return False
+
+    def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[Said]:
+        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
+        self.rng.shuffle(known)
+        return known
+
+    def _end(self, category: str, may: int, member: int) -> _End | None:
+        """Whether a member is the first or the last of some to appear."""
+        order, untimed = self.scene.in_order(category, by_end=False)
+        there = [i for _, i in order if may >> i & 1]
+        if untimed & may or len(there) < 2 or member not in (there[0], there[-1]):
+            return None
+        return "first" if member == there[0] else "last"
+
+    def _at_end(
+        self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom], how: _End
+    ) -> None:
+        members, name = Members(category=category, atoms=tuple(atoms)), program.condition("temporal")
+        by: Literal["begins", "appears"] = "begins" if category == EVENT else "appears"
+        program.add(variable, Select(how=how, of=members, pick=variable, condition=name, by=by))
 
     def _roles(self, name: str) -> list[tuple[str, str]]:
         """The events in which an entity plays a role, where nobody else can have played it."""
@@ -347,19 +400,20 @@ class Search:
         if len(values) != 1:
             return None
         holders = [
-            (category, i)
+            (category, i, held)
             for category in self.statements.categories
-            if link in self.statements.attributes_of(category)
-            for i in bits(scene.column(category, link).values.get(values[0], 0))
+            for held in self.statements.attributes_of(category)
+            if scene.words.share_a_domain(held, link)
+            for i in bits(scene.column(category, held).values.get(values[0], 0))
             if (category, i) != (asked.category, target)
         ]
         if not holders:
             return None
-        category, place = self.rng.choice(holders)
+        category, place, held = self.rng.choice(holders)
         program = _Program()
-        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[held]):
             return None
-        program.add("X", AttributeOf(of=Variable(name="P"), name=link))
+        program.add("X", AttributeOf(of=Variable(name="P"), name=held))
         compared = scene.compared(asked.category, link, how="==", value=values[0])
         found = _Link(
             compared.may,
@@ -371,13 +425,19 @@ class Search:
 
     def _ended(self, program: _Program, asked: Asked, *, target: int, n: int, link: _Link) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
-        said = self._single(
-            asked.category, target, n=n, avoided=[*link.avoided, asked.attribute], may=link.may
-        )
+        avoided = [*link.avoided, asked.attribute]
+        said = self._single(asked.category, target, n=n, avoided=avoided, may=link.may)
+        how = None
         if said is None:
-            return None
+            said = tuple(self._tellable(asked.category, target, avoided)[:1])
+            how = self._end(asked.category, link.may & (said[0].masks.may if said else link.may), target)
+            if how is None:
+                return None
         atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
-        self._the(program, "R", category=asked.category, atoms=atoms)
+        if how is None:
+            self._the(program, "R", category=asked.category, atoms=atoms)
+        else:
+            self._at_end(program, "R", category=asked.category, atoms=atoms, how=how)
         program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
         return program
 
@@ -525,8 +585,92 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
         return program
 
+    def _ranked(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """The first, or the last, who appears of some."""
+        category, may = asked.category, self.scene.everybody[asked.category]
+        taken = list[Said]()
+        for one in self._tellable(category, self._member(category), [asked.attribute]):
+            if len(taken) < wanted.n_conditions - 1 and one.attribute not in {t.attribute for t in taken}:
+                taken.append(one)
+                may &= one.masks.may
+        if not taken:
+            return None
+        program = _Program()
+        how: _End = self.rng.choice(("first", "last"))
+        self._at_end(program, "R", category=category, atoms=program.atoms(taken), how=how)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _event(self, program: _Program, event: str, *, n: int) -> bool:
+        """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
+        place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
+        said = self._single(EVENT, place, n=n)
+        if said:
+            self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(EVENT, place, ()):
+            how = self._end(EVENT, self.scene.everybody[EVENT] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "T", category=EVENT, atoms=program.atoms([one]), how=how)
+                return True
+        known = [one for one in self._tellable(EVENT, place, ()) if one.how == "=="]
+        if not roles or not known:
+            return False
+        role = self.rng.choice(sorted(roles))
+        if not self._anchor(program, roles[role], n=max(n - 2, 1)):
+            return False
+        atoms = program.atoms(known[:1])
+        played = Compare(
+            attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
+        )
+        self._the(program, "T", category=EVENT, atoms=(*atoms, played))
+        return True
+
+    def _next(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """What happens first after, or last before, an event; whoever does it."""
+        scene, target = self.scene, self._member(EVENT)
+        how: _End = self.rng.choice(("first", "last"))
+        word: Literal["after", "before"] = "after" if how == "first" else "before"
+        known = self._tellable(EVENT, target, [asked.attribute])
+        name = scene.members[EVENT][target]
+        near = sorted(
+            (e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1),
+            key=lambda e: abs(scene.ends[e][0] - scene.ends[name][0]),
+        )[:_NEAREST]
+        program = _Program()
+        if not near or not self._event(program, self.rng.choice(near), n=max(wanted.n_conditions - 3, 1)):
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(known[:1]),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        self._at_end(program, "U", category=EVENT, atoms=atoms, how=how)
+        program.add("answer", AttributeOf(of=Variable(name="U"), name=asked.attribute))
+        return program
+
+    def _tally(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """How many of some there are during, after or before an event."""
+        scene, category = self.scene, self.rng.choice(self._counted())
+        word: Literal["during", "after", "before"] = self.rng.choice(("during", "after", "before"))
+        event, program = self.rng.choice(scene.members[EVENT]), _Program()
+        if not self._event(program, event, n=max(wanted.n_conditions - 2, 1)):
+            return None
+        there = scene.timed(category, word, event).must
+        n = max(wanted.n_conditions - len(program.skills) - 1, 1)
+        taken, rest = self._several(category, there, n=n)
+        if not taken or not 0 < rest.bit_count() <= _MOST_COUNTED:
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(taken),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        program.add("answer", Aggregate(how="count", of=Members(category=category, atoms=atoms)))
+        return program
+
 
 _SWAPPED = 6
 """How many statements are tried in the place of one that has no witness."""
 _MOST_COUNTED = 9
+_NEAREST = 8
+"""From so many events the one is drawn after which something happens next."""
 _BY_EVENT = 0.3

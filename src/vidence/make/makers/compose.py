@@ -14,7 +14,7 @@ from vidence.make.composed.proofs import faults_of_options, proved, witness_note
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
 from vidence.make.composing.phrases import WordingError
-from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill
+from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
 from vidence.make.composing.wording import PlainWords
@@ -242,6 +242,9 @@ class _Build(Session):
         ]
         gone = {one.what for one in dropped}
         kept = [one for one in cells if one not in gone]
+        for name in sorted(set(scenes) - {scene for scene, _ in have}):
+            said = "; ".join(gaps(SceneBits(scenes[name]))) or "nothing; the facts tell too little apart"
+            self.ledger.notes.append(f"{name}: no composition was found. Unknown are: {said}")
         self.close(
             "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
         )

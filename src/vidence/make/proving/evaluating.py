@@ -6,10 +6,10 @@ together, with the first of them as their example, so that chains over large set
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TypeAlias
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
+from vidence.make.proving.aggregating import Nothing, together
 from vidence.make.proving.types import Type, Typed
 from vidence.make.proving.world import Doubt, ReadOff, Truth, Truths, World, negated, truths_of
 from vidence.make.scene_graph.composition import (
@@ -26,6 +26,7 @@ from vidence.make.scene_graph.composition import (
     Known,
     Literally,
     Members,
+    Pair,
     Related,
     RelatedTo,
     Select,
@@ -39,7 +40,7 @@ from vidence.make.scene_graph.composition import (
 )
 from vidence.make.scene_graph.proof import Binding
 from vidence.make.scene_graph.scene import ValueOrNumber
-from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
+from vidence.make.scene_graph.vocabulary import ENTITY, EVENT, PAIR
 
 MOST_BRANCHES = 200_000
 """Of one result. More are met by programs only whose steps tell next to nothing."""
@@ -71,8 +72,8 @@ class Seen:
     free: int | None = None
 
 
-Held: TypeAlias = ValueOrNumber | Found | Seen
-"""What a variable holds; an entity or event is its id."""
+Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Found | Seen
+"""What a variable holds; an entity or event is its id, and `values` are sorted."""
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
 _Env: TypeAlias = Mapping[str, Held]
@@ -174,7 +175,7 @@ class Evaluation:
             if met is not None:
                 notes.add(met)
             for value, picks in outcomes:
-                if not isinstance(value, (Found, Seen)):
+                if not isinstance(value, (tuple, Found, Seen)):
                     yield Branch(value, count, env, trail, picks)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
@@ -199,7 +200,7 @@ class Evaluation:
             notes.add(met)
         for value, _ in outcomes:
             if position == len(self.steps) - 1:
-                if not isinstance(value, Found | Seen):
+                if not isinstance(value, tuple | Found | Seen):
                     yield value
                 continue
             made = {**env, self.steps[position].variable: value}
@@ -323,7 +324,7 @@ def _bound(trail: _Trail) -> Binding:
     made: Binding = {}
     for _, picks, variable, value in reversed(steps):
         made |= dict(picks)
-        if not isinstance(value, Found | Seen):
+        if not isinstance(value, tuple | Found | Seen):
             made[variable] = value
     return made
 
@@ -378,10 +379,8 @@ class Walk:
 
     def _rest(self, one: Expression) -> Iterator[_Outcome]:
         match one:
-            case Arithmetic(left=left, right=right):
-                for (a, first), (b, second) in self._pairs(left, right):
-                    assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
-                    yield (a + b if one.how == "+" else a - b), first + second
+            case Arithmetic() | Pair():
+                yield from self._joined(one)
             case View():
                 yield from self._view(one)
             case DirectionOf():
@@ -393,6 +392,15 @@ class Walk:
             case Expected(of=of):
                 for event, picks in self.outcomes(of):
                     yield from self._known(self.world.expects(str(event)), picks)
+
+    def _joined(self, one: Arithmetic | Pair) -> Iterator[_Outcome]:
+        if isinstance(one, Pair):
+            for (a, first), (b, second) in self._pairs(one.first, one.second):
+                yield _paired(a, b), first + second
+            return
+        for (a, first), (b, second) in self._pairs(one.left, one.right):
+            assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
+            yield (a + b if one.how == "+" else a - b), first + second
 
     def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
         firsts = list(self.outcomes(one))
@@ -537,11 +545,14 @@ class Walk:
             return
         for (found, first), (seen, second) in self._pairs(one.of, one.view):
             assert isinstance(found, Found) and isinstance(seen, Seen)  # noqa: S101, PT018 - typed
-            truths: dict[str, Truth] = {}
-            for name in found.may:
-                sector = self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
-                truths[name] = sector if isinstance(sector, Doubt) else sector == one.direction
-            yield _narrowed(found, truths_of(truths)), first + second
+            sectors = {
+                name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
+                for name in found.may
+            }
+            ways = [(one.direction, ())] if one.toward is None else list(self.outcomes(one.toward))
+            for way, more in ways:
+                truths = {n: s if isinstance(s, Doubt) else s == way for n, s in sectors.items()}
+                yield _narrowed(found, truths_of(truths)), first + second + more
 
     # ----------------------------------------------------------------------- one of a set
 
@@ -637,6 +648,8 @@ class Walk:
                     return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
                 sizes.append(self.world.size(one.attribute, values[0]))
             return sizes[0] < sizes[1]
+        if one.along:
+            return self.world.related(first, one.along, second)
         return self.world.precedes(first, second, str(one.by))
 
     # ----------------------------------------------------------------------- values
@@ -687,54 +700,24 @@ class Walk:
         yield from values
 
     def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
-        for found, picks in self._sets(one.of):
+        for found, picks in list(self.outcomes(one.of)):
+            if isinstance(found, tuple):  # different values, to be counted
+                yield len(found), picks
+                continue
+            assert isinstance(found, Found)  # noqa: S101 - typed
             doubt = found.doubt()
             if doubt is not None:
                 self._doubt(doubt)
             elif one.how == "count":
                 yield len(found.must), picks
             else:
-                value = self._common(one, self.world.ordered(found.must))
-                if value is not None:
+                value = together(one, self.world.ordered(found.must), self.world)
+                if isinstance(value, Nothing):
+                    self._dead(value.says)
+                elif isinstance(value, tuple):
+                    yield value, picks
+                else:
                     yield from self._known(value, picks)
-
-    def _common(self, one: Aggregate, names: Sequence[str]) -> ValueOrNumber | Doubt | None:
-        """The commonest value of members, the one that all share, or the length of their longest run."""
-        values: dict[str, ValueOrNumber] = {}
-        for name in names:
-            told, doubt = self.world.values(name, one.attribute)
-            if doubt is not None or len(told) > 1:
-                return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
-            if told:
-                values[name] = told[0]
-        if one.how == "longest_run":
-            return self._longest_run(values)
-        counts: dict[ValueOrNumber, int] = {}
-        for value in values.values():
-            counts[value] = counts.get(value, 0) + 1
-        best = [value for value, count in counts.items() if count == max(counts.values())]
-        if len(best) == 1 and (one.how == "mode" or len(counts) == 1):
-            return best[0]
-        said = " and ".join(map(str, best)) if best else "nothing"
-        self._dead(f"{said}: no {'one value' if one.how == 'shared' else 'commonest'} {one.attribute}")
-        return None
-
-    def _longest_run(self, values: Mapping[str, ValueOrNumber]) -> int | Doubt:
-        starts: list[tuple[float, ValueOrNumber]] = []
-        for name in values:
-            spans = self.world.spans(name)
-            if isinstance(spans, Doubt):
-                return spans
-            starts.append((min(start for start, _ in spans), values[name]))
-        starts.sort(key=lambda one: one[0])
-        for before, after in pairwise(starts):
-            if after[0] - before[0] < self.world.margins.time_s and before[1] != after[1]:
-                return Doubt("too-near", f"the order at {before[0]:g} s")
-        longest = run = 0
-        for position, (_, value) in enumerate(starts):
-            run = run + 1 if position and starts[position - 1][1] == value else 1
-            longest = max(longest, run)
-        return longest
 
     # ----------------------------------------------------------------------- views
 
@@ -744,6 +727,11 @@ class Walk:
             if conditions & self.dropped:
                 for number, word in enumerate(DIRECTIONS):
                     yield Seen(str(place), 45.0 * number, number), (*picks, ("view", word))
+                continue
+            if one.like is not None:
+                for seen, more in list(self.outcomes(one.like)):
+                    assert isinstance(seen, Seen)  # noqa: S101 - typed
+                    yield Seen(str(place), seen.heading + one.turned, seen.free), picks + more
                 continue
             if one.facing is None:
                 said = one.heading if one.heading is not None else self.world.heading(str(place))
@@ -767,6 +755,18 @@ class Walk:
             self._doubt(heading)
         else:
             yield Seen(place, heading + one.turned), picks
+
+
+def _paired(first: Held, second: Held) -> str:
+    """Two values as one answer.
+
+    Raises:
+        DataError: one of them has what stands between them.
+    """
+    for value in (first, second):
+        if PAIR in str(value):
+            raise DataError(f"{value!r} has {PAIR!r} in it and cannot stand in a pair; change the value")
+    return f"{first}{PAIR}{second}"
 
 
 def _narrowed(found: Found, told: Truths) -> Found:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from vidence.make.proving.evaluating import Branch, Evaluation, Notes
@@ -119,7 +120,8 @@ class _Prover:
         problems += found
         prior = _guess(self._left(frozenset(self.names)).counts, self.answer)
         proof = self._proof(conditions, subsets, prior)
-        problems += check_options(self.composition, proof, self.world)
+        faults = check_options(self.composition, proof, self.world)
+        problems += [msgspec.structs.replace(one, line=self.line) for one in faults]
         return Verdict(
             composition=self.composition.composition,
             proof=proof,

@@ -98,12 +98,13 @@ class RelatedTo(_Expression, tag="related-to"):
 
 
 class InDirection(_Expression, tag="in-direction"):
-    """Those of a set that lie in a direction of a view."""
+    """Those of a set that lie in a direction of a view; `toward` is a direction that was found before."""
 
     of: "Expression"
     view: "Expression"
-    direction: str
     condition: str
+    direction: str = ""
+    toward: "Expression | None" = None
 
 
 class The(_Expression, tag="the"):
@@ -114,7 +115,7 @@ class The(_Expression, tag="the"):
 
 
 class Select(_Expression, tag="select"):
-    """One of a set by an order, a distance or an amount."""
+    """One of a set by an order, a distance or an amount; `along` is a relation that is an order."""
 
     how: Literal["first", "last", "nth", "nearest", "farthest", "most", "least"]
     of: "Expression"
@@ -124,6 +125,7 @@ class Select(_Expression, tag="select"):
     n: int | None = None
     to: "Expression | None" = None
     attribute: str = ""
+    along: str = ""
 
 
 class AttributeOf(_Expression, tag="attribute"):
@@ -135,9 +137,9 @@ class AttributeOf(_Expression, tag="attribute"):
 
 
 class Aggregate(_Expression, tag="aggregate"):
-    """What a set as a whole has."""
+    """What a set as a whole has; `values`: every value of its members, which can be counted or asked for."""
 
-    how: Literal["count", "mode", "shared", "longest_run"]
+    how: Literal["count", "mode", "shared", "longest_run", "largest", "smallest", "values"]
     of: "Expression"
     attribute: str = ""
 
@@ -151,11 +153,15 @@ class Arithmetic(_Expression, tag="arithmetic"):
 
 
 class View(_Expression, tag="view"):
-    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned."""
+    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned.
+
+    `like` is another view whose heading it has: somebody who goes on without turning.
+    """
 
     of: "Expression"
     facing: "Expression | None" = None
     heading: float | None = None
+    like: "Expression | None" = None
     turned: float = 0.0
     facing_condition: str = ""
     turned_condition: str = ""
@@ -166,6 +172,13 @@ class DirectionOf(_Expression, tag="direction"):
 
     of: "Expression"
     view: "Expression"
+
+
+class Pair(_Expression, tag="pair"):
+    """Two values as one answer."""
+
+    first: "Expression"
+    second: "Expression"
 
 
 class Known(_Expression, tag="known"):
@@ -198,6 +211,7 @@ Expression: TypeAlias = (
     | Arithmetic
     | View
     | DirectionOf
+    | Pair
     | Known
     | Expected
 )

@@ -1,5 +1,7 @@
 """Drafts and reports of proven compositions."""
 
+import dataclasses
+
 import msgspec
 
 from subjects.composing import searched, street
@@ -59,6 +61,15 @@ def test_conditions_that_no_option_tells_are_counted():
     assert tags[names[0]]["no_witness_option"] == "c1, c2"
     assert tags[names[1]]["no_witness"] == gone.id
     assert "no_witness_option" not in tags[names[1]]
+
+
+def test_what_rests_on_a_tracker_goes_to_people():
+    silver = dataclasses.replace(SCENE, header=msgspec.structs.replace(SCENE.header, truth="silver tracks"))
+    made, proof, found, draft = next(drafted())
+    assert draft.doubt == ""
+    words = Words(question="Which?", verdict="same")
+    doubtful = draft_of(made, proof, found, words=words, scene=silver, benchmark="set")
+    assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 
 
 def test_options_that_hide_a_condition_are_found():

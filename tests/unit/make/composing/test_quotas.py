@@ -6,9 +6,9 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from subjects.composing import random_scene, street
+from subjects.composing import event_log, random_scene, street
 from vidence.errors import UsageError
-from vidence.make.composing.quotas import Quota, Strength, cell_of, fill
+from vidence.make.composing.quotas import Quota, Strength, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
@@ -125,6 +125,14 @@ def test_a_cycle_of_an_order_is_never_rested_on():
         verdict = prove(one.composition, world, rules=Rules())
         assert verdict.is_proven
         assert not {f"{a} above {b}" for a, b in in_circle} & set(verdict.proof.rests_on)
+
+
+def test_what_keeps_a_scene_from_giving_anything_is_told():
+    scene = SceneBits(random_scene(0, missing=0.5))
+    said = list(gaps(scene))
+    assert any(one.startswith("a of ") and one.endswith(" of 8 (thing)") for one in said)
+    assert next(gaps(SceneBits(event_log(complete=("take",))))) == "whether every event is listed"
+    assert list(gaps(SceneBits(event_log()))) == []
 
 
 def test_both_kinds_of_logic_are_there():

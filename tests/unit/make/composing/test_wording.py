@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from subjects.composing import WORDS, random_scene, searched, street
+from subjects.composing import WORDS, event_log, random_scene, searched, street
 from vidence.errors import DataError
 from vidence.make.composing.phrases import WordingError
 from vidence.make.composing.wording import PlainWords
@@ -33,6 +33,32 @@ def test_phrases_of_the_vocabulary_are_used():
         text = words.write(made.composition)
         assert words.read(text) == made.composition.steps
         assert "whose a is 1" not in text
+
+
+def test_events_have_words_of_their_own():
+    scene = event_log()
+    words = PlainWords(scene.vocabulary)
+    texts = [words.write(made.composition) for made in searched(scene, n=200)]
+    assert any(text.startswith("How many events are there ①") for text in texts)
+    assert any("What is the object of U?" in text for text in texts)
+    for made, text in zip(searched(scene, n=200), texts, strict=True):
+        assert words.read(text) == made.composition.steps
+
+
+def test_questions_of_the_vocabulary_are_asked():
+    asks = {
+        name: msgspec.structs.replace(one, asks=f"Where does {{who}} end, by {name}?")
+        for name, one in WORDS.attributes.items()
+    }
+    words = PlainWords(msgspec.structs.replace(WORDS, attributes=asks))
+    texts = []
+    for made in searched(random_scene(1), n=200):
+        texts.append(words.write(made.composition))
+        assert words.read(texts[-1]) == made.composition.steps
+    assert any(text.endswith(" end, by b?") for text in texts)
+    same = {name: msgspec.structs.replace(one, asks="Where is {who}?") for name, one in asks.items()}
+    with pytest.raises(DataError, match=r"two attributes, a and b, read .*change `asks`"):
+        PlainWords(msgspec.structs.replace(WORDS, attributes=same))
 
 
 def test_phrases_that_are_alike_are_refused():
