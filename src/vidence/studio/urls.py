@@ -2,7 +2,7 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, questions, rates, review, start, work
+from vidence.studio.pages import entering, media, projects, questions, rates, review, start, viewer, work
 
 urlpatterns = [
     *start.urls,
@@ -13,6 +13,7 @@ urlpatterns = [
     *review.urls,
     *rates.urls,
     *questions.urls,
+    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"
