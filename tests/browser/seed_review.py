@@ -68,8 +68,7 @@ def main(folder: Path, clip: Path) -> None:
             ("twice", str(two), "Looked at twice"),
         )
     }
-    for name, *roles in (("Bob", "reviewer"), ("Cid", "reviewer"), ("Eve", "reviewer", "meta", "operator")):
-        add_user(name, PASSWORD, roles=roles)
+    add_user("Eve", PASSWORD, roles=("reviewer", "meta", "operator"))
     for slug, project in projects.items():
         names = [f"{slug}-{i:02d}" for i in range(1, 4)]
         add_items(project, names, kinds=dict.fromkeys(names, "mcq"))

@@ -203,7 +203,7 @@ def claim(item: ItemRow, person: Person) -> Result:
 
 
 def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRow | Refused:
-    """Claim what this person should look at next: what they have returned before, else the oldest."""
+    """Claim what this person should look at next: what they saw before, what is disputed, the oldest."""
     if role not in stages_of(person, project):
         return Refused(reason=f"you do not have the role {role!r} here")
     found = waiting(project, role, person)
@@ -212,7 +212,8 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
     )
     before = set(known.values_list("item_id", flat=True))
     candidates = list(found[:_MOST_TRIED])
-    for item in sorted(candidates, key=lambda one: one.pk not in before):
+    candidates.sort(key=lambda one: (one.pk not in before, not one.standing.get("is_disputed")))
+    for item in candidates:
         if may_look(msgspec.convert(item.standing, ItemState), person.name, protocol_of(project)):
             continue
         if isinstance(claim(item, person), Done):

@@ -101,7 +101,14 @@ def addresses(values):
     """Every address with its parts filled in; a part that no test knows fails."""
     from vidence.studio.assets import edition
 
-    unknown = {"made": UUID(int=0), "token": "a" * 32, "run": "no-such", "diagnosis": "no-such", "place": "no-such", "index": 0}
+    unknown = {
+        "made": UUID(int=0),
+        "token": "a" * 32,
+        "run": "no-such",
+        "diagnosis": "no-such",
+        "place": "no-such",
+        "index": 0,
+    }
     known = {**unknown, **values, "name": f"{edition()}/studio.css"}
     found = {}
     for name, (where, _) in named().items():
