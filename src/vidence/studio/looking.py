@@ -16,7 +16,8 @@ from vidence.make.review.revisions import Event, Kind, Origin
 from vidence.make.review.states import Folded, ItemState, fold, may_look, stage_role
 from vidence.make.review.translations import in_language
 from vidence.records import Record
-from vidence.studio.access import SOLO, Person
+from vidence.studio.access import Person
+from vidence.studio.accounts import account_of
 from vidence.studio.records.items import (
     ChecklistAnswerRow,
     FieldVerdictRow,
@@ -26,7 +27,7 @@ from vidence.studio.records.items import (
     ScoreRow,
     TransitionRow,
 )
-from vidence.studio.records.people import ProjectRow, UserRow
+from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.work import AssignmentRow
 from vidence.studio.rules.looks import (
     RIGHT,
@@ -74,24 +75,6 @@ class Look(Record):
     content: dict[str, object]
     lines: tuple[Line, ...]
     counted: dict[str, str]
-
-
-def row_of(person: Person) -> UserRow:
-    """The row of somebody who has signed in; that of the one person of a studio without accounts is made."""
-    if isinstance(person.user, UserRow):
-        return person.user
-    row, _ = UserRow.objects.get_or_create(
-        key=SOLO,
-        defaults={
-            "name": SOLO,
-            "shown": person.shown,
-            "pseudonym": SOLO,
-            "password": "!",
-            "is_active": False,
-            "created_at": current().settings.clock(),
-        },
-    )
-    return row
 
 
 # --------------------------------------------------------------------------- what there is
@@ -194,7 +177,7 @@ def claim(item: ItemRow, person: Person) -> Result:
             AssignmentRow.objects.create(
                 item=item,
                 stage=role,
-                user=row_of(person),
+                user=account_of(person),
                 state="claimed",
                 claimed_at=now,
                 due_at=now + timedelta(days=days) if days else None,
@@ -208,7 +191,7 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
         return Refused(reason=f"you do not have the role {role!r} here")
     found = waiting(project, role, person)
     known = AssignmentRow.objects.filter(
-        user=row_of(person), stage=role, state="submitted", item__project=project
+        user=account_of(person), stage=role, state="submitted", item__project=project
     )
     before = set(known.values_list("item_id", flat=True))
     candidates = list(found[:_MOST_TRIED])
@@ -436,7 +419,7 @@ def _review(item: ItemRow, person: Person, role: str) -> ReviewRow:
     row, _ = ReviewRow.objects.get_or_create(
         revision=item.current,
         stage=role,
-        reviewer=row_of(person),
+        reviewer=account_of(person),
         defaults={"item": item, "author": item.author, "begun_at": current().settings.clock()},
     )
     return row

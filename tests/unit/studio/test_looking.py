@@ -326,9 +326,3 @@ def test_minutes_are_never_less_than_none(team):
     assert looking.minutes_since(now) == 0.0
     team.clock.move(3660)
     assert looking.minutes_since(now) == 1.0
-
-
-def test_the_one_person_of_a_studio_has_a_row(solo):
-    alone = Person(name="solo", shown="you", roles={})
-    assert looking.row_of(alone) == looking.row_of(alone)
-    assert not looking.row_of(alone).is_active

@@ -22,11 +22,11 @@ _NUMBERS = ("count", "number", "share")
 
 
 class Grid(Record):
-    """A table as a page draws it: headings, each with whether it is one of numbers, and cells."""
+    """A table as a page draws it: headings and cells, each with whether it is one of numbers."""
 
     title: str
     headings: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[Shown, ...], ...]
+    rows: tuple[tuple[tuple[Shown, bool], ...], ...]
     note: str = ""
 
 
@@ -60,10 +60,11 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
 def grid(table: Table) -> Grid:
     """A table as a page draws it."""
     columns = shown_columns(table)
+    are_numbers = [_is_number(i, one.kind) for i, one in enumerate(columns)]
     return Grid(
         title=table.title,
-        headings=tuple((one.title, _is_number(i, one.kind)) for i, one in enumerate(columns)),
-        rows=tuple(one.cells for one in shown_rows(table)),
+        headings=tuple(zip((one.title for one in columns), are_numbers, strict=True)),
+        rows=tuple(tuple(zip(one.cells, are_numbers, strict=True)) for one in shown_rows(table)),
         note=" ".join(filter(None, [table.note, *_notes(table)])),
     )
 

@@ -91,5 +91,5 @@ def test_a_table_is_drawn_with_its_notes():
     )
     found = grid(table)
     assert found.headings == (("what", False), ("items", True))
-    assert [cell.text for cell in found.rows[0]] == ["A", "3"]
+    assert [(cell.text, is_number) for cell, is_number in found.rows[0]] == [("A", False), ("3", True)]
     assert found.note == "Counted. items: All."
