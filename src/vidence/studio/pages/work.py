@@ -45,15 +45,13 @@ class Queue(Record):
 
 
 def work(request: HttpRequest) -> HttpResponse:
-    """What this person has to do, and what they may take."""
-    return _page(request)
+    """What this person has to do, and what they may take; a studio that only shows has no such page."""
+    return fault(request, 404) if current().settings.mode == "view" else _page(request)
 
 
 def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: int = 200) -> HttpResponse:
     person = request.person
-    projects = []
-    if current().settings.mode != "view":
-        projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
     mine = ItemRow.objects.filter(project__in=projects).select_related("project")
     returned = mine.filter(state="returned", standing__author=person.name).order_by("changed_at")
     claims = AssignmentRow.objects.filter(item__project__in=projects, state="claimed")

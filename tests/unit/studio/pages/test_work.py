@@ -97,3 +97,22 @@ def test_a_share_is_drawn(place):
 def test_a_stage_that_is_none_is_refused(place):
     assert place.signed_in("Bob").post("/projects/films/next", {"role": "king"}).status_code == 400
     assert all(one.callback.roles for one in work.urls)
+
+
+def test_one_who_works_alone_looks_at_what_others_wrote(solo):
+    project = solo.project("films", "mmvu")
+    add_items(project, ["q1"], kinds={})
+    item = ItemRow.objects.get()
+    act(item, Act(kind="submit", role="author", by="ann", content=WORDS))
+    client = solo.signed_in()
+    base = f"/projects/films/items/{item.public}"
+    assert client.post(f"{base}/claim").status_code == 302
+    assert "Which cup?" in text(client.get(f"{base}/review"))
+    done = client.post(f"{base}/review", {"act": "reject", "check:answer": "no", "message": "no cup"})
+    assert done.status_code == 302
+    item.refresh_from_db()
+    assert item.state == "rejected"
+
+
+def test_a_studio_that_only_shows_has_no_work(view):
+    assert view.signed_in().get("/work").status_code == 404
