@@ -51,7 +51,7 @@ def progress_option(function: F) -> F:
 
 def jobs_option(function: F) -> F:
     """Give a command ``--jobs``."""
-    words = "Processes that watch videos side by side (default: the cores); results are the same."
+    words = "Processes that work side by side (default: the cores); results are the same."
     return click.option("--jobs", type=click.IntRange(1), metavar="N", help=words)(function)
 
 

@@ -39,6 +39,7 @@ class Statements:
 
     def __init__(self, scene: SceneBits, *, negations: bool) -> None:
         self.scene, self._negations = scene, negations
+        self._attributes: dict[str, tuple[str, ...]] = {}
         self._of: dict[str, tuple[Said, ...]] = {}
         self._about: dict[tuple[str, int], tuple[Said, ...]] = {}
 
@@ -50,10 +51,14 @@ class Statements:
 
     def attributes_of(self, category: str) -> tuple[str, ...]:
         """The attributes that a category has."""
-        words = self.scene.words
-        return tuple(
-            name for name, one in words.attributes.items() if any(words.is_a(category, of) for of in one.of)
-        )
+        if category not in self._attributes:
+            words = self.scene.words
+            self._attributes[category] = tuple(
+                name
+                for name, one in words.attributes.items()
+                if any(words.is_a(category, of) for of in one.of)
+            )
+        return self._attributes[category]
 
     def asked(self) -> tuple[Asked, ...]:
         """Everything that can be asked: attributes of two values or more, and the kinds of events."""

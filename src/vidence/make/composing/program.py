@@ -15,6 +15,7 @@ from vidence.make.scene_graph.composition import (
     Members,
     Step,
     Values,
+    conditions_in,
     parts,
 )
 from vidence.make.scene_graph.scene import Scene, natural
@@ -128,7 +129,12 @@ def with_atom(composition: Composition, condition: str, said: Said) -> Compositi
         value = Literally(value=said.value)
         return Compare(attribute=said.attribute, how=said.how, value=value, condition=condition)
 
-    steps = tuple(Step(variable=step.variable, value=changed(step.value, swap)) for step in composition.steps)
+    steps = tuple(
+        Step(variable=step.variable, value=changed(step.value, swap))
+        if condition in conditions_in(step.value)
+        else step
+        for step in composition.steps
+    )
     conditions = tuple(
         Condition(id=one.id, skill=said.skill) if one.id == condition else one
         for one in composition.conditions
@@ -136,14 +142,14 @@ def with_atom(composition: Composition, condition: str, said: Said) -> Compositi
     return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
 
 
-def set_of(composition: Composition, condition: str) -> tuple[str, Members] | None:
+def set_of(composition: Composition, condition: str) -> tuple[Step, Members] | None:
     """The step and the set in which an atom says something of a value; None for other conditions."""
     for step in composition.steps:
         for one in parts(step.value):
             if isinstance(one, Members):
                 atoms = [atom for atom in one.atoms if is_free_atom(atom) and atom.condition == condition]
                 if atoms:
-                    return step.variable, one
+                    return step, one
     return None
 
 

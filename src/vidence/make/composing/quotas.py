@@ -13,8 +13,17 @@ from vidence.make.composing.results import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
-from vidence.make.scene_graph.composition import MOST_CONDITIONS, Composition, Known
-from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
+from vidence.make.scene_graph.composition import (
+    MOST_CONDITIONS,
+    Compare,
+    Composition,
+    Known,
+    Literally,
+    Values,
+    parts,
+)
+from vidence.make.scene_graph.scene import ValueOrNumber
+from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill, Vocabulary
 from vidence.records import Record
 
 LEAST_SKILL = 0.1
@@ -166,7 +175,7 @@ def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strengt
         taken: set[Wanted] = set()
         for made in everything(name, scene, sizes=sizes, negations=quota.negations, unique=strength.unique):
             cell = cell_of(made)
-            weak = _weak(made, strength) if cell in wanted else "of-another-type"
+            weak = _weak(made, strength, scene.words) if cell in wanted else "of-another-type"
             refused[weak] += bool(weak)
             if weak:
                 weak_of[cell] = weak
@@ -238,7 +247,7 @@ def _tried(
         made = video.search.tried(asked, number=video.n_tried, fits=fits)
         if made is None:
             continue
-        if weak := _weak(made, strength):
+        if weak := _weak(made, strength, video.search.scene.words):
             refused[weak] += 1
         elif not video.take(made):
             refused["used-already"] += 1
@@ -255,10 +264,31 @@ def _with_skill(cell: Wanted, skill: Skill | None) -> Wanted:
     return Wanted(cell.type, cell.logic, cell.n_conditions, skill)
 
 
-def _weak(made: Composed, strength: Strength) -> str:
+def _weak(made: Composed, strength: Strength, words: Vocabulary) -> str:
+    if _says_the_answer(made, words):
+        return "answer-in-question"
     if any(one.without.guess > strength.most_guess for one in made.found.conditions):
         return "weak-condition"
     return "easy-to-guess" if made.found.prior > strength.most_prior else ""
+
+
+def _says_the_answer(made: Composed, words: Vocabulary) -> bool:
+    """Whether a condition names the answer as a value of another attribute of the same domain."""
+    answer = made.found.answer
+    for step in made.composition.steps:
+        for one in parts(step.value):
+            if isinstance(one, Compare) and one.attribute != answer.domain:
+                said: tuple[ValueOrNumber, ...] = ()
+                match one.value:
+                    case Literally(value=value):
+                        said = (value,)
+                    case Values(values=values):
+                        said = values
+                    case _:
+                        pass
+                if answer.value in said and words.share_a_domain(one.attribute, answer.domain):
+                    return True
+    return False
 
 
 def _asked(made: Composed) -> Iterator[tuple[str, str]]:

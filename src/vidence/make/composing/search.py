@@ -20,6 +20,7 @@ from vidence.make.scene_graph.composition import (
     AttributeOf,
     Compare,
     Composition,
+    Literally,
     Members,
     Related,
     Select,
@@ -113,6 +114,7 @@ class Search:
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
         self._allowed = frozenset(shapes)
+        self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
         self._makers: dict[str, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
@@ -129,10 +131,13 @@ class Search:
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
         """The shapes that can fill a cell in this scene; of these those that take its skill."""
-        found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
-        allowed = tuple(one for one in found if one in self._allowed)
-        favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
-        return tuple(one for one in allowed if one in favoured) or allowed
+        key = wanted.type, wanted.logic, wanted.skill
+        if key not in self._shapes:
+            found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+            allowed = tuple(one for one in found if one in self._allowed)
+            favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
+            self._shapes[key] = tuple(one for one in allowed if one in favoured) or allowed
+        return self._shapes[key]
 
     def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
         words, found = self.scene.words, list[_Plain]()
@@ -246,11 +251,15 @@ class Search:
         shape: Shape,
         fits: Callable[[AnswerType, Logic, int], bool] | None,
     ) -> Composed | None:
-        """The composition with another statement in the place of one without a witness, if that is proven."""
+        """The composition with another statement in the place of one without a witness, if that is proven.
+
+        Where `the` picks of the set, none would do: who is picked stays one of those who lead to the same.
+        """
         condition = refused.conditions[0]
-        if (there := set_of(composition, condition)) is None:
+        there = set_of(composition, condition)
+        if there is None or isinstance(there[0].value, The):
             return None
-        variable, members = there
+        variable, members = there[0].variable, there[1]
         place = self.scene.place[members.category].get(str(refused.binding.get(variable, "")))
         about = self.statements.of(members.category)
         if place is not None:
@@ -258,7 +267,8 @@ class Search:
         used = {getattr(atom, "attribute", "") for atom in members.atoms}
         used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
         used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
-        known = [one for one in about if one.attribute not in used]
+        rest = self._without(members, condition)
+        known = [one for one in about if one.attribute not in used and rest & ~one.masks.must]
         for said in self.rng.sample(known, min(_SWAPPED, len(known))):
             made = with_atom(composition, condition, said)
             found = self._find(made, fits)
@@ -266,6 +276,18 @@ class Search:
                 self.mended["swapped"] += 1
                 return Composed(made, found, shape_of(made, shape))
         return None
+
+    def _without(self, members: Members, condition: str) -> int:
+        """Who may be left by what a set says of single values, without a condition."""
+        rest = self.scene.everybody[members.category]
+        for atom in members.atoms:
+            match atom:
+                case Compare(how="==" | "!=", value=Literally(value=value)) if atom.condition != condition:
+                    masks = self.scene.compared(members.category, atom.attribute, how=atom.how, value=value)
+                    rest &= masks.may
+                case _:
+                    pass
+        return rest
 
     def _composition(self, program: _Program, number: int) -> Composition:
         return program.composition(
@@ -362,10 +384,11 @@ class Search:
     def _end(self, category: str, may: int, member: int) -> _End | None:
         """Whether a member is the first or the last of some to appear."""
         order, untimed = self.scene.in_order(category, by_end=False)
-        there = [i for _, i in order if may >> i & 1]
-        if untimed & may or len(there) < 2 or member not in (there[0], there[-1]):
+        if untimed & may or may.bit_count() < 2:
             return None
-        return "first" if member == there[0] else "last"
+        if member == next(i for _, i in order if may >> i & 1):
+            return "first"
+        return "last" if member == next(i for _, i in reversed(order) if may >> i & 1) else None
 
     def _at_end(
         self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom], how: _End

@@ -100,14 +100,13 @@ class _Away:
     """What a process proves of a scene.
 
     A field is left out of JSON that *is* its default, not one that equals it, and what was pickled is a copy.
-    So hashes travel as they are here, and verdicts as JSON.
+    So verdicts travel as JSON.
     """
 
     def __init__(self, scene: Scene, some: Sequence[Asked], rules: Rules) -> None:
         self._scene, self._some, self._rules = scene, some, rules
-        self._hashes = scene.sha256, scene.vocabulary.sha256()
 
     def prove(self) -> list[bytes]:
         """The verdicts as JSON."""
-        world = World(self._scene, hashes=self._hashes)
+        world = World(self._scene)
         return [msgspec.json.encode(one) for one in _proved(world, self._some, self._rules)]

@@ -80,10 +80,9 @@ def negated(truth: Truth) -> Truth:
 class World:
     """The facts of a scene by what they are about. Facts that contradict each other are not used."""
 
-    def __init__(self, scene: Scene, *, hashes: tuple[str, str] | None = None) -> None:
-        """Put the facts of a scene in order; `hashes` of it and its vocabulary, where they are known."""
+    def __init__(self, scene: Scene) -> None:
+        """Put the facts of a scene in order."""
         self.scene = scene
-        self._hashes = hashes
         self.words = scene.vocabulary
         self.margins = scene.vocabulary.margins
         self.rank = {name: i for i, name in enumerate(sorted(scene.entities, key=natural))}
@@ -132,12 +131,12 @@ class World:
     @cached_property
     def sha256(self) -> str:
         """The hash of the scene."""
-        return self._hashes[0] if self._hashes else self.scene.sha256
+        return self.scene.sha256
 
     @cached_property
     def vocabulary_sha256(self) -> str:
         """The hash of its vocabulary."""
-        return self._hashes[1] if self._hashes else self.words.sha256()
+        return self.words.sha256()
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Entities in the order of their ids."""

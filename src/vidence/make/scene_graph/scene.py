@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -163,6 +163,28 @@ def fact_id(fact: Fact) -> str:
     return f"{said}[{span[0]:g},{span[1]:g}]" if span and not fact.id else said
 
 
+@cache
+def _defaults(kind: type[Record]) -> Mapping[str, object]:
+    return {
+        one.name: one.default for one in msgspec.structs.fields(kind) if one.default is not msgspec.NODEFAULT
+    }
+
+
+def _said(one: Record) -> bytes:
+    """A record as JSON without its defaults.
+
+    `omit_defaults` leaves out what *is* the default; a copy of it, as pickling makes, is only equal to it.
+    """
+    copies = {
+        name: default
+        for name, default in _defaults(type(one)).items()
+        if (value := getattr(one, name)) is not default and type(value) is type(default) and value == default
+    }
+    if copies:
+        one = msgspec.structs.replace(one, **copies)
+    return msgspec.json.encode(one, order="deterministic")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scene:
     """A scene as it was read, its vocabulary, and which facts contradict each other."""
@@ -193,9 +215,8 @@ class Scene:
     @cached_property
     def sha256(self) -> str:
         """The hash of what the scene says; the order of its lines does not matter."""
-        lines = sorted(msgspec.json.encode(one, order="deterministic") for one in self.facts)
-        known = sorted(msgspec.json.encode(one, order="deterministic") for one in self.entities.values())
-        said = [msgspec.json.encode(self.header, order="deterministic"), *known, *lines]
+        lines, known = sorted(map(_said, self.facts)), sorted(map(_said, self.entities.values()))
+        said = [_said(self.header), *known, *lines]
         said += [msgspec.json.encode(pair) for pair in sorted(self.complete)]
         return f"sha256:{hashlib.sha256(bytes([10]).join(said)).hexdigest()}"
 

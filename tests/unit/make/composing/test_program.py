@@ -41,7 +41,7 @@ def test_another_statement_takes_the_place_of_one():
     first = programs()[0]
     said = Said("hair", "==", "braided", Masks(0, 0), "semantic")
     made = with_atom(first, "c1", said)
-    assert set_of(made, "c1")[0] == "A"
+    assert set_of(made, "c1")[0].variable == "A"
     verdict = prove(made, World(street()), rules=Rules())
     assert any("unneeded" in one.name for one in verdict.problems)
     assert set_of(made, "c9") is None

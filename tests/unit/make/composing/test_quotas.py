@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 import msgspec
 import pytest
 
-from subjects.composing import event_log, random_scene, street
+from subjects.composing import WORDS, event_log, random_scene, street
 from vidence.errors import UsageError
 from vidence.make.composing.quotas import Quota, Strength, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
+from vidence.make.scene_graph.composition import parts
 from vidence.make.scene_graph.contradictions import find_contradictions, find_twins
 from vidence.make.scene_graph.scene import AttributeFact, RelationFact
 
@@ -143,3 +145,26 @@ def test_both_kinds_of_logic_are_there():
 def test_numbers_of_conditions_have_to_make_sense():
     with pytest.raises(UsageError, match=r"\[6, 2\]"):
         Quota(conditions=(6, 2))
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_the_answer_does_not_stand_in_the_question_as_a_value_of_its_domain(is_shared):
+    base = random_scene(3, n=24)
+    rim = msgspec.structs.replace(WORDS.attributes["c"], domain="colour" if is_shared else "")
+    words = msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "c": rim, "d": rim})
+    rng = Random(3)
+    more = [AttributeFact(of=f"t{i}", name="d", value=rng.choice(rim.values)) for i in range(24)]
+    scene = replace(base, vocabulary=words, facts=(*base.facts, *more))
+    quota = Quota(per_video=400, types=("attribute",), logic=("conjunctive",), conditions=(2, 4), facts=0)
+    strength = Strength(most_guess=1.0, most_prior=1.0)
+    found = fill({"s3": SceneBits(scene)}, quota, strength, seed=0).composed
+    said = [
+        one.composition.composition
+        for one in found
+        if one.found.answer.domain in ("c", "d")
+        for atom in parts(one.composition.steps[0].value)
+        if getattr(atom, "attribute", "") in {"c", "d"} - {one.found.answer.domain}
+        if one.found.answer.value in getattr(atom.value, "values", (getattr(atom.value, "value", None),))
+    ]
+    assert found
+    assert bool(said) != is_shared

@@ -1,6 +1,7 @@
 """Composed questions from the street: every stage, its files, and what stops or drops."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import quote
@@ -221,8 +222,9 @@ def as_text(steps):
             yield f"{step['variable']} = {one['of']['name']}.{one['name']}"
             continue
         atoms = [f"{a['attribute']} {a['how']} {value(a['value'])}" for a in one["of"].get("atoms", ())]
-        call = {"the": "the", "aggregate": "count"}[one["op"]]
-        yield f"{step['variable']} = {call}({one['of']['category']}({', '.join(atoms)}))"
+        call = {"the": "the", "aggregate": "count"}.get(one["op"]) or one["how"]
+        by = f', "{one["by"]}"' if one["op"] == "select" else ""
+        yield f"{step['variable']} = {call}({one['of']['category']}({', '.join(atoms)}){by})"
 
 
 PLAIN = '\nshapes = ["attribute", "count", "carried"]\n'
@@ -240,7 +242,7 @@ def server_of(scene_words, *, faithful):
         words = prompt.split("The question:")[1].strip().splitlines()[0]
         steps = scene_words.read(words.removeprefix("Watch closely: "))
         text = "\n".join(as_text(msgspec.to_builtins(steps)))
-        return text if faithful else text.replace("==", "!=")
+        return text if faithful else re.sub("[=!]=", lambda one: "!=" if one[0] == "==" else "==", text)
 
     return OpenAIStub(answer=answer)
 

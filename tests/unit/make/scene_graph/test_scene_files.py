@@ -1,6 +1,7 @@
 """Scenes that are read, and lines that are refused."""
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,13 @@ def test_a_scene_that_is_too_large(read):
 def test_a_vocabulary_that_is_not_there(read):
     with pytest.raises(UsageError, match=r"s\.jsonl:1: .*none\.toml cannot be read"):
         read({**HEAD, "vocabulary": "none.toml"})
+
+
+def test_copies_have_the_hash_of_their_originals(read):
+    """What equals a default counts as the default, whether it is the same object or not."""
+    scene = read(HEAD, P1, {"fact": "place", "of": "p1", "at": [1, 2]})["s"]
+    said = read(HEAD, P1, {"fact": "place", "of": "p1", "at": [1, 2], "plan": "plan"})["s"]
+    other = read(HEAD, P1, {"fact": "place", "of": "p1", "at": [1, 2], "plan": "cellar"})["s"]
+    copied = pickle.loads(pickle.dumps(scene))  # noqa: S301 - our own
+    assert copied.facts[0].plan is not scene.facts[0].plan
+    assert scene.sha256 == said.sha256 == copied.sha256 != other.sha256
