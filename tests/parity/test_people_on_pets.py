@@ -24,6 +24,8 @@ path = "pets.mp4"
 detections = "boxes.txt"
 [tracking]
 tracker = "deepsort"
+[tracking.refine.filter]
+least_area_px = 800.0
 [shots]
 [cards]
 model = "people"
