@@ -10,6 +10,7 @@ from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.hints import additions, lacked_by_all, why_none
+from vidence.make.herbench.opened import keep_opened
 from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
@@ -101,12 +102,13 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         seen = review(work, questions, videos, gated=gated)
     if work.reaches("release"):
         seen = release(work, seen, gated=gated, maker=MADE_BY)
+    keep_opened(work, videos)
     account = work.ledger.write(work.out, [one.draft.task for one in seen.questions])
     hints: tuple[str, ...] = ()
     if work.reaches("questions"):
         hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
     said = f"{several(len(questions), 'question')} about the sources that could be used."
-    sentences = (said, *hints, *seen.sentences)
+    sentences = (said, *_waiting(work), *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
@@ -114,7 +116,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         folder=work.out,
         account=account,
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
-        sentences=(said, *_spent(work), *hints, *seen.sentences),
+        sentences=(said, *_waiting(work), *_spent(work), *hints, *seen.sentences),
         tables=seen.tables,
         is_empty=work.reaches("questions") and not questions,
     )
@@ -126,8 +128,19 @@ def _sheets(work: HerbenchSession) -> Built:
         raise UsageError("a session with --sheets ends with them; leave out --until")
     videos = gather_for_sheets(work)
     made = write_sheets(work, videos, Path(work.overrides.sheets))
+    keep_opened(work, videos)
     account = work.ledger.write(work.out, [])
     return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
+
+
+def _waiting(work: HerbenchSession) -> tuple[str, ...]:
+    """How many cards people are still to write, and where."""
+    if not work.waiting or work.config.people is None:
+        return ()
+    each = ", ".join(f"{video_id} {n:,}" for video_id, n in sorted(work.waiting.items()))
+    cards = several(sum(work.waiting.values()), "card")
+    folder = f"{work.config.people.folder}/cards"
+    return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
 
 
 def _hints(
