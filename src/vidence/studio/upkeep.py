@@ -182,7 +182,7 @@ def _sound(connection: Any) -> Iterator[str]:  # noqa: ANN401 - Django's connect
 
 
 def _chains() -> Iterator[str]:
-    from vidence.studio import audit
+    from vidence.studio import audit, ledger
     from vidence.studio.records.chains import first_break
     from vidence.studio.records.items import TransitionRow
     from vidence.studio.records.people import ProjectRow
@@ -197,6 +197,8 @@ def _chains() -> Iterator[str]:
         )
         if broken := first_break(links):
             yield f"transitions of {project.slug}: {broken}"
+        if broken := first_break(ledger.links(project)):
+            yield f"ledger of {project.slug}: {broken}"
 
 
 def _items() -> Iterator[str]:

@@ -12,7 +12,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Record
-from vidence.studio import admission, training
+from vidence.studio import admission, ledger, training
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
@@ -155,6 +155,7 @@ def act(item: ItemRow, said: Act) -> Result:
             chain_sha256=link("" if last is None else last.chain_sha256, chain_content(number, event)),
         )
         show(row, after)
+        ledger.of_event(project, protocol, event)
     item.refresh_from_db()
     return Done(state=after, number=number, revision=after.revision)
 
