@@ -77,6 +77,18 @@ def migrate() -> None:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
 
 
+def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
+    """How SQLite keeps what it acknowledges, by its own words; empty for other databases."""
+    if connection.vendor != "sqlite":
+        return {}
+    with connection.cursor() as cursor:
+        said = {}
+        for name, question in _PRAGMAS.items():
+            cursor.execute(question)
+            said[name] = str(cursor.fetchone()[0])
+    return said
+
+
 def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's connection
     """See that a database keeps what it has acknowledged, and that writers wait for each other.
 
@@ -85,11 +97,7 @@ def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's 
     """
     if connection.vendor != "sqlite":
         return
-    with connection.cursor() as cursor:
-        said = {}
-        for name, question in _PRAGMAS.items():
-            cursor.execute(question)
-            said[name] = str(cursor.fetchone()[0])
+    said = mode_of(connection)
     wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
     if said != wanted or connection.transaction_mode != "IMMEDIATE":
         raise StoreError(

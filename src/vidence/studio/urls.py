@@ -2,12 +2,17 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, start
+from vidence.studio.pages import entering, health, media, people, projects, protocol, start, time, training
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
     *projects.urls,
+    *people.urls,
+    *training.urls,
+    *time.urls,
+    *protocol.urls,
+    *health.urls,
     *media.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]

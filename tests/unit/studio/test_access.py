@@ -26,6 +26,14 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "health": OPERATORS,
+    "people": OPERATORS,
+    "guidelines": IN_PROJECT,
+    "qualification": IN_PROJECT,
+    "trials": OPERATORS,
+    "time": {**IN_PROJECT, "researcher": 403},
+    "ledger": OPERATORS,
+    "protocol": OPERATORS,
+    "beat": dict.fromkeys((*ROLES, "nobody"), 405),
 }
 
 
@@ -107,7 +115,7 @@ def test_one_who_only_looks_sees_no_page_of_operators(view):
 def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
     with studio(mode, tmp_path) as made:
         for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
-            expected = {"static": 200, "sign-in": 404, "sign-out": 405}.get(name, 403)
+            expected = {"static": 200, "sign-in": 404, "sign-out": 405, "beat": 405}.get(name, 403)
             assert made.client().get(where).status_code == expected, name
 
 

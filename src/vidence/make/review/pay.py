@@ -97,10 +97,11 @@ def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
 def money(amount: int, currency: str) -> str:
     """An amount for people.
 
-    >>> money(403, "USD")
-    '4.03 USD'
+    >>> money(403, "USD"), money(-50, "USD")
+    ('4.03 USD', '-0.50 USD')
     """
-    return f"{amount // 100:,}.{amount % 100:02d} {currency}"
+    whole, rest = divmod(abs(amount), 100)
+    return f"{'-' if amount < 0 else ''}{whole:,}.{rest:02d} {currency}"
 
 
 def ledger_csv(entries: Sequence[Entry]) -> str:

@@ -1,4 +1,4 @@
-"""A project, what was done with each of its items, and the state of the server."""
+"""A project, and what was done with each of its items."""
 
 from uuid import UUID
 
@@ -9,8 +9,6 @@ from django.shortcuts import get_object_or_404, render
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.settings import current
-from vidence.studio.upkeep import BACKUPS, count_rows
 
 _PAGE = 100
 
@@ -30,22 +28,7 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     return render(request, "item.html", {"item": row, "transitions": row.transitions.order_by("number")})
 
 
-def health(request: HttpRequest) -> HttpResponse:
-    """The database, its size and its last copy."""
-    from django.db import connection
-
-    data = current().settings.data
-    copies = sorted((data / BACKUPS).glob("studio-*.sqlite3")) if (data / BACKUPS).is_dir() else []
-    told = {
-        "vendor": connection.vendor,
-        "n_rows": sum(count_rows("default").values()),
-        "last_copy": copies[-1].name if copies else "",
-    }
-    return render(request, "health.html", told)
-
-
 urls = [
     route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
     route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
-    route("health", health, name="health", roles={"operator"}),
 ]
