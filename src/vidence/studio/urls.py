@@ -2,7 +2,18 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, health, media, people, projects, protocol, start, time, training
+from vidence.studio.pages import (
+    entering,
+    health,
+    media,
+    people,
+    projects,
+    protocol,
+    start,
+    time,
+    training,
+    viewer,
+)
 
 urlpatterns = [
     *start.urls,
@@ -14,6 +25,7 @@ urlpatterns = [
     *protocol.urls,
     *health.urls,
     *media.urls,
+    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

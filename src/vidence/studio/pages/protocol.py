@@ -1,5 +1,7 @@
 """The rules of a project: edited as TOML, tried on what was done already, kept as versions."""
 
+import itertools
+
 import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -82,7 +84,6 @@ def _shown(tried: Tried) -> tuple[str, ...]:
 
 
 def _with_changes(kept: list[ProtocolVersionRow]) -> list[tuple[ProtocolVersionRow, str]]:
-    before = [*kept[1:], None]
     return [
         (
             one,
@@ -92,7 +93,7 @@ def _with_changes(kept: list[ProtocolVersionRow]) -> list[tuple[ProtocolVersionR
                 last.protocol.source, one.protocol.source, names=(f"version {last.n}", f"version {one.n}")
             ),
         )
-        for one, last in zip(kept, before, strict=True)
+        for one, last in itertools.zip_longest(kept, kept[1:])
     ]
 
 

@@ -1,5 +1,6 @@
 """Guidelines that people read, and trial items that they pass, before they work on a project."""
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -72,7 +73,6 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
     """Versions, how many people have read each, and what it changed."""
-    before = [*versions[1:], None]
     return [
         (
             one,
@@ -81,7 +81,7 @@ def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int,
             if last is None
             else diff(last.source, one.source, names=(f"version {last.version}", f"version {one.version}")),
         )
-        for one, last in zip(versions, before, strict=True)
+        for one, last in itertools.zip_longest(versions, versions[1:])
     ]
 
 
