@@ -15,7 +15,6 @@ from vidence.studio.settings import current
 
 BEGINS: Final[frozenset[Kind]] = frozenset({"submit", "claim"})
 """Acts that begin a piece of work; whatever was begun may be ended."""
-WORKERS: Final[frozenset[Role]] = frozenset({"author", "reviewer", "meta"})
 
 
 def is_asked(kind: Kind, origin: Origin) -> bool:
@@ -35,7 +34,7 @@ def refusal(
         role: as whom.
         item: on what; None where it is to be made.
     """
-    if role not in WORKERS:
+    if role not in training.WORKERS:
         return ""
     studio = current().settings
     if studio.mode == "team" and (user := UserRow.objects.filter(pseudonym=by).first()) is not None:

@@ -35,7 +35,7 @@ def row_of(person: Person) -> UserRow:
     """The row of whoever has signed in; that of the one person of a studio without accounts is made."""
     if isinstance(person.user, UserRow):
         return person.user
-    row, _ = UserRow.objects.get_or_create(
+    made: tuple[UserRow, bool] = UserRow.objects.get_or_create(
         key=SOLO,
         defaults={
             "name": SOLO,
@@ -46,7 +46,7 @@ def row_of(person: Person) -> UserRow:
             "created_at": current().settings.clock(),
         },
     )
-    return row
+    return made[0]
 
 
 def known_row_of(person: Person) -> UserRow | None:
@@ -130,7 +130,7 @@ def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
     )
     said = []
     for one in found.order_by("user__key", "pk"):
-        closed = {}
+        closed: dict[str, str] = {}
         for role in training.WORKERS:
             seat = training.Seat(user=one.user, project=project, protocol=protocol, role=role)
             if role in one.roles and (why := training.refusal(seat)):

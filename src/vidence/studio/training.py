@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol, Qualification, digest
+from vidence.make.review.revisions import Role
 from vidence.records import Record
 from vidence.studio.audit import note
 from vidence.studio.records.items import MediumRow
@@ -24,7 +25,7 @@ from vidence.studio.records.people import (
 )
 from vidence.studio.settings import current
 
-WORKERS: Final = ("author", "reviewer", "meta")
+WORKERS: Final[tuple[Role, ...]] = ("author", "reviewer", "meta")
 """The roles that trial items can be asked for."""
 
 

@@ -75,7 +75,7 @@ def _time_act(request: HttpRequest, project: ProjectRow) -> None:
     said = request.POST
     user = row_of(request.person)
     if said.get("act") == "file":
-        kind = cast("Kind", "idle" if said.get("kind") == "idle" else "active")
+        kind: Kind = "idle" if said.get("kind") == "idle" else "active"
         told = Span(kind=kind, start=_time_in(said.get("start", "")), end=_time_in(said.get("end", "")))
         times.file_correction(user, project, told, reason=said.get("reason", ""))
     elif said.get("act") in ("approve", "refuse") and "operator" in request.person.roles_in(project.slug):

@@ -115,10 +115,8 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
     roles = []
     for role in mine:
         trials = training.trials_of(row, role) if protocol.qualification is not None else []
-        if user is None:
-            roles.append((role, None, [_asked(row, one, request) for one in trials]))
-            continue
-        standing = training.standing(training.Seat(user=user, project=row, protocol=protocol, role=role))
+        mine_here = user and training.Seat(user=user, project=row, protocol=protocol, role=role)
+        standing = training.standing(mine_here) if mine_here else None
         roles.append((role, standing, [_asked(row, one, request) for one in trials]))
     told = {"project": row, "roles_of_me": roles, "asks": protocol.qualification, "fault": fault}
     return render(request, "training/qualification.html", told, status=400 if fault else 200)
