@@ -37,14 +37,13 @@ def refusal(
     if role not in training.WORKERS:
         return ""
     studio = current().settings
-    if studio.mode == "team" and (user := UserRow.objects.filter(pseudonym=by).first()) is not None:
-        fault = training.refusal(
-            training.Seat(user=user, project=project, protocol=protocol, role=role)
-        ) or _domain_fault(user, project, item)
-        if fault:
-            return fault
-    left = caps.left(by, project, role, clock=studio.clock, protocol=protocol)
-    return "" if left is None else left.refusal
+    user = UserRow.objects.filter(pseudonym=by).first() if studio.mode == "team" else None
+    if user is None:
+        return ""
+    seat = training.Seat(user=user, project=project, protocol=protocol, role=role)
+    fault = training.refusal(seat) or _domain_fault(user, project, item)
+    left = None if fault else caps.left(by, project, role, clock=studio.clock, protocol=protocol)
+    return fault or ("" if left is None else left.refusal)
 
 
 def _domain_fault(user: UserRow, project: ProjectRow, item: ItemRow | None) -> str:

@@ -146,6 +146,35 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
         return Copied(path=path, n_rows=count_rows(_COPY))
 
 
+def newest_copy(data: Path) -> Path | None:
+    """The copy that was made last by its name, in the folder of copies; None where there is none."""
+    folder = data / BACKUPS
+    found = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
+    return found[-1] if found else None
+
+
+def check_copy(path: Path, *, by: str) -> str:
+    """Open a copy as a database, read it from end to end, and note what was found; the fault, or nothing.
+
+    Args:
+        path: the copy.
+        by: the pseudonym of whoever wants to know.
+    """
+    from django.db import DatabaseError
+
+    from vidence.studio import audit
+
+    try:
+        with _opened(path) as copy:
+            fault = next(iter(_sound(copy)), "")
+            n_rows = 0 if fault else sum(count_rows(_COPY).values())
+    except DatabaseError as error:
+        fault, n_rows = str(error), 0
+    details = {"fault": fault, "n_rows": n_rows}
+    audit.note("copy-damaged" if fault else "copy-sound", by=by, about=path.name, details=details)
+    return fault
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """A second database of the same kind, opened for a while."""

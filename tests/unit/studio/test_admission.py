@@ -7,7 +7,7 @@ from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow
 from vidence.studio.training import add_guideline
-from vidence.studio.workflow import protocol_of
+from vidence.studio.workflow import Act, Done, act, protocol_of
 
 
 @pytest.fixture
@@ -53,4 +53,8 @@ def test_who_is_asked(team, place):
 def test_who_works_alone_is_not_asked(solo):
     project = solo.project(protocol="mmvu")
     add_guideline(project, "Write plainly.", by="solo")
-    assert asked(project, "solo", role="author") == ""
+    for i in range(12):  # more than MMVU's ten a day
+        assert asked(project, "solo", role="author") == ""
+        add_items(project, [f"q{i}"], kinds={})
+        said = Act(kind="submit", by="solo", role="author", content={"question": str(i)})
+        assert isinstance(act(ItemRow.objects.get(item_id=f"q{i}"), said), Done)

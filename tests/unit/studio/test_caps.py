@@ -2,7 +2,9 @@
 
 import pytest
 
+from servers.studio import PASSWORD
 from vidence.studio import caps
+from vidence.studio.accounts import add_user
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.workflow import Act, Done, Refused, act, protocol_of
@@ -31,6 +33,8 @@ def place(team, tmp_path):
     file.write_text(PROTOCOL)
     project = team.project(protocol=str(file))
     add_items(project, [f"q{i}" for i in range(5)], kinds={})
+    for name in ("ann", "bob", "rob"):
+        add_user(name, PASSWORD, roles=["author", "reviewer"], project="films", pseudonym=name)
     return project
 
 

@@ -7,15 +7,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 
-from vidence.studio.access import route
+from vidence.studio.access import SAFE, route
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, AuditEventRow, TimeCorrectionRow, TimeSpanRow
 from vidence.studio.settings import current
-from vidence.studio.upkeep import BACKUPS, count_rows, mode_of
+from vidence.studio.upkeep import check_copy, count_rows, mode_of, newest_copy
 
 _OLD: Final = timedelta(days=7)
 """A copy that is older than this is warned of."""
@@ -30,6 +31,10 @@ def health(request: HttpRequest) -> HttpResponse:
     from django.db.migrations.recorder import MigrationRecorder
 
     settings = current().settings
+    newest = newest_copy(settings.data)
+    if request.method == "POST" and newest is not None:
+        check_copy(newest, by=request.person.name)
+        return HttpResponseRedirect(reverse("health"))
     now = settings.clock()
     applied = MigrationRecorder.Migration.objects.filter(app="studio").order_by("-id").first()
     told = {
@@ -38,8 +43,8 @@ def health(request: HttpRequest) -> HttpResponse:
         "is_tls": settings.is_tls or settings.is_behind_proxy,
         "n_rows": sum(count_rows("default").values()),
         "migration": "none" if applied is None else applied.name,
-        "copy": _last_copy(settings.data / BACKUPS, now),
-        "restored": AuditEventRow.objects.filter(kind__startswith="restore").order_by("-number").first(),
+        "copy": _copy(newest, now),
+        "checked": AuditEventRow.objects.filter(kind__startswith="copy-").order_by("-number").first(),
         "disks": [_disk(one) for one in dict.fromkeys((settings.data, settings.cache_root or settings.data))],
         "waits": _waits(),
         "versions": [("Python", platform.python_version()), *((one, _version(one)) for one in _PACKAGES)],
@@ -47,20 +52,13 @@ def health(request: HttpRequest) -> HttpResponse:
     return render(request, "health.html", told)
 
 
-def _last_copy(folder: Path, now: datetime) -> dict[str, object] | None:
-    """The newest copy: its name and size, how old it is, and whether that is too old."""
-    found = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
-    if not found:
+def _copy(path: Path | None, now: datetime) -> dict[str, object] | None:
+    """A copy: its name and size, how old it is, and whether that is too old."""
+    if path is None:
         return None
-    said = found[-1].stat()
+    said = path.stat()
     at = datetime.fromtimestamp(said.st_mtime, UTC)
-    return {
-        "name": found[-1].name,
-        "bytes": said.st_size,
-        "at": at,
-        "is_old": now - at > _OLD,
-        "n": len(found),
-    }
+    return {"name": path.name, "bytes": said.st_size, "at": at, "is_old": now - at > _OLD}
 
 
 def _disk(path: Path) -> dict[str, object]:
@@ -96,4 +94,4 @@ def _version(package: str) -> str:
         return "not installed as a package"
 
 
-urls = [route("health", health, name="health", roles={"operator"})]
+urls = [route("health", health, name="health", roles={"operator"}, to=(*SAFE, "POST"))]

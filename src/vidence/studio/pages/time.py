@@ -15,6 +15,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.studio import caps, ledger, times
 from vidence.studio.access import EVERY_ROLE, SAFE, route
 from vidence.studio.members import known_row_of, row_of
+from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.chains import first_break
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -35,7 +36,7 @@ def beat(request: HttpRequest) -> HttpResponse:
         told = resolve(request.POST.get("path", "")).kwargs
     except Resolver404:
         return HttpResponse(status=400)
-    slug = told.get("project")
+    slug = told.get("project") or _project_of_set(told.get("made"))
     if slug is None or not request.person.is_in(slug):
         return HttpResponse(status=204)
     project = ProjectRow.objects.filter(slug=slug).first()
@@ -45,6 +46,16 @@ def beat(request: HttpRequest) -> HttpResponse:
         )
         times.beat(row_of(request.person), project, item)
     return HttpResponse(status=204)
+
+
+def _project_of_set(made: UUID | None) -> str | None:
+    """The project of a set in the making, of which a board is shown."""
+    found: str | None = (
+        None
+        if made is None
+        else MadeSetRow.objects.filter(public=made).values_list("project__slug", flat=True).first()
+    )
+    return found
 
 
 def time_page(request: HttpRequest, project: str) -> HttpResponse:

@@ -1,10 +1,13 @@
 """The state of the server, as operators see it."""
 
 import os
+import sqlite3
+from contextlib import closing
 
+import pytest
 from django.db import connection
 
-from vidence.studio.audit import note
+from vidence.studio.records.work import AuditEventRow
 from vidence.studio.upkeep import BACKUPS
 
 
@@ -17,7 +20,6 @@ def test_database_copies_disk_and_what_waits(team):
     if connection.vendor == "sqlite":
         assert "journal_mode = wal" in page
         assert "vidence studio backup" in page
-    assert "none is noted" in page
 
 
 def test_an_old_copy_is_warned_of(team):
@@ -35,7 +37,30 @@ def test_an_old_copy_is_warned_of(team):
         assert ("older than seven days" in page) == is_old
 
 
-def test_a_check_of_a_restored_copy_is_shown(team):
+def test_a_copy_is_opened_and_read_from_the_page(team):
     team.user("Olga", "operator")
-    note("restore-checked", about="studio-20261101.sqlite3")
-    assert "restore-checked studio-20261101.sqlite3" in team.signed_in("Olga").get("/health").content.decode()
+    client = team.signed_in("Olga")
+    assert "when it was made" in client.get("/health").content.decode()
+    folder = team.settings.data / BACKUPS
+    folder.mkdir()
+    copy = folder / "studio-20261101T000000_000000Z.sqlite3"
+    copy.write_bytes(b"no database" * 500)
+    if connection.vendor == "sqlite":
+        assert client.post("/health").status_code == 302
+        page = client.get("/health").content.decode()
+        assert "damaged: " in page
+        assert AuditEventRow.objects.filter(kind="copy-damaged", about=copy.name).count() == 1
+
+
+def test_a_sound_copy_is_told_with_its_rows(team):
+    team.user("Olga", "operator")
+    client = team.signed_in("Olga")
+    if connection.vendor != "sqlite":
+        pytest.skip("copies are made of SQLite")
+    folder = team.settings.data / BACKUPS
+    folder.mkdir()
+    live = sqlite3.connect(connection.settings_dict["NAME"])
+    with closing(live), closing(sqlite3.connect(folder / "studio-1.sqlite3")) as copy:
+        live.backup(copy)
+    assert client.post("/health").status_code == 302
+    assert "sound, " in client.get("/health").content.decode()

@@ -58,6 +58,21 @@ def test_which_beats_count(team, place):
     assert team.client().post("/beat", {"path": "/"}).status_code == 401
 
 
+def test_a_board_of_a_set_is_work_on_its_project(team, place, monkeypatch):
+    from types import SimpleNamespace
+
+    from vidence.studio.pages import time
+    from vidence.studio.records.boards import MadeSetRow
+
+    made = MadeSetRow.objects.create(project=place, folder="made/a", people_folder="people")
+    loose = MadeSetRow.objects.create(folder="made/b", people_folder="people")
+    client = team.signed_in("Ann")
+    for row, n_spans in ((loose, 0), (made, 1)):
+        monkeypatch.setattr(time, "resolve", lambda _, row=row: SimpleNamespace(kwargs={"made": row.public}))
+        assert beat(client, "/sets/x/") == 204
+        assert TimeSpanRow.objects.count() == n_spans
+
+
 def test_signing_out_ends_the_span(team, place):
     client = team.signed_in("Ann")
     beat(client)
