@@ -161,11 +161,16 @@ class Standing(Record):
         return bool(self.n_trials) and not self.is_passed and self.n_tries < self.most_tries
 
     @property
+    def is_stuck(self) -> bool:
+        """Whether no try is left to somebody who has not passed."""
+        return bool(self.n_trials) and not self.is_passed and self.n_tries >= self.most_tries
+
+    @property
     def refusal(self) -> str:
         """Why the role is not open; empty where it is."""
         if self.is_passed or not self.n_trials:
             return ""
-        if self.n_tries >= self.most_tries:
+        if self.is_stuck:
             return f"the trial items for {self.role} were not passed in {self.n_tries} tries; ask an operator"
         return f"the trial items for {self.role} have to be passed first, on the page Qualification"
 
@@ -178,7 +183,7 @@ def standing(seat: Seat) -> Standing:
     rules = seat.protocol.qualification or Qualification()
     runs = seat.runs.filter(guideline=newest(seat.project)) if rules.again else seat.runs
     now = current().settings.clock()
-    ran = list(runs.order_by("n_try"))
+    ran = list(runs.filter(is_set_aside=False).order_by("n_try"))
     passed = [one for one in ran if one.is_passed]
     until = passed[-1].at + timedelta(days=rules.days) if passed and rules.days else None
     is_passed = bool(passed) and (until is None or now < until)
@@ -231,6 +236,21 @@ def answer(seat: Seat, said: Mapping[str, str]) -> QualificationRow:
             at=current().settings.clock(),
         )
     return run
+
+
+def let_try_again(seat: Seat, *, by: str) -> None:
+    """Set aside the tries of somebody who has none left, so that as many can be made again.
+
+    Raises:
+        UsageError: there are tries left, or the trial items are passed.
+    """
+    with transaction.atomic():
+        UserRow.objects.select_for_update().get(pk=seat.user.pk)
+        now = standing(seat)
+        if not now.is_stuck:
+            raise UsageError(f"{seat.user.shown} has tries left for {seat.role}, or has passed")
+        seat.runs.update(is_set_aside=True)
+        note("tries-set-aside", by=by, about=seat.user.pseudonym, details={"role": seat.role})
 
 
 def refusal(seat: Seat) -> str:

@@ -270,7 +270,15 @@ def test_what_people_write_is_shown_as_it_is(team, words):
     submit = Act(kind="submit", role="author", by="p001", content={"question": words}, origin="submit")
     assert act(item, submit).number == 1
     client = team.signed_in("Ada")
-    for where in ("/", "/projects/films/", f"/projects/films/items/{item.public}/"):
+    here = "/projects/films/"
+    for where in (
+        "/",
+        here,
+        f"{here}items/{item.public}/",
+        f"{here}time",
+        f"{here}guidelines",
+        f"{here}trials",
+    ):
         page = client.get(where).content.decode()
         assert escape(words) in page
         assert words not in page or escape(words) == words

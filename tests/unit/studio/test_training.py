@@ -13,6 +13,7 @@ from vidence.studio.training import (
     add_guideline,
     add_trial,
     answer,
+    let_try_again,
     newest,
     read_by,
     refusal,
@@ -113,6 +114,12 @@ def test_after_two_tries_an_operator_is_asked(begin):
     with pytest.raises(UsageError, match="not passed in 2 tries"):
         answer(seat, answers(rows, 4))
     assert QualificationRow.objects.count() == 2
+    let_try_again(seat, by="p009")
+    assert (standing(seat).n_tries, QualificationRow.objects.count()) == (0, 2)
+    with pytest.raises(UsageError, match="has tries left"):
+        let_try_again(seat, by="p009")
+    assert answer(seat, answers(rows, 4)).n_try == 3
+    assert refusal(seat) == ""
 
 
 @pytest.mark.parametrize(("again", "is_asked"), [("true", True), ("false", False)])

@@ -22,6 +22,7 @@ from vidence.studio.records.people import (
     ProjectRow,
     QualificationRow,
     TrialRow,
+    UserRow,
 )
 from vidence.studio.rulebooks import diff
 from vidence.studio.workflow import protocol_of
@@ -154,6 +155,7 @@ def trials(request: HttpRequest, project: str) -> HttpResponse:
         "media": MediumRow.objects.filter(project=row, kind__in=("video", "image", "frames")).order_by(
             "path"
         )[:500],
+        "stuck": _stuck(row),
         "workers": training.WORKERS,
         "filled": {"options": _VERDICTS, **filled},
         "fault": fault,
@@ -161,8 +163,26 @@ def trials(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "training/trials.html", told, status=400 if fault else 200)
 
 
+def _stuck(project: ProjectRow) -> list[tuple[UserRow, str]]:
+    """Who has no try left, and for which role."""
+    protocol = protocol_of(project)
+    failed = QualificationRow.objects.filter(project=project, is_passed=False, is_set_aside=False)
+    pairs = {(one.user, one.role) for one in failed.select_related("user")}
+    return [
+        (user, role)
+        for user, role in sorted(pairs, key=lambda pair: (pair[0].key, pair[1]))
+        if training.standing(training.Seat(user=user, project=project, protocol=protocol, role=role)).is_stuck
+    ]
+
+
 def _trial_act(request: HttpRequest, project: ProjectRow) -> None:
     said = request.POST
+    if said.get("act") == "again":
+        tried = QualificationRow.objects.filter(project=project, role=said.get("role", "")).values("user")
+        user = get_object_or_404(UserRow, public=uuid_of(said.get("user", "")), pk__in=tried)
+        seat = training.Seat(user=user, project=project, protocol=protocol_of(project), role=said["role"])
+        training.let_try_again(seat, by=request.person.name)
+        return
     if said.get("act") == "retire":
         found = get_object_or_404(TrialRow, project=project, public=uuid_of(said.get("trial", "")))
         found.is_used = not found.is_used

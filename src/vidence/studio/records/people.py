@@ -146,7 +146,10 @@ class TrialRow(models.Model):
 
 
 class QualificationRow(models.Model):
-    """One try of one person at the trial items of a project, for one role."""
+    """One try of one person at the trial items of a project, for one role.
+
+    What an operator has set aside stays, and does not count any more.
+    """
 
     user = models.ForeignKey(UserRow, models.CASCADE, related_name="qualifications")
     project = models.ForeignKey(ProjectRow, models.CASCADE)
@@ -157,6 +160,7 @@ class QualificationRow(models.Model):
     n_right = models.PositiveIntegerField()
     n_asked = models.PositiveIntegerField()
     is_passed = models.BooleanField()
+    is_set_aside = models.BooleanField(default=False)
     at = models.DateTimeField()
 
     class Meta:

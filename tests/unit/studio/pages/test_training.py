@@ -78,6 +78,22 @@ def test_what_is_right_is_not_on_the_page_before_the_role_is_open(team, place):
     assert rob.get(f"{HERE}/trials").status_code == 403
 
 
+def test_an_operator_lets_somebody_try_again(team, place):
+    rob, olga = team.signed_in("Rob"), team.signed_in("Olga")
+    add(olga)
+    name = str(TrialRow.objects.get().public)
+    for _ in range(2):
+        rob.post(f"{HERE}/qualification", {"role": "reviewer", name: "yes"})
+    assert "ask an operator" in rob.get(f"{HERE}/qualification").content.decode()
+    assert "Let Rob try again" in olga.get(f"{HERE}/trials").content.decode()
+    said = {"act": "again", "user": str(QualificationRow.objects.first().user.public), "role": "reviewer"}
+    assert olga.post(f"{HERE}/trials", {**said, "role": "author"}).status_code == 404
+    assert olga.post(f"{HERE}/trials", said).status_code == 302
+    assert "set aside" in olga.get(f"{HERE}/trials").content.decode()
+    assert rob.post(f"{HERE}/qualification", {"role": "reviewer", name: "no"}).status_code == 302
+    assert "The role is open" in rob.get(f"{HERE}/qualification").content.decode()
+
+
 def test_trial_items_are_retired_and_not_deleted(team, place):
     rob, olga = team.signed_in("Rob"), team.signed_in("Olga")
     bad = add(olga, right="maybe")
