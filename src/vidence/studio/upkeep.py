@@ -54,7 +54,7 @@ def secret_of(data: Path) -> bytes:
 
 
 def migrate() -> None:
-    """Bring the database of the configured studio up to date; nothing changes where it is.
+    """Bring the database of the configured studio up to date, with the index of runs; else nothing changes.
 
     Raises:
         StoreError: it cannot be written, or was made by a later version.
@@ -64,6 +64,7 @@ def migrate() -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from vidence.studio.records.chains import guard
+    from vidence.studio.records.index import make_tables
 
     try:
         executor = MigrationExecutor(connection)
@@ -76,6 +77,7 @@ def migrate() -> None:
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             _copy_before(connection, executor.loader.applied_migrations)
             call_command("migrate", interactive=False, verbosity=0)
+        make_tables()
         guard(connection)
         refuse_unsafe_database(connection)
     except DatabaseError as error:

@@ -1,5 +1,6 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
-from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_file, json_lines
+from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -36,7 +37,8 @@ from vidence.make.pipeline.session import (
 )
 from vidence.make.pipeline.wording import load_template
 from vidence.make.proving.world import World
-from vidence.make.release.writing import SUMS_FILE, with_sums, write_release
+from vidence.make.release.making import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import read_reviews
 from vidence.make.scene_graph.composition import canonical
 from vidence.make.scene_graph.proof import Proof
@@ -382,9 +384,8 @@ class _Build(Session):
 
     def _item(self, draft: Draft) -> Item:
         maker = f"vidence make {NAME}/{VERSION}"
-        return item_of_draft(
-            draft, item_id=draft.draft_id, provenance=Provenance(source=draft.video_id, maker=maker)
-        )
+        origin = Provenance(source=draft.video_id, licence=self.config.media_licence, maker=maker)
+        return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
     def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _Asked]) -> dict[Path, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
@@ -452,22 +453,32 @@ class _Build(Session):
     def _release(
         self, drafts: Sequence[Draft], asked: Mapping[str, _Asked], files: list[Path]
     ) -> tuple[list[Path], list[str]]:
-        rules = self.config.release
+        rules, review = self.config.release, self.config.review
+        refuse_unreviewed(rules, is_reviewed=review is not None)
         if rules is None or not drafts:
             return files, []
-        if self.config.review is None and not rules.unreviewed:
-            raise UsageError(
-                "[release] without [review]: nobody has looked at these questions. Add [review], or say "
-                "unreviewed = true in [release]"
-            )
-        self._close_whole("release", drafts)
-        contents = self._contents(drafts, asked)
-        account = self.ledger.account([NAME] * len(drafts))
-        contents[Path("about") / ACCOUNT_FILE] = json_file(account)
-        contents[Path("about") / DROPPED_FILE] = json_lines(self.ledger.dropped)
-        folder = self.out / "release" / f"{self.config.name}-{rules.version}"
-        write_release(with_sums(contents), folder)
-        return [*files, folder / SUMS_FILE], [f"Release {folder}: {len(drafts):,} questions."]
+        names = [one.draft_id for one in drafts]
+        rows = {
+            path.name: dict(zip(names, content.splitlines(), strict=True))
+            for path, content in self._contents(drafts, asked).items()
+            if path.name != ITEMS_FILE
+        }
+        making = Making(
+            name=self.config.name,
+            root=self.root,
+            media_root=self.root / self.config.media,
+            seed=self.config.seed,
+            account=self.ledger.account([NAME] * len(drafts)),
+            fresh_secret=os.urandom(SECRET_BYTES),
+            reviews=read_reviews(self.root / review.folder) if review is not None else None,
+            rows=rows,
+        )
+        items = [self._item(one) for one in drafts]
+        found = release_making(items, rules, making, into=self.out / RELEASE)
+        self.began(RELEASE, len(items))
+        kept = [item.item_id for item in found.items]
+        self.close(RELEASE, unit="questions", taken=names, kept=kept, dropped=found.dropped)
+        return [*files, *found.files], list(found.sentences)
 
 
 def _cell(one: Unmet) -> str:

@@ -11,6 +11,9 @@ from vidence.errors import AccountError, DataError, UsageError
 from vidence.make.makers import compose
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.proving.reading import read_compositions
+from vidence.make.release.rescan import scan_again
+from vidence.make.scene_graph.scene_files import read_scenes
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
 
@@ -83,11 +86,41 @@ def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, mon
 
 
 def test_gates_and_a_release(tmp_path):
-    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
+    more = '\n[gates]\n[release]\nversion = "1"\nunreviewed = true\nwithout_licence = ["all"]\n'
+    built = made(tmp_path, more=more)
     folder = tmp_path / "out" / "release" / "lane-1"
-    assert (folder / "items.jsonl").read_bytes() == (tmp_path / "out" / "items.jsonl").read_bytes()
-    assert "about/account.json" in (folder / "SHA256SUMS").read_text()
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    made_items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
+    assert [one["question"] for one in items] == [one["question"] for one in made_items]
+    assert {one["tags"]["split"] for one in items} == {"test"}
+    sums = (folder / "SHA256SUMS").read_text()
+    for name in ("about/account.jsonl", "DATASHEET.md", "proofs.jsonl", "keys.jsonl", "compositions.jsonl"):
+        assert f"  {name}\n" in sums
+        assert "canary" in (folder / name).read_text().casefold()
     assert any("Release" in one for one in built.sentences)
+    scenes = read_scenes(tmp_path / "set" / "lane.jsonl")
+    assert len(read_compositions(folder / "compositions.jsonl", scenes)) == len(items)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    made(tmp_path, more=more)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_proofs_and_keys_of_a_hidden_split_stay_at_home(tmp_path):
+    release = 'version = "1"\nunreviewed = true\nhidden = ["test"]\n'
+    made(tmp_path, more=f'\n[gates]\n[release]\n{release}without_licence = ["all"]\n')
+    folder, home = (tmp_path / "out" / "release" / name for name in ("lane-1", "lane-1.hidden"))
+    assert not (folder / "items.jsonl").exists()
+    assert "answer" not in (folder / "questions-test.jsonl").read_text()
+    for name in ("proofs.jsonl", "keys.jsonl", "compositions.jsonl"):
+        assert (folder / name).read_text().count("\n") == 1, "the canary alone"
+        assert (home / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+    assert scan_again(folder, home) == ()
+
+
+def test_what_has_no_licence_is_not_released(tmp_path):
+    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
+    assert set(built.account.stages[-1].dropped) == {"no-licence"}
+    assert any("Nothing is released" in one for one in built.sentences)
 
 
 def test_nothing_is_released_before_people_have_looked(tmp_path):
