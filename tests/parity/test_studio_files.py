@@ -9,6 +9,7 @@ from conftest import need
 from servers.studio import configured, studio
 from vidence.ask.benchmarks import mmvu, perceptioncomp, table
 from vidence.contracts import Loaded
+from vidence.records import Item
 
 configured()
 
@@ -40,8 +41,11 @@ def test_released_questions_come_out_as_they_went_in(
         assert list(verify()) == []
         export_studio(tmp_path / "out")
     path = tmp_path / "out" / "projects" / name / "items.jsonl"
-    out = table.create().load(path, split="all", strict=True).items
+    out = [msgspec.json.decode(line, type=Item) for line in path.read_bytes().splitlines()]
     assert sorted(out, key=_name) == sorted(questions, key=_name)
+    # In released questions of PerceptionComp a choice is called as the letter of another one is.
+    read = table.create().load(path, split="all", strict=name == "mmvu")
+    assert len(read.items) + len(read.problems) == n
     before = _bytes(tmp_path / "out")
     with studio("team", tmp_path / "two"):
         assert import_studio(tmp_path / "out").taken.n_same == 0
@@ -56,8 +60,8 @@ def the_project(name: str) -> object:
     return project_of(name)
 
 
-def _name(item: object) -> str:
-    return str(msgspec.structs.asdict(item)["item_id"])  # type: ignore[arg-type]
+def _name(item: Item) -> str:
+    return item.item_id
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
