@@ -45,6 +45,9 @@ _roles = click.option(
     "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
 )
 _project = click.option("--project", metavar="SLUG", default="", help="In this one only; default: in all.")
+_opened = click.option(
+    "--open/--no-open", "is_opened", default=True, help="Open the address in a browser (default)."
+)
 _project_in = click.option("--project", metavar="SLUG", default="", help="Where questions and reviews go.")
 _stdin = click.option(
     "--password-stdin", is_flag=True, help="The password is the first line of the input, and nobody is asked."
@@ -66,8 +69,23 @@ def need_studio() -> None:
         raise UsageError(f"the studio needs {', '.join(absent)}; add it with: {adding('studio')}")
 
 
-def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str, is_opened: bool = False) -> None:
-    """Serve one person until Ctrl-C, and print the address that lets one browser in; open it if wanted."""
+def start_alone(
+    settings: "StudioSettings",
+    bind: "Bind",
+    *,
+    said: str,
+    is_opened: bool = False,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Serve one person until Ctrl-C, and print the address that lets one browser in.
+
+    Args:
+        settings: of the studio.
+        bind: where it listens.
+        said: before the address.
+        is_opened: whether a browser is opened as well.
+        before: what is to be written into the database first.
+    """
     from vidence.studio.app import configure
     from vidence.studio.serving import address, listen, new_ticket, refuse_unsafe, serve
     from vidence.studio.upkeep import migrate
@@ -76,6 +94,8 @@ def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str, is_opene
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
     migrate()
+    if before is not None:
+        before()
     listening = listen(bind)
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
@@ -116,9 +136,63 @@ def _listed(roles: str) -> list[str]:
     return [one.strip() for one in roles.split(",") if one.strip()]
 
 
-@click.group()
-def studio() -> None:
-    """Look at runs, make and review questions in the browser: for one person, or for a team."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def studio(context: click.Context) -> None:
+    """Look at runs, make and review questions in the browser: for one person, or for a team.
+
+    Without a subcommand it opens a demonstration, as `vidence studio demo` does.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(demonstrate)
+
+
+@studio.command("demo")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False))
+@_port
+@_opened
+def demonstrate(*, folder: Path | None = None, port: int = 0, is_opened: bool = True) -> None:
+    """Open a studio to try: planted videos, runs of simulated models, questions in every state of a review.
+
+    Made in DIR, and kept there; without DIR in a folder that is removed in the end.
+    """
+    need_studio()
+    import tempfile
+
+    if folder is not None:
+        _demonstrate(folder.resolve(), port=port, is_opened=is_opened)
+        return
+    with tempfile.TemporaryDirectory(prefix="vidence-studio-", ignore_cleanup_errors=True) as made:
+        _demonstrate(Path(made), port=port, is_opened=is_opened)
+
+
+def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
+    from vidence.engine.environment import Environment, environment, now
+    from vidence.studio import demonstration
+    from vidence.studio.serving import Bind
+    from vidence.studio.settings import StudioSettings
+
+    cache = folder / "cache"
+    if not demonstration.is_made(folder):
+        click.echo(f"rendering videos and asking simulated models in {folder} ...")
+        made_with = Environment(cache_root=cache, n_workers=environment().n_workers)
+        demonstration.make_material(folder, environment=made_with, now=now())
+    data = folder / demonstration.STUDIO
+    data.mkdir(exist_ok=True, mode=0o700)
+    settings = StudioSettings(
+        mode="solo",
+        data=data,
+        paths=(folder / demonstration.RUNS,),
+        media_roots=(folder / demonstration.WORLD,),
+        cache_root=cache,
+    )
+    start_alone(
+        settings,
+        Bind(port=port),
+        said="vidence studio",
+        is_opened=is_opened,
+        before=lambda: demonstration.fill(folder),
+    )
 
 
 @studio.command("open")
