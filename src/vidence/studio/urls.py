@@ -2,12 +2,13 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, start, viewer
+from vidence.studio.pages import entering, media, projects, releases, start, viewer
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
     *projects.urls,
+    *releases.urls,
     *media.urls,
     *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),

@@ -29,6 +29,7 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "health": OPERATORS,
+    "releases": OPERATORS,
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(
