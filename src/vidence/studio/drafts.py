@@ -48,6 +48,7 @@ def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on:
         based_on: the revision that it begins from.
     """
     with transaction.atomic():
+        draft: DraftRow
         draft, _ = DraftRow.objects.get_or_create(
             user=user,
             item=item,

@@ -2,13 +2,14 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, start
+from vidence.studio.pages import annotate, entering, media, projects, start
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
     *projects.urls,
     *media.urls,
+    *annotate.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

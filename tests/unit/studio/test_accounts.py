@@ -4,7 +4,16 @@ import pytest
 
 from servers.studio import PASSWORD
 from vidence.errors import UsageError
-from vidence.studio.accounts import account_of, add_user, key_of, refuse_password, set_roles, stamp, user_of, with_stamp
+from vidence.studio.accounts import (
+    account_of,
+    add_user,
+    key_of,
+    refuse_password,
+    set_roles,
+    stamp,
+    user_of,
+    with_stamp,
+)
 from vidence.studio.records.work import AuditEventRow
 
 

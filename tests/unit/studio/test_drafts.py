@@ -53,9 +53,7 @@ def test_the_draft_of_a_person_is_opened_again(draft):
     assert (again.pk, again.body) == (draft.pk, "{}")
 
 
-@pytest.mark.parametrize(
-    ("body", "request_"), [("x" * (MOST_BYTES + 1), "a"), ("x", ""), ("x", "a" * 65)]
-)
+@pytest.mark.parametrize(("body", "request_"), [("x" * (MOST_BYTES + 1), "a"), ("x", ""), ("x", "a" * 65)])
 def test_what_is_too_long_is_refused(draft, body, request_):
     with pytest.raises(UsageError):
         save(draft, body=body, seen=0, request=request_)
