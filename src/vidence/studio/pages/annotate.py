@@ -324,8 +324,8 @@ def _balance(desk: Desk) -> list[tuple[str, int]]:
 
 
 def _checks_text(request: HttpRequest, desk: Desk, found: Checked) -> str:
-    # The words are marked as safe for templates, by a type that has no form in JSON.
-    return f"{loader.render_to_string('annotate/checks.html', _checks(desk, found), request=request)}"
+    text = loader.render_to_string("annotate/checks.html", _checks(desk, found), request=request)
+    return text.strip()  # a plain text: the type of rendered ones has no form in JSON
 
 
 def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflict) -> HttpResponse:
