@@ -2,7 +2,7 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, releases, start, viewer
+from vidence.studio.pages import annotate, entering, media, projects, releases, start, viewer
 
 urlpatterns = [
     *start.urls,
@@ -11,6 +11,7 @@ urlpatterns = [
     *releases.urls,
     *media.urls,
     *viewer.urls,
+    *annotate.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

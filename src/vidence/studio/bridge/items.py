@@ -16,7 +16,16 @@ from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.review.revisions import Revision
 from vidence.make.review.translations import LANGUAGE
 from vidence.records import Evidence, Item, Media, Provenance, Record
-from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording, seconds
+from vidence.studio.rules.wording import (
+    Condition,
+    Knowledge,
+    Mark,
+    Option,
+    Wording,
+    in_words,
+    numbers,
+    seconds,
+)
 
 ANNOTATIONS: Final = "annotations"
 MISCONCEPTION: Final = "misconception"
@@ -151,7 +160,7 @@ def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = 
     """
     bare = item_as_written(written, subject)
     final = shuffled(bare, seed=subject.seed)
-    known = pieces or [Piece(medium=one.medium, steps=one.steps) for one in written.evidence]
+    known = pieces or [Piece(medium=one.medium, steps=numbers(one.steps) or ()) for one in written.evidence]
     told = Annotations(
         form=subject.form,
         seed=subject.seed,
@@ -202,13 +211,14 @@ def item_as_written(written: Wording, subject: Subject) -> Item:
 
 
 def _evidence(one: Mark, media: Sequence[Media]) -> Evidence:
+    steps = numbers(one.steps)
     is_still = one.medium < len(media) and media[one.medium].kind == "image"
     return Evidence(
         kind=one.kind,
         start_s=None if is_still else seconds(one.start),
         end_s=None if is_still else seconds(one.end),
         note=one.text,
-        step=one.steps[0] if one.steps else None,
+        step=steps[0] if steps else None,
     )
 
 
@@ -285,7 +295,7 @@ def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
                 start=_text(one.start_s),
                 end=_text(one.end_s),
                 text=one.note,
-                steps=piece.steps,
+                steps=in_words(piece.steps),
             )
         )
     return tuple(marks)

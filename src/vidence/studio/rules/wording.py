@@ -22,27 +22,30 @@ class Option(Record, omit_defaults=True):
 
 
 class Mark(Record, omit_defaults=True):
-    """One piece of evidence: of which medium, from when to when in its seconds, for which steps, from 0."""
+    """One piece of evidence: of which medium, from 0, from when to when in its seconds.
+
+    `steps` are those that it supports, as `numbers` reads them.
+    """
 
     medium: int = 0
     kind: EvidenceKind = "referred"
     start: str = ""
     end: str = ""
     text: str = ""
-    steps: tuple[int, ...] = ()
+    steps: str = ""
 
 
 class Condition(Record, omit_defaults=True):
     """One condition of a composed question.
 
-    `depends` are conditions before it, from 0, and `hands_on` what it gives to later ones. `at`, `note` and
-    `otherwise` are the counter-example: when there is a second candidate without it, which, and what the
-    answer would be.
+    `depends` are conditions before it, as `numbers` reads them, and `hands_on` is what it gives to later
+    ones. `at`, `note` and `otherwise` are the counter-example: when there is a second candidate without it,
+    which, and what the answer would be.
     """
 
     text: str = ""
     skill: str = ""
-    depends: tuple[int, ...] = ()
+    depends: str = ""
     hands_on: str = ""
     at: str = ""
     note: str = ""
@@ -95,6 +98,23 @@ def seconds(text: str) -> float | None:
     if not _is_number(rest) or (colon and not (minutes.isascii() and minutes.isdecimal())):
         return None
     return float(rest) + 60 * int(minutes or 0)
+
+
+def numbers(text: str) -> tuple[int, ...] | None:
+    """Places from 0 as somebody counts them from 1, with commas between; None where they are none.
+
+    >>> numbers("1, 3"), numbers(""), numbers("one")
+    ((0, 2), (), None)
+    """
+    said = [one.strip() for one in text.replace(";", ",").split(",") if one.strip()]
+    if not all(one.isascii() and one.isdecimal() and 0 < len(one) < 4 and int(one) > 0 for one in said):
+        return None
+    return tuple(dict.fromkeys(int(one) - 1 for one in said))
+
+
+def in_words(places: tuple[int, ...]) -> str:
+    """Places as `numbers` reads them."""
+    return ", ".join(str(one + 1) for one in places)
 
 
 def _is_number(text: str) -> bool:

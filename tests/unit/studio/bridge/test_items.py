@@ -23,8 +23,8 @@ WRITTEN = Wording(
     reasoning="causal",
     steps=("A kettle is lifted.", "The red cup is filled."),
     evidence=(
-        Mark(kind="referred", start="1.5", end="2", text="the kettle", steps=(0,)),
-        Mark(kind="proactive", start="0:03", end="4.25", text="the cup", steps=(0, 1)),
+        Mark(kind="referred", start="1.5", end="2", text="the kettle", steps="1"),
+        Mark(kind="proactive", start="0:03", end="4.25", text="the cup", steps="1, 2"),
     ),
     conditions=(Condition(text="filled second", skill="temporal", at="41", note="a red cup, too"),),
     knowledge=(Knowledge(title="Kettle", url="https://en.wikipedia.org/wiki/Kettle"),),
