@@ -2,7 +2,19 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import annotate, entering, media, projects, releases, start, viewer
+from vidence.studio.pages import (
+    annotate,
+    entering,
+    media,
+    projects,
+    questions,
+    rates,
+    releases,
+    review,
+    start,
+    viewer,
+    work,
+)
 
 urlpatterns = [
     *start.urls,
@@ -12,6 +24,10 @@ urlpatterns = [
     *media.urls,
     *viewer.urls,
     *annotate.urls,
+    *work.urls,
+    *review.urls,
+    *rates.urls,
+    *questions.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

@@ -1,0 +1,231 @@
+"""The page of a look: what it holds at each step, what it refuses, and why buttons are closed."""
+
+import re
+
+import pytest
+
+from vidence.studio.pages import review
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow, ReviewRow
+from vidence.studio.workflow import Act, act
+
+LONG = "The cup is never seen; say which one is meant, and when it can be seen."
+WORDS = {
+    "media": [{"path": "a.mp4"}],
+    "question": "Which <b>cup</b> {{7*7}}?",
+    "choices": ["red", "blue"],
+    "answer": "THE-KEY",
+    "rationale": "THE-REASON",
+    "evidence": [{"kind": "referred", "start_s": 1.0, "end_s": 2.0, "note": "THE-EVIDENCE"}],
+}
+
+
+class Place:
+    def __init__(self, team, protocol):
+        self.team = team
+        self.project = team.project("films", protocol)
+        add_items(self.project, ["q1"], kinds={})
+        self.written = act(self.item, Act(kind="submit", role="author", by="ann", content=WORDS))
+        for name, role in (("Bob", "reviewer"), ("Cid", "reviewer"), ("Mia", "meta")):
+            team.user(name, role, project="films")
+
+    @property
+    def item(self):
+        return ItemRow.objects.select_related("project").get(item_id="q1")
+
+    @property
+    def base(self):
+        return f"/projects/films/items/{self.item.public}"
+
+    def claim(self, name):
+        client = self.team.signed_in(name)
+        assert client.post(f"{self.base}/claim").status_code == 302
+        return client
+
+    def form(self, client, **more):
+        """What a browser would send of the form: every choice of the good kind."""
+        page = client.get(f"{self.base}/review").content.decode()
+        names = dict.fromkeys(re.findall(r'type="radio" name="([^"]+)" value="(?:right|yes|5|3)"', page))
+        said = {name: "yes" for name in names}
+        said |= {name: "right" for name in names if name.startswith("field:")}
+        said |= {name: "5" for name in names if name.startswith("score:")}
+        hidden = dict(re.findall(r'type="hidden" name="(opened|seen)" value="([^"]+)"', page))
+        return {**said, **hidden, **more}
+
+
+@pytest.fixture
+def place(team):
+    return lambda protocol: Place(team, protocol)
+
+
+def test_the_page_of_somebody_without_a_claim_holds_nothing_of_the_item(place):
+    films = place("mmvu")
+    page = films.team.signed_in("Bob").get(f"{films.base}/review").content.decode()
+    assert "Claim it" in page
+    assert "cup" not in page
+    assert "THE-" not in page
+
+
+def test_texts_are_shown_as_text(place):
+    films = place("mmvu")
+    page = films.claim("Bob").get(f"{films.base}/review").content.decode()
+    assert "Which &lt;b&gt;cup&lt;/b&gt; {{7*7}}?" in page
+
+
+def test_the_key_is_not_in_the_page_before_the_own_answer(place):
+    films = place("perceptioncomp")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "Answer it yourself first" in page
+    assert "THE-" not in page
+    refused = bob.post(f"{films.base}/review", {"act": "accept", "seen": films.item.lock_version})
+    assert refused.status_code == 409
+    assert "THE-" not in refused.content.decode()
+    assert bob.get(f"{films.base}/edit").status_code == 409
+    assert "THE-" not in bob.get(f"{films.base}/edit").content.decode()
+    opened = re.search(r'name="opened" value="([^"]+)"', page)[1]
+    films.team.clock.move(90)
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "red", "opened": opened})
+    assert ReviewRow.objects.get().answer == "red"
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert all(word in page for word in ("THE-KEY", "THE-REASON", "THE-EVIDENCE"))
+    assert '"minutes":1.5' in films.item.transitions.order_by("-number").first().event
+
+
+def test_a_stamp_that_is_not_ours_is_no_time(team):
+    from django.test import RequestFactory
+
+    from vidence.studio.pages.review import _opened
+
+    for said in ("", "x", "2026-11-23T09:00:00+00:00"):
+        assert _opened(RequestFactory().post("/", {"opened": said})) is None
+
+
+def test_own_counts_come_before_those_of_others(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "Count for yourself first" in page
+    assert "THE-EVIDENCE" not in page
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    sent = films.form(bob, act="accept", message="THE-REVIEW")
+    assert bob.post(f"{films.base}/review", sent).status_code == 302
+    assert films.item.state == "reviewed"
+    mia = films.claim("Mia")
+    page = mia.get(f"{films.base}/review").content.decode()
+    assert "THE-REVIEW" not in page
+    assert "THE-EVIDENCE" not in page
+    mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "4", "check:proactive": "2"})
+    page = mia.get(f"{films.base}/review").content.decode()
+    assert "THE-REVIEW" in page
+    assert "evidence: 2" in page
+    assert mia.post(f"{films.base}/review", films.form(mia, act="accept")).status_code == 302
+    assert films.item.state == "accepted"
+
+
+def test_closed_buttons_say_why(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert re.search(r'disabled aria-describedby="why-edit"', page)
+    assert "by this protocol nobody edits at this stage" in page
+    sent = films.form(bob, act="return", message=LONG) | {"check:objective": "no"}
+    assert bob.post(f"{films.base}/review", sent).status_code == 302
+    act(
+        films.item,
+        Act(
+            kind="resubmit",
+            role="author",
+            by="ann",
+            content={**WORDS, "question": "Which?"},
+            origin="author_revise",
+        ),
+    )
+    films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "its author has revised it already (1 of 1)" in page
+    assert re.search(r'value="return" disabled', re.sub(r"\s+", " ", page))
+
+
+def test_what_is_refused_keeps_what_was_written(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="return", message="too short") | {
+        "check:question": "no",
+        "note:question": "NOTE",
+    }
+    refused = bob.post(f"{films.base}/review", sent)
+    page = refused.content.decode()
+    assert refused.status_code == 409
+    assert "expected 40 or more" in page
+    assert "too short</textarea>" in page
+    assert 'value="NOTE"' in page
+    assert re.search(r'name="check:question" value="no"[^>]* checked', page)
+
+
+def test_a_review_of_what_has_changed_meanwhile_is_a_conflict(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="accept", message="kept")
+    act(films.item, Act(kind="say", role="author", by="ann", message="wait"))
+    refused = bob.post(f"{films.base}/review", sent)
+    assert refused.status_code == 409
+    assert "somebody has changed it since it was shown" in refused.content.decode()
+    assert "kept</textarea>" in refused.content.decode()
+    assert bob.post(f"{films.base}/review", films.form(bob, act="accept")).status_code == 302
+
+
+def test_a_claim_that_has_ended_says_so_and_keeps_the_words(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="accept", message="kept words")
+    olga = films.team.user("Olga", "operator")
+    bob_name = films.item.standing["claims"][0]
+    act(films.item, Act(kind="expire", role="operator", by=olga.pseudonym, whose=bob_name))
+    refused = bob.post(f"{films.base}/review", sent)
+    assert refused.status_code == 409
+    assert "your claim has ended" in refused.content.decode()
+    assert "kept words" in refused.content.decode()
+
+
+def test_an_edit_makes_the_next_revision(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/edit").content.decode()
+    assert "becomes revision 2" in page
+    sent = dict(re.findall(r'type="hidden" name="(seen)" value="([^"]+)"', page))
+    bad = bob.post(f"{films.base}/edit", {**sent, "text:evidence": "{"})
+    assert bad.status_code == 400
+    same = bob.post(f"{films.base}/edit", sent)
+    assert "nothing in it is changed" in same.content.decode()
+    done = bob.post(f"{films.base}/edit", {**sent, "text:choices": "red\r\ngreen\r\n", "text:answer": "A"})
+    assert done.status_code == 302
+    films.item.refresh_from_db()
+    assert films.item.current.n == 2
+    assert '"choices":["red","green"]' in films.item.current.content
+
+
+def test_messages_are_of_those_who_have_to_do_with_the_item(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    act(films.item, Act(kind="say", role="author", by="ann", message="FROM-THE-AUTHOR"))
+    bob.post(f"{films.base}/review", {"act": "say", "words": "TO-THE-AUTHOR"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "FROM-THE-AUTHOR" in page
+    assert "TO-THE-AUTHOR" in page
+    assert "ann" not in re.sub(r"<[^>]+>", "", page[page.index("Messages") :])
+
+
+def test_an_act_that_is_none_is_refused(place):
+    films = place("mmvu")
+    assert films.claim("Bob").post(f"{films.base}/review", {"act": "king"}).status_code == 409
+
+
+def test_media_outside_the_folder_of_the_project_are_named_and_not_shown(place):
+    films = place("mmvu")
+    page = films.claim("Bob").get(f"{films.base}/review").content.decode()
+    assert "is not in the media folder of the project" in page
+    assert "/media/" not in page
+    assert all(one.callback.roles for one in review.urls)
