@@ -32,7 +32,9 @@ _WHOLE: Final = {
     "language": "question",
 }
 NUMBER: Final = "__n__"
-"""In the place of the number of a row that a script adds."""
+"""In the place of the number, from 0, of a row that a script adds."""
+COUNTED: Final = "__m__"
+"""In the place of the same number from 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +174,7 @@ def _options(drawn: _Drawn, written: Wording, form: Form) -> Group:
         title="Options",
         help="The right one stands apart; the order that others see is drawn when it is handed in.",
         rows=(row("right", "Right option"), *wrong),
-        fresh=row(f"wrong-{NUMBER}", "Wrong option"),
+        fresh=row(f"wrong-{NUMBER}", f"Wrong option {COUNTED}"),
         add="Add a wrong option",
     )
 
@@ -203,7 +205,7 @@ def _clip(drawn: _Drawn) -> Group:
 
 def _steps(drawn: _Drawn, written: Wording) -> Group:
     def row(n: int | str, title: str) -> Row:
-        return Row(title=title, fields=(drawn.field(f"step-{n}", title, lines=2),))
+        return Row(title="", fields=(drawn.field(f"step-{n}", title, lines=2),))
 
     n = rows_to_show(written.steps, spare=1, least=2)
     return Group(
@@ -211,7 +213,7 @@ def _steps(drawn: _Drawn, written: Wording) -> Group:
         title="Steps of reasoning",
         help="In their order, from what is seen to the answer.",
         rows=tuple(row(i, f"Step {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, "Step"),
+        fresh=row(NUMBER, f"Step {COUNTED}"),
         add="Add a step",
     )
 
@@ -240,7 +242,7 @@ def _evidence(drawn: _Drawn, written: Wording, media: Sequence[str]) -> Group:
         title="Evidence",
         help="Referred: the question names it; proactive: it has to be looked for.",
         rows=tuple(row(i, f"Piece {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, "Piece"),
+        fresh=row(NUMBER, f"Piece {COUNTED}"),
         add="Add evidence from the marked range",
     )
 
@@ -267,7 +269,7 @@ def _conditions(drawn: _Drawn, written: Wording) -> Group:
         title="Conditions",
         help="In their order. Each is needed: say what the answer would be without it.",
         rows=tuple(row(i, f"Condition {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, "Condition"),
+        fresh=row(NUMBER, f"Condition {COUNTED}"),
         add="Add a condition",
     )
 
@@ -295,7 +297,7 @@ def _knowledge(drawn: _Drawn, written: Wording) -> Group:
         name="knowledge",
         title="Knowledge",
         rows=tuple(row(i, f"Piece {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, "Piece"),
+        fresh=row(NUMBER, f"Piece {COUNTED}"),
         add="Add knowledge",
     )
 

@@ -22,10 +22,7 @@ function add(group) {
   const row = fresh.content.firstElementChild.cloneNode(true);
   for (const one of [row, ...row.querySelectorAll("*")])
     for (const { name, value } of [...one.attributes]) if (value.includes("__n__")) one.setAttribute(name, value.replaceAll("__n__", n));
-  const title = row.querySelector(".row-title");
-  if (title !== null) title.textContent += ` ${n + 1}`;
-  const label = row.querySelector("label");
-  if (label !== null && title !== null && label.textContent === title.textContent.replace(/ \d+$/, "")) label.textContent = title.textContent;
+  for (const one of row.querySelectorAll(".row-title, label")) one.textContent = one.textContent.replace("__m__", n + 1);
   rows.append(row);
   return row;
 }

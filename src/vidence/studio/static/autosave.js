@@ -123,7 +123,7 @@ class Autosave {
     body.delete("action");
     let answer = null;
     try {
-      answer = await fetch(this.form.action || location.href, {
+      answer = await fetch(this.form.getAttribute("action") ?? location.href, {
         method: "POST",
         headers: { Accept: "application/json" },
         body,
