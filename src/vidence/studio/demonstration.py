@@ -23,6 +23,7 @@ from vidence.studio.settings import current
 WORLD, RUNS, STUDIO = "world", "runs", "studio"
 PROJECT: Final = "demonstration"
 PROTOCOL: Final = "humanpcr-r"
+_FORM: Final = "mmvu"  # one right and four wrong options, as planted questions have
 _SPEC: Final = WorldSpec(
     n_videos=3, items_per_video=5, min_s=20, max_s=22, sizes=((320, 180),), rates=(10,), n_variable=1
 )
@@ -118,6 +119,7 @@ def fill(folder: Path) -> None:
 
     from vidence.studio.accounts import key_of
     from vidence.studio.bridge.taking import media_of
+    from vidence.studio.intake import ORDER
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow
     from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
@@ -145,9 +147,14 @@ def fill(folder: Path) -> None:
         )
         media_of(project, questions)
         rows = {one.item_id: one for one in ItemRow.objects.filter(project=project)}
+        for row in rows.values():
+            row.strata = {FORM: _FORM, ORDER: [str(one.public) for one in row.media.all()]}
+            row.save(update_fields=["strata"])
         author = UserRow.objects.get(pseudonym="ann")
         for question, story in zip(questions, STORIES, strict=False):
             row = rows[question.item_id]
+            if not story:
+                continue
             row.author = author
             row.save(update_fields=["author"])
             for step in story:

@@ -10,7 +10,8 @@ from vidence.studio.bridge.items import wording_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
-from vidence.studio.workflow import events_of, revisions_of
+from vidence.studio.rules.looks import is_hidden
+from vidence.studio.workflow import events_of, protocol_of, revisions_of, standing
 
 _LOOKS = frozenset({"solve", "edit", "accept", "return", "reject"})
 
@@ -54,7 +55,7 @@ def history_of(item: ItemRow, person: Person) -> History:
 
     Operators read all of it, authors what they wrote and what they were told, researchers what was accepted.
     Whoever looks reads the revisions that they have answered or decided, and no other: the next one may have
-    to be solved before its answer is shown. Who did what is for operators alone.
+    to be solved before its answer is shown, and what others decided is told once one has decided oneself. Who did what is for operators alone.
     """
     events = list(events_of(item))
     revisions = sorted(revisions_of(item).values(), key=lambda one: one.n)
@@ -67,14 +68,19 @@ def history_of(item: ItemRow, person: Person) -> History:
         if one.sha256 in readable
     ]
     is_author = item.author is not None and item.author.pseudonym == person.name
+    protocol = protocol_of(item.project)
+    state = standing(item, protocol)
+    hidden = {one.event_id for one in events if is_hidden(one, state, protocol, by=person.name)}
     done = [
         Deed(
             at=one.at,
-            kind=one.kind,
+            kind="decided" if one.event_id in hidden else one.kind,
             role=one.role,
             n=numbers.get(one.revision, 0),
             by=one.by if is_operator else "",
-            message=one.message if is_operator or is_author or one.by == person.name else "",
+            message=one.message
+            if one.event_id not in hidden and (is_operator or is_author or one.by == person.name)
+            else "",
             fault=one.fault,
         )
         for one in events

@@ -2,7 +2,19 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import (annotate, entering, media, projects, questions, rates, releases, review, start, viewer, work)
+from vidence.studio.pages import (
+    annotate,
+    entering,
+    media,
+    projects,
+    questions,
+    rates,
+    releases,
+    review,
+    start,
+    viewer,
+    work,
+)
 
 urlpatterns = [
     *start.urls,

@@ -57,8 +57,8 @@ class QuestionSheet:
 class TaskProgress(Record):
     """How far the review of one task is, and what its sample can release.
 
-    Of `n` questions `n_sample` are drawn and `n_queued` are looked at in any case. Of the sample `n_seen` have
-    a verdict and `n_rejected` were rejected: `rejected` is their share, None before the first. The rest is
+    Of `n` questions `n_sample` are drawn and `n_queued` are looked at in any case. Of the sample `n_seen` are
+    decided and `n_rejected` were rejected: `rejected` is their share, None before the first. The rest is
     released with up to `most_rejected` rejections; -1: not by this sample, then `needed` clean reviews would.
     """
 

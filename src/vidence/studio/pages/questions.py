@@ -196,11 +196,11 @@ def sets(request: HttpRequest, project: str) -> HttpResponse:
 
 
 urls = [
-    route("projects/<slug:project>/questions", sets, name="question-sets", roles={"reviewer", "operator"}),
+    route("projects/<slug:project>/questions", sets, name="drawn-sets", roles={"reviewer", "operator"}),
     route(
         "projects/<slug:project>/questions/<uuid:made>",
         questions,
-        name="questions",
+        name="drawn-questions",
         roles={"reviewer", "operator"},
         to=("GET", "HEAD", "POST"),
     ),

@@ -2,6 +2,7 @@
 
 import shlex
 from http import HTTPStatus
+from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -48,9 +49,9 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "release/release.html", told, status=status)
 
 
-def _commands(project: ProjectRow, folder: object) -> list[str]:
+def _commands(project: ProjectRow, folder: Path) -> list[str]:
     """How to ask a model about a release, and how to look at what it said."""
-    run = f"runs/{project.slug}"
+    run = f"runs/{folder.name}"
     media = ["--media", project.media_root] if project.media_root else []
     asked = ["vidence", "run", "table", "--data", str(folder), *media, "--model", "SPEC", "--out", run]
     return [shlex.join(asked), shlex.join(["vidence", "view", run])]

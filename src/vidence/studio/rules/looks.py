@@ -151,6 +151,18 @@ def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tu
     )
 
 
+def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str) -> bool:
+    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided."""
+    return (
+        event.kind in DECIDING
+        and event.by != by
+        and event.revision == state.revision
+        and event.role == protocol.stages[state.stage].role
+        and state.state in ("in-review", "in-meta")
+        and not any(one.by == by for one in state.decisions)
+    )
+
+
 def answers_of(reviews: Reviews, state: ItemState, rivals: Sequence[Event]) -> tuple[str, ...]:
     """What each of those who decided had answered before the key was shown; empty where they had not."""
     solved = {

@@ -229,3 +229,107 @@ def test_media_outside_the_folder_of_the_project_are_named_and_not_shown(place):
     assert "is not in the media folder of the project" in page
     assert "/media/" not in page
     assert all(one.callback.roles for one in review.urls)
+
+
+# --------------------------------------------------------------------------- what is hidden
+
+TWO = """title = "Two look"
+returns = 1
+[[stages]]
+role = "reviewer"
+looks = 2
+solves = true
+[[stages.checks]]
+id = "unique"
+words = "One answer is right."
+"""
+
+
+def crawled(films, client, *, also=()):
+    """All that a browser gets from every address, headers included, and from forms that are refused."""
+    from vidence.studio.access import rules
+    from vidence.studio.urls import urlpatterns
+
+    known = {"project": "films", "item": films.item.public}
+    found = []
+    for where, one in rules(urlpatterns):
+        parts = re.findall(r"<(?:\w+:)?(\w+)>", where)
+        if not set(parts) <= set(known):
+            continue
+        address = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda part: str(known[part[1]]), where)
+        if one.name in ("enter", "sign-out"):
+            continue
+        found.append(client.get(address))
+        if "POST" in one.callback.methods and one.name in ("review", "review-edit", *also):
+            found += [
+                client.post(address, {"act": act}) for act in ("accept", "return", "reject", "witness", "")
+            ]
+    texts = [f"{one.headers} {one.content.decode()}" for one in found]
+    assert len(texts) > 12
+    return "\n".join(texts)
+
+
+def named_in(text, *words):
+    return [word for word in words if word in text]
+
+
+def test_nobody_is_told_what_an_item_says_before_they_have_claimed_it(place):
+    films = place("perceptioncomp")
+    films.team.user("Olga", "operator", project="films")
+    films.team.user("Rex", "researcher", project="films")
+    for name in ("Bob", "Mia", "Olga", "Rex"):
+        seen = crawled(films, films.team.signed_in(name))
+        assert named_in(seen, "THE-KEY", "THE-REASON", "THE-EVIDENCE", "cup") == [], name
+
+
+def test_the_key_is_nowhere_before_the_own_answer(place):
+    films = place("perceptioncomp")
+    act(films.item, Act(kind="say", role="author", by="ann", message="THE-HINT"))
+    bob = films.claim("Bob")
+    seen = crawled(films, bob)
+    assert "cup" in seen
+    assert named_in(seen, "THE-KEY", "THE-REASON", "THE-EVIDENCE", "THE-HINT") == []
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "red"})
+    assert "THE-KEY" in crawled(films, bob)
+
+
+def test_the_answer_of_another_is_nowhere_before_the_own_decision(team, tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(TWO)
+    films = Place(team, str(path))
+    team.user("Eve", "reviewer", project="films")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "ANSWER-OF-BOB"})
+    said = {"act": "reject", "check:unique": "no", "message": "WORDS-OF-BOB"}
+    assert bob.post(f"{films.base}/review", said).status_code == 302
+    cid = films.claim("Cid")
+    hidden = ("ANSWER-OF-BOB", "WORDS-OF-BOB", "<td>reject</td>")
+    assert named_in(crawled(films, cid), *hidden) == []
+    cid.post(f"{films.base}/review", {"act": "solve", "answer": "ANSWER-OF-CID"})
+    assert named_in(crawled(films, cid), *hidden) == []
+    sent = {"act": "accept", "check:unique": "yes", "message": "WORDS-OF-CID"}
+    assert cid.post(f"{films.base}/review", sent).status_code == 302
+    assert "<td>reject</td>" in cid.get(films.base + "/").content.decode()
+    eve = films.claim("Eve")
+    assert named_in(crawled(films, eve), *hidden, "ANSWER-OF-CID", "WORDS-OF-CID", "THE-KEY") == []
+    eve.post(f"{films.base}/review", {"act": "solve", "answer": "mine"})
+    page = eve.get(f"{films.base}/review").content.decode()
+    assert named_in(page, "ANSWER-OF-BOB", "WORDS-OF-BOB", "ANSWER-OF-CID", "WORDS-OF-CID") != []
+    assert "Two answers" in page
+    assert page.count('class="differs"') == 4
+    sent = {"act": "reject", "check:unique": "no", "message": "Both fit.", "source": "own look"}
+    assert eve.post(f"{films.base}/review", sent).status_code == 302
+    assert films.item.state == "rejected"
+
+
+def test_counts_of_others_are_nowhere_before_the_own(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    assert named_in(crawled(films, bob), "THE-EVIDENCE", "THE-REASON") == []
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "771", "check:proactive": "772"})
+    bob.post(f"{films.base}/review", films.form(bob, act="accept", message="THE-REVIEW"))
+    mia = films.claim("Mia")
+    assert named_in(crawled(films, mia), "THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "771", "772") == []
+    mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    seen = crawled(films, mia)
+    assert named_in(seen, "THE-EVIDENCE", "THE-REVIEW", "771") == ["THE-EVIDENCE", "THE-REVIEW", "771"]
