@@ -123,6 +123,7 @@ def fill(folder: Path) -> None:
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow
     from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
+    from vidence.studio.writing import FORM
 
     if ProjectRow.objects.filter(slug=PROJECT).exists():
         return

@@ -55,7 +55,8 @@ def history_of(item: ItemRow, person: Person) -> History:
 
     Operators read all of it, authors what they wrote and what they were told, researchers what was accepted.
     Whoever looks reads the revisions that they have answered or decided, and no other: the next one may have
-    to be solved before its answer is shown, and what others decided is told once one has decided oneself. Who did what is for operators alone.
+    to be solved before its answer is shown, and what others decided of it is told to who has decided, too.
+    Who did what is for operators alone.
     """
     events = list(events_of(item))
     revisions = sorted(revisions_of(item).values(), key=lambda one: one.n)

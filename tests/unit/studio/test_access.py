@@ -42,6 +42,9 @@ TABLE = {
     "drawn-questions": {**dict.fromkeys(ROLES, 403), "reviewer": 404, "operator": 404, "nobody": 302},
     "health": OPERATORS,
     "releases": OPERATORS,
+    "intake": {**dict.fromkeys(ROLES, 403), "author": 200, "operator": 200, "nobody": 302},
+    "new-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
+    "edit-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(
@@ -102,7 +105,14 @@ def addresses(values):
     """Every address with its parts filled in; a part that no test knows fails."""
     from vidence.studio.assets import edition
 
-    unknown = {"made": UUID(int=0), "token": "a" * 32, "run": "no-such", "diagnosis": "no-such", "place": "no-such", "index": 0}
+    unknown = {
+        "made": UUID(int=0),
+        "token": "a" * 32,
+        "run": "no-such",
+        "diagnosis": "no-such",
+        "place": "no-such",
+        "index": 0,
+    }
     known = {**unknown, **values, "name": f"{edition()}/studio.css"}
     found = {}
     for name, (where, _) in named().items():

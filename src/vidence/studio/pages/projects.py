@@ -10,7 +10,6 @@ from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.history import history_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rules.looks import is_hidden
 from vidence.studio.settings import current
 from vidence.studio.upkeep import BACKUPS, count_rows
 from vidence.studio.writing import WRITABLE
