@@ -200,7 +200,9 @@ def test_an_edit_makes_the_next_revision(place):
     assert bad.status_code == 400
     same = bob.post(f"{films.base}/review/edit", sent)
     assert "nothing in it is changed" in same.content.decode()
-    done = bob.post(f"{films.base}/review/edit", {**sent, "text:choices": "red\r\ngreen\r\n", "text:answer": "A"})
+    done = bob.post(
+        f"{films.base}/review/edit", {**sent, "text:choices": "red\r\ngreen\r\n", "text:answer": "A"}
+    )
     assert done.status_code == 302
     films.item.refresh_from_db()
     assert films.item.current.n == 2
