@@ -167,6 +167,26 @@ def person_of_user(user: UserRow, memberships: Sequence[MembershipRow]) -> Perso
     return Person(name=user.pseudonym, shown=user.shown, roles=roles, user=user)
 
 
+def account_of(person: Person) -> UserRow:
+    """The account under which somebody writes; that of a studio without accounts is made at its first use.
+
+    Nobody can sign in with that one: it has no password.
+    """
+    if isinstance(person.user, UserRow):
+        return person.user
+    made, _ = UserRow.objects.get_or_create(
+        pseudonym=person.name,
+        defaults={
+            "name": person.name,
+            "key": f"\n{person.name}",  # no name that somebody types has this key
+            "shown": person.shown,
+            "password": make_password(None),
+            "created_at": current().settings.clock(),
+        },
+    )
+    return made
+
+
 def stamp(user: UserRow) -> str:
     """What a session of an account holds: it fits no longer once its password or a role has changed."""
     said = f"{user.public}|{user.edition}|{user.password}"

@@ -32,6 +32,8 @@ class Act(Record):
     message: str = ""
     answer: str = ""
     minutes: float | None = None
+    whose: str = ""
+    """The person whose claim expires."""
     seen: int | None = None
     """The `lock_version` of the item that the person saw; None where nothing was shown."""
 
@@ -189,6 +191,7 @@ def _event(row: ItemRow, said: Act, *, revision: str, at: str) -> Event:
         message=said.message.strip(),
         answer=said.answer,
         minutes=said.minutes,
+        whose=said.whose,
     )
 
 

@@ -4,7 +4,16 @@ import pytest
 
 from servers.studio import PASSWORD
 from vidence.errors import UsageError
-from vidence.studio.accounts import add_user, key_of, refuse_password, set_roles, stamp, user_of, with_stamp
+from vidence.studio.accounts import (
+    account_of,
+    add_user,
+    key_of,
+    refuse_password,
+    set_roles,
+    stamp,
+    user_of,
+    with_stamp,
+)
 from vidence.studio.records.work import AuditEventRow
 
 
@@ -55,6 +64,23 @@ def test_a_stamp_fits_its_account_alone(team):
     assert with_stamp(str(ada.public), stamp(ada)) == ada
     assert with_stamp(str(ada.public), stamp(bob)) is None
     assert with_stamp(str(ada.public), "") is None
+
+
+def test_one_who_works_alone_has_an_account_that_nobody_signs_in_with(solo):
+    from vidence.studio.access import SOLO, Person
+    from vidence.studio.accounts import try_password
+
+    alone = Person(name=SOLO, shown="you", roles={})
+    assert account_of(alone) == account_of(alone)
+    assert account_of(alone).pseudonym == SOLO
+    assert [try_password(SOLO, said, address="") for said in ("", "!", PASSWORD)] == [None] * 3
+
+
+def test_an_account_is_that_of_its_person(team):
+    from vidence.studio.accounts import person_of_user
+
+    ada = team.user("Ada", "author")
+    assert account_of(person_of_user(ada, [])) == ada
 
 
 def test_names_are_compared_without_capitals_and_blanks():

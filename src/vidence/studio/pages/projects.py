@@ -7,8 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.history import history_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
+from vidence.studio.writing import WRITABLE
 
 _PAGE = 100
 
@@ -18,14 +20,28 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow, slug=project)
     items = ItemRow.objects.filter(project=row)
     counts = items.values("state").annotate(n=Count("pk")).order_by("state")
-    told = {"project": row, "counts": counts, "items": items.order_by("item_id")[:_PAGE]}
+    told = {
+        "project": row,
+        "counts": counts,
+        "items": items.order_by("item_id")[:_PAGE],
+        "roles_here": request.person.roles_in(project),
+    }
     return render(request, "project.html", told)
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """What was done with one item, without what it says: that depends on whose turn it is."""
-    row = get_object_or_404(ItemRow.objects.select_related("project"), project__slug=project, public=item)
-    return render(request, "item.html", {"item": row, "transitions": row.transitions.order_by("number")})
+    """What was done with one item; what it says only as far as the reader may know it."""
+    rows = ItemRow.objects.select_related("project", "author", "current")
+    row = get_object_or_404(rows, project__slug=project, public=item)
+    roles = request.person.roles_in(project)
+    mine = row.author is not None and row.author.pseudonym == request.person.name
+    told = {
+        "item": row,
+        "history": history_of(row, request.person),
+        "is_operator": "operator" in roles,
+        "may_write": "author" in roles and row.state in WRITABLE and (mine or row.author is None),
+    }
+    return render(request, "item.html", told)
 
 
 urls = [

@@ -1,0 +1,207 @@
+"""The drawn questions of a made set: taken in from its sheet, looked at, written as the filled sheet."""
+
+from pathlib import Path
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from vidence.errors import VidenceError
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.review.audit import MAKER
+from vidence.make.review.decision import rule_words
+from vidence.make.review.protocol import digest, protocol_bytes
+from vidence.make.review.revisions import Event
+from vidence.make.review.sheet import PROTOCOL
+from vidence.studio.access import route
+from vidence.studio.audit import note
+from vidence.studio.bridge.questions import (
+    FILLED_FILE,
+    QuestionSheet,
+    TaskProgress,
+    filled,
+    items_of,
+    progress,
+    read_sheet,
+    wordings,
+    write_filled,
+)
+from vidence.studio.pages.rates import grid
+from vidence.studio.projects import add_items
+from vidence.studio.records.boards import MadeSetRow
+from vidence.studio.records.items import ItemRow, TransitionRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.work import AuditEventRow
+from vidence.studio.workflow import Act, Refused, act, to_event
+from vidence.tables.table import Column, Row, Table
+
+_WRITTEN = "sheet-written"
+_SHOWN = 500
+
+
+def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
+    """The drawn questions of one set: how far their review is, task by task and one by one."""
+    row = get_object_or_404(
+        MadeSetRow.objects.select_related("project__protocol"), project__slug=project, public=made
+    )
+    is_operator = "operator" in request.person.roles_in(project)
+    said, refused, status = "", "", 200
+    if request.method == "POST" and not is_operator:
+        refused, status = "an operator does this", 403
+    elif request.method == "POST":
+        try:
+            said = _done(row, request.POST.get("act", ""), by=request.person.name)
+        except VidenceError as error:
+            refused, status = str(error), 409
+    told = {
+        "project": row.project,
+        "made": row,
+        "name": Path(row.folder).name,
+        "rule": rule_words(ReviewRules()),
+        "is_operator": is_operator,
+        "said": said,
+        "refused": refused,
+        **_standing(row),
+    }
+    return render(request, "review/questions.html", told, status=status)
+
+
+def _standing(row: MadeSetRow) -> dict[str, object]:
+    """What the page shows of the sheet; why it cannot be shown, where it cannot."""
+    try:
+        sheet = read_sheet(Path(row.folder))
+        items = items_of(Path(row.folder))
+    except VidenceError as error:
+        return {"fault": str(error)}
+    names = [sheet.name(one) for one in sheet.rows]
+    rows = {one.item_id: one for one in ItemRow.objects.filter(project=row.project, item_id__in=names)}
+    said = said_of(row.project, names)
+    found = progress(sheet, items, said, rules=ReviewRules())
+    return {
+        "grid": grid(_table(found)),
+        "n_decided": len(said),
+        "n_drawn": len(names),
+        "n_missing": len(names) - len(rows),
+        "drawn": [(one, rows.get(sheet.name(one))) for one in sheet.rows[:_SHOWN]],
+        "target": Path(row.people_folder) / FILLED_FILE,
+    }
+
+
+def _table(found: tuple[TaskProgress, ...]) -> Table:
+    titles = {
+        "n": "questions",
+        "sample": "drawn",
+        "queued": "in any case",
+        "seen": "drawn, decided",
+        "rejected": "rejected",
+    }
+    return Table(
+        name="progress",
+        title="The review, task by task",
+        label="task",
+        columns=(
+            *(Column(key=key, title=title, kind="count") for key, title in titles.items()),
+            Column(
+                key="share", title="rejected", kind="share", note="Of the drawn ones, with Wilson's interval"
+            ),
+            Column(key="words", title="the rest", kind="text"),
+        ),
+        rows=tuple(
+            Row(
+                key=one.task,
+                label=one.task,
+                values=(
+                    one.n,
+                    one.n_sample,
+                    one.n_queued,
+                    one.n_seen,
+                    one.n_rejected,
+                    one.rejected,
+                    one.words,
+                ),
+            )
+            for one in found
+        ),
+    )
+
+
+def said_of(project: ProjectRow, names: list[str]) -> dict[str, Event]:
+    """By question the act that decided it; those that wait are not among them."""
+    ended = TransitionRow.objects.filter(
+        project=project,
+        item__item_id__in=names,
+        item__state__in=("accepted", "rejected"),
+        kind__in=("accept", "reject"),
+    )
+    rows = ended.select_related("item").order_by("number")
+    return {one.item.item_id: to_event(one) for one in rows}
+
+
+def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
+    """Take the sheet in, or write the filled one.
+
+    Raises:
+        DataError: a file has faults, or was filled in elsewhere.
+        StoreError: the sheet cannot be written.
+    """
+    sheet = read_sheet(Path(row.folder))
+    if wanted == "take":
+        return take_in(row, sheet)
+    if wanted == "write":
+        return write(row, sheet, by=by)
+    return ""
+
+
+def take_in(row: MadeSetRow, sheet: QuestionSheet) -> str:
+    """Make items of the drawn questions that the project does not have; what came of it, in words."""
+    if row.project.protocol.sha256 != digest(protocol_bytes(PROTOCOL)):
+        return f"Nothing was taken in: this project has another protocol than {PROTOCOL}."
+    found = wordings(Path(row.folder), sheet)
+    with transaction.atomic():
+        n_new = add_items(row.project, found, kinds=dict.fromkeys(found, "made"))
+        for item in ItemRow.objects.filter(project=row.project, item_id__in=found, state="drafting"):
+            content = found[item.item_id]
+            said = Act(kind="submit", role="author", by=MAKER, content=content, origin="import")
+            if isinstance(done := act(item, said), Refused):
+                transaction.set_rollback(True)
+                return done.reason
+    return f"{n_new:,} questions were taken in; {len(found) - n_new:,} were there already."
+
+
+def write(row: MadeSetRow, sheet: QuestionSheet, *, by: str) -> str:
+    """Write the filled sheet beside what people filled in for the set; what came of it, in words.
+
+    Raises:
+        DataError: it was filled in elsewhere.
+        StoreError: it cannot be written.
+    """
+    said = said_of(row.project, [sheet.name(one) for one in sheet.rows])
+    path = Path(row.people_folder) / FILLED_FILE
+    with transaction.atomic():
+        written = AuditEventRow.objects.filter(kind=_WRITTEN, about=str(path)[:300])
+        ours = {one["sha256"] for one in written.values_list("details", flat=True)}
+        sha256 = write_filled(path, filled(sheet, said), ours=ours)
+        note(_WRITTEN, by=by, about=str(path)[:300], details={"sha256": sha256, "n_decided": len(said)})
+    told = f"{path} was written with {len(said):,} verdicts"
+    return f"{told}; name it as filled in [review] and make the set again."
+
+
+def sets(request: HttpRequest, project: str) -> HttpResponse:
+    """The made sets of a project whose questions are looked at."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    found = MadeSetRow.objects.filter(project=row).order_by("folder")
+    told = {"project": row, "sets": [(one, Path(one.folder).name) for one in found]}
+    return render(request, "review/sets.html", told)
+
+
+urls = [
+    route("projects/<slug:project>/questions", sets, name="drawn-sets", roles={"reviewer", "operator"}),
+    route(
+        "projects/<slug:project>/questions/<uuid:made>",
+        questions,
+        name="drawn-questions",
+        roles={"reviewer", "operator"},
+        to=("GET", "HEAD", "POST"),
+    ),
+]

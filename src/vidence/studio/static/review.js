@@ -1,0 +1,57 @@
+// Keys of a review: from row to row, right or wrong, values, the words to the author. The form works without.
+
+const ROW = "[data-row]";
+const TEXT = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+const form = document.querySelector("form[data-look]");
+const rows = () => [...(form ?? document).querySelectorAll(ROW)];
+const firstOf = (row) => row.querySelector("input:checked") ?? row.querySelector("input");
+
+function here() {
+  const row = document.activeElement?.closest(ROW);
+  if (row) return rows().indexOf(row);
+  const field = document.activeElement?.closest(".field");
+  return field ? rows().findLastIndex((one) => field.contains(one)) : -1;
+}
+
+function go(step) {
+  const all = rows();
+  if (all.length === 0) return;
+  const at = here();
+  const next = at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step));
+  firstOf(all[next]).focus();
+  all[next].scrollIntoView({ block: "nearest" });
+}
+
+function pick(key) {
+  const row = rows()[here()];
+  const choice = row && [...row.querySelectorAll("input[data-key]")].find((one) => one.dataset.key === key);
+  const found = choice ?? (/^[1-9]$/.test(key) ? row?.querySelectorAll("input[type=radio]")[Number(key) - 1] : undefined);
+  if (!found) return false;
+  found.checked = true;
+  found.dispatchEvent(new Event("change", { bubbles: true }));
+  const note = key === "x" ? row.closest(".field")?.querySelector("[data-note]") : null;
+  (note ?? found).focus();
+  return true;
+}
+
+function pressed(event) {
+  if (event.defaultPrevented || event.metaKey || document.body.dataset.keys === "off") return;
+  if (event.ctrlKey && event.key === "Enter" && form?.contains(event.target)) {
+    const accept = form.querySelector("button[value=accept]:not([disabled])");
+    if (accept === null) return;
+    event.preventDefault();
+    if (event.shiftKey) form.elements.namedItem("next").checked = true;
+    form.requestSubmit(accept);
+    return;
+  }
+  const inText = event.target instanceof Element && event.target.closest(TEXT) !== null;
+  if (event.ctrlKey || inText !== event.altKey) return;
+  const key = (event.altKey && event.code.startsWith("Key") ? event.code.slice(3) : event.key).toLowerCase();
+  if (key === "n") go(1);
+  else if (key === "b") go(-1);
+  else if (key === "m" && form) form.elements.namedItem("message").focus();
+  else if (!((key === "v" || key === "x" || /^[1-9]$/.test(key)) && pick(key))) return;
+  event.preventDefault();
+}
+
+document.addEventListener("keydown", pressed);

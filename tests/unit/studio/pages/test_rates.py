@@ -1,0 +1,95 @@
+"""Rates of a project: counted from transitions, with denominators; small groups hidden from peers."""
+
+import re
+
+import pytest
+
+from vidence.make.review.rates import counted
+from vidence.studio.looking import reviews_of
+from vidence.studio.pages.rates import grid
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.workflow import Act, Done, act
+from vidence.tables.table import Column, Row, Table
+
+LONG = "The cup is never seen; say which one is meant, and when it can be seen."
+CHECKS = dict.fromkeys(("language", "answer", "distractors", "visual"), "yes")
+
+
+@pytest.fixture
+def films(team):
+    """Ten items: six accepted, one of them after a return; two rejected; one in review; one not written."""
+    project = team.project("films", "humanpcr-pc")
+    names = [f"q{i}" for i in range(10)]
+    add_items(project, names, kinds={})
+    items = {one.item_id: one for one in ItemRow.objects.all()}
+
+    def do(name, kind, by="bob", role="reviewer", **more):
+        done = act(items[name], Act(kind=kind, role=role, by=by, **more))
+        assert isinstance(done, Done), done
+
+    for i, name in enumerate(names[:9]):
+        words = {"question": f"Which {i}?", "answer": "red", "tags": {"task": "a" if i < 5 else "b"}}
+        do(name, "submit", by="ann" if i < 5 else "abe", role="author", content=words)
+        do(name, "claim")
+        if i == 0:
+            do(name, "return", message=LONG, checks={"answer": "no"})
+            new = {**words, "answer": "blue"}
+            do(name, "resubmit", by="ann", role="author", content=new, origin="author_revise")
+            do(name, "claim")
+        if i < 6:
+            do(name, "accept", checks=CHECKS)
+        elif i < 8:
+            do(name, "reject", checks={"visual": "no"})
+    return team, project
+
+
+def text(answer):
+    return re.sub(r"(<[^>]+>|\s)+", " ", answer.content.decode())
+
+
+def test_rates_are_counted_from_transitions(films):
+    _, project = films
+    ItemRow.objects.update(state="accepted")  # what columns say does not count
+    reviews = reviews_of(project)
+    found = {name: (k, n) for name, _, k, n in counted(list(reviews.states.values()), reviews.protocol)}
+    assert found == {
+        "first-pass": (5, 8),
+        "revised": (1, 8),
+        "rescued": (1, 1),
+        "accepted": (6, 8),
+        "rejected": (2, 8),
+        "ended": (8, 9),
+    }
+
+
+def test_shares_of_small_groups_are_shown_to_operators_only(films):
+    team, _ = films
+    team.user("Mia", "meta", project="films")
+    team.user("Olga", "operator", project="films")
+    team.user("Bob", "reviewer", project="films")
+    peer = text(team.signed_in("Mia").get("/projects/films/rates?by=author"))
+    assert "62.5" in peer
+    assert "shares of fewer than 5 items are not shown" in peer
+    assert "not shown" not in text(team.signed_in("Olga").get("/projects/films/rates?by=author"))
+    assert team.signed_in("Bob").get("/projects/films/rates").status_code == 403
+    wrong = team.signed_in("Mia").get("/projects/films/rates?by=%3Cb%3E")
+    assert wrong.status_code == 400
+    assert "there is no group" in text(wrong)
+    assert "abe" in text(team.signed_in("Olga").get("/projects/films/rates"))
+    assert "2026-W48" in text(team.signed_in("Olga").get("/projects/films/rates?by=week"))
+
+
+def test_a_table_is_drawn_with_its_notes():
+    table = Table(
+        name="t",
+        title="T",
+        label="what",
+        columns=(Column(key="k", title="items", kind="count", note="All"),),
+        rows=(Row(key="a", label="A", values=(3,)),),
+        note="Counted.",
+    )
+    found = grid(table)
+    assert found.headings == (("what", False), ("items", True))
+    assert [cell.text for cell in found.rows[0]] == ["A", "3"]
+    assert found.note == "Counted. items: All."

@@ -1,0 +1,338 @@
+"""The page of a look: what it holds at each step, what it refuses, and why buttons are closed."""
+
+import re
+
+import pytest
+
+from vidence.studio.pages import review
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow, ReviewRow
+from vidence.studio.workflow import Act, act
+
+LONG = "The cup is never seen; say which one is meant, and when it can be seen."
+WORDS = {
+    "media": [{"path": "a.mp4"}],
+    "question": "Which <b>cup</b> {{7*7}}?",
+    "choices": ["red", "blue"],
+    "answer": "THE-KEY",
+    "rationale": "THE-REASON",
+    "evidence": [{"kind": "referred", "start_s": 1.0, "end_s": 2.0, "note": "THE-EVIDENCE"}],
+}
+
+
+class Place:
+    def __init__(self, team, protocol):
+        self.team = team
+        self.project = team.project("films", protocol)
+        add_items(self.project, ["q1"], kinds={})
+        self.written = act(self.item, Act(kind="submit", role="author", by="ann", content=WORDS))
+        for name, role in (("Bob", "reviewer"), ("Cid", "reviewer"), ("Mia", "meta")):
+            team.user(name, role, project="films")
+
+    @property
+    def item(self):
+        return ItemRow.objects.select_related("project").get(item_id="q1")
+
+    @property
+    def base(self):
+        return f"/projects/films/items/{self.item.public}"
+
+    def claim(self, name):
+        client = self.team.signed_in(name)
+        assert client.post(f"{self.base}/claim").status_code == 302
+        return client
+
+    def form(self, client, **more):
+        """What a browser would send of the form: every choice of the good kind."""
+        page = client.get(f"{self.base}/review").content.decode()
+        names = dict.fromkeys(re.findall(r'type="radio" name="([^"]+)" value="(?:right|yes|5|3)"', page))
+        said = {name: "yes" for name in names}
+        said |= {name: "right" for name in names if name.startswith("field:")}
+        said |= {name: "5" for name in names if name.startswith("score:")}
+        hidden = dict(re.findall(r'type="hidden" name="(opened|seen)" value="([^"]+)"', page))
+        return {**said, **hidden, **more}
+
+
+@pytest.fixture
+def place(team):
+    return lambda protocol: Place(team, protocol)
+
+
+def test_the_page_of_somebody_without_a_claim_holds_nothing_of_the_item(place):
+    films = place("mmvu")
+    page = films.team.signed_in("Bob").get(f"{films.base}/review").content.decode()
+    assert "Claim it" in page
+    assert "cup" not in page
+    assert "THE-" not in page
+
+
+def test_texts_are_shown_as_text(place):
+    films = place("mmvu")
+    page = films.claim("Bob").get(f"{films.base}/review").content.decode()
+    assert "Which &lt;b&gt;cup&lt;/b&gt; {{7*7}}?" in page
+
+
+def test_the_key_is_not_in_the_page_before_the_own_answer(place):
+    films = place("perceptioncomp")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "Answer it yourself first" in page
+    assert "THE-" not in page
+    refused = bob.post(f"{films.base}/review", {"act": "accept", "seen": films.item.lock_version})
+    assert refused.status_code == 409
+    assert "THE-" not in refused.content.decode()
+    assert bob.get(f"{films.base}/review/edit").status_code == 409
+    assert "THE-" not in bob.get(f"{films.base}/review/edit").content.decode()
+    opened = re.search(r'name="opened" value="([^"]+)"', page)[1]
+    films.team.clock.move(90)
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "red", "opened": opened})
+    assert ReviewRow.objects.get().answer == "red"
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert all(word in page for word in ("THE-KEY", "THE-REASON", "THE-EVIDENCE"))
+    assert '"minutes":1.5' in films.item.transitions.order_by("-number").first().event
+
+
+def test_a_stamp_that_is_not_ours_is_no_time(team):
+    from django.test import RequestFactory
+
+    from vidence.studio.pages.review import _opened
+
+    for said in ("", "x", "2026-11-23T09:00:00+00:00"):
+        assert _opened(RequestFactory().post("/", {"opened": said})) is None
+
+
+def test_own_counts_come_before_those_of_others(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "Count for yourself first" in page
+    assert "THE-EVIDENCE" not in page
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    sent = films.form(bob, act="accept", message="THE-REVIEW")
+    assert bob.post(f"{films.base}/review", sent).status_code == 302
+    assert films.item.state == "reviewed"
+    mia = films.claim("Mia")
+    page = mia.get(f"{films.base}/review").content.decode()
+    assert "THE-REVIEW" not in page
+    assert "THE-EVIDENCE" not in page
+    mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "4", "check:proactive": "2"})
+    page = mia.get(f"{films.base}/review").content.decode()
+    assert "THE-REVIEW" in page
+    assert "evidence: 2" in page
+    assert mia.post(f"{films.base}/review", films.form(mia, act="accept")).status_code == 302
+    assert films.item.state == "accepted"
+
+
+def test_closed_buttons_say_why(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert re.search(r'disabled aria-describedby="why-edit"', page)
+    assert "by this protocol nobody edits at this stage" in page
+    sent = films.form(bob, act="return", message=LONG) | {"check:objective": "no"}
+    assert bob.post(f"{films.base}/review", sent).status_code == 302
+    act(
+        films.item,
+        Act(
+            kind="resubmit",
+            role="author",
+            by="ann",
+            content={**WORDS, "question": "Which?"},
+            origin="author_revise",
+        ),
+    )
+    films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "its author has revised it already (1 of 1)" in page
+    assert re.search(r'value="return" disabled', re.sub(r"\s+", " ", page))
+
+
+def test_what_is_refused_keeps_what_was_written(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="return", message="too short") | {
+        "check:question": "no",
+        "note:question": "NOTE",
+    }
+    refused = bob.post(f"{films.base}/review", sent)
+    page = refused.content.decode()
+    assert refused.status_code == 409
+    assert "expected 40 or more" in page
+    assert "too short</textarea>" in page
+    assert 'value="NOTE"' in page
+    assert re.search(r'name="check:question" value="no"[^>]* checked', page)
+
+
+def test_a_review_of_what_has_changed_meanwhile_is_a_conflict(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="accept", message="kept")
+    act(films.item, Act(kind="say", role="author", by="ann", message="wait"))
+    refused = bob.post(f"{films.base}/review", sent)
+    assert refused.status_code == 409
+    assert "somebody has changed it since it was shown" in refused.content.decode()
+    assert "kept</textarea>" in refused.content.decode()
+    assert bob.post(f"{films.base}/review", films.form(bob, act="accept")).status_code == 302
+
+
+def test_a_claim_that_has_ended_says_so_and_keeps_the_words(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    sent = films.form(bob, act="accept", message="kept words")
+    olga = films.team.user("Olga", "operator")
+    bob_name = films.item.standing["claims"][0]
+    act(films.item, Act(kind="expire", role="operator", by=olga.pseudonym, whose=bob_name))
+    refused = bob.post(f"{films.base}/review", sent)
+    assert refused.status_code == 409
+    assert "your claim has ended" in refused.content.decode()
+    assert "kept words" in refused.content.decode()
+
+
+def test_an_edit_makes_the_next_revision(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review/edit").content.decode()
+    assert "becomes revision 2" in page
+    sent = dict(re.findall(r'type="hidden" name="(seen)" value="([^"]+)"', page))
+    bad = bob.post(f"{films.base}/review/edit", {**sent, "text:evidence": "{"})
+    assert bad.status_code == 400
+    same = bob.post(f"{films.base}/review/edit", sent)
+    assert "nothing in it is changed" in same.content.decode()
+    done = bob.post(
+        f"{films.base}/review/edit", {**sent, "text:choices": "red\r\ngreen\r\n", "text:answer": "A"}
+    )
+    assert done.status_code == 302
+    films.item.refresh_from_db()
+    assert films.item.current.n == 2
+    assert '"choices":["red","green"]' in films.item.current.content
+
+
+def test_messages_are_of_those_who_have_to_do_with_the_item(place):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    act(films.item, Act(kind="say", role="author", by="ann", message="FROM-THE-AUTHOR"))
+    bob.post(f"{films.base}/review", {"act": "say", "words": "TO-THE-AUTHOR"})
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "FROM-THE-AUTHOR" in page
+    assert "TO-THE-AUTHOR" in page
+    assert "ann" not in re.sub(r"<[^>]+>", "", page[page.index("Messages") :])
+
+
+def test_an_act_that_is_none_is_refused(place):
+    films = place("mmvu")
+    assert films.claim("Bob").post(f"{films.base}/review", {"act": "king"}).status_code == 409
+
+
+def test_media_outside_the_folder_of_the_project_are_named_and_not_shown(place):
+    films = place("mmvu")
+    page = films.claim("Bob").get(f"{films.base}/review").content.decode()
+    assert "is not in the media folder of the project" in page
+    assert "/media/" not in page
+    assert all(one.callback.roles for one in review.urls)
+
+
+# --------------------------------------------------------------------------- what is hidden
+
+TWO = """title = "Two look"
+returns = 1
+[[stages]]
+role = "reviewer"
+looks = 2
+solves = true
+[[stages.checks]]
+id = "unique"
+words = "One answer is right."
+"""
+
+
+def crawled(films, client, *, also=()):
+    """All that a browser gets from every address, headers included, and from forms that are refused."""
+    from vidence.studio.access import rules
+    from vidence.studio.urls import urlpatterns
+
+    known = {"project": "films", "item": films.item.public}
+    found = []
+    for where, one in rules(urlpatterns):
+        parts = re.findall(r"<(?:\w+:)?(\w+)>", where)
+        if not set(parts) <= set(known):
+            continue
+        address = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda part: str(known[part[1]]), where)
+        if one.name in ("enter", "sign-out"):
+            continue
+        found.append(client.get(address))
+        if "POST" in one.callback.methods and one.name in ("review", "review-edit", *also):
+            found += [
+                client.post(address, {"act": act}) for act in ("accept", "return", "reject", "witness", "")
+            ]
+    texts = [f"{one.headers} {one.content.decode()}" for one in found]
+    assert len(texts) > 12
+    return "\n".join(texts)
+
+
+def named_in(text, *words):
+    return [word for word in words if word in text]
+
+
+def test_nobody_is_told_what_an_item_says_before_they_have_claimed_it(place):
+    films = place("perceptioncomp")
+    films.team.user("Olga", "operator", project="films")
+    films.team.user("Rex", "researcher", project="films")
+    for name in ("Bob", "Mia", "Olga", "Rex"):
+        seen = crawled(films, films.team.signed_in(name))
+        assert named_in(seen, "THE-KEY", "THE-REASON", "THE-EVIDENCE") == [], name
+        assert "cup" not in seen or name == "Olga"  # in an example of the protocol, which operators read
+
+
+def test_the_key_is_nowhere_before_the_own_answer(place):
+    films = place("perceptioncomp")
+    act(films.item, Act(kind="say", role="author", by="ann", message="THE-HINT"))
+    bob = films.claim("Bob")
+    seen = crawled(films, bob)
+    assert "cup" in seen
+    assert named_in(seen, "THE-KEY", "THE-REASON", "THE-EVIDENCE", "THE-HINT") == []
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "red"})
+    assert "THE-KEY" in crawled(films, bob)
+
+
+def test_the_answer_of_another_is_nowhere_before_the_own_decision(team, tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(TWO)
+    films = Place(team, str(path))
+    team.user("Eve", "reviewer", project="films")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "ANSWER-OF-BOB"})
+    said = {"act": "reject", "check:unique": "no", "message": "WORDS-OF-BOB"}
+    assert bob.post(f"{films.base}/review", said).status_code == 302
+    cid = films.claim("Cid")
+    hidden = ("ANSWER-OF-BOB", "WORDS-OF-BOB", "<td>reject</td>")
+    assert named_in(crawled(films, cid), *hidden) == []
+    cid.post(f"{films.base}/review", {"act": "solve", "answer": "ANSWER-OF-CID"})
+    assert named_in(crawled(films, cid), *hidden) == []
+    sent = {"act": "accept", "check:unique": "yes", "message": "WORDS-OF-CID"}
+    assert cid.post(f"{films.base}/review", sent).status_code == 302
+    assert "<td>reject</td>" in cid.get(films.base + "/").content.decode()
+    eve = films.claim("Eve")
+    assert named_in(crawled(films, eve), *hidden, "ANSWER-OF-CID", "WORDS-OF-CID", "THE-KEY") == []
+    eve.post(f"{films.base}/review", {"act": "solve", "answer": "mine"})
+    page = eve.get(f"{films.base}/review").content.decode()
+    assert named_in(page, "ANSWER-OF-BOB", "WORDS-OF-BOB", "ANSWER-OF-CID", "WORDS-OF-CID") != []
+    assert "Two answers" in page
+    assert page.count('class="differs"') == 4
+    sent = {"act": "reject", "check:unique": "no", "message": "Both fit.", "source": "own look"}
+    assert eve.post(f"{films.base}/review", sent).status_code == 302
+    assert films.item.state == "rejected"
+
+
+def test_counts_of_others_are_nowhere_before_the_own(place):
+    films = place("humanpcr-r")
+    bob = films.claim("Bob")
+    assert named_in(crawled(films, bob), "THE-EVIDENCE", "THE-REASON") == []
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "771", "check:proactive": "772"})
+    bob.post(f"{films.base}/review", films.form(bob, act="accept", message="THE-REVIEW"))
+    mia = films.claim("Mia")
+    assert named_in(crawled(films, mia), "THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "771", "772") == []
+    mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    seen = crawled(films, mia)
+    assert named_in(seen, "THE-EVIDENCE", "THE-REVIEW", "771") == ["THE-EVIDENCE", "THE-REVIEW", "771"]
