@@ -13,13 +13,13 @@ from vidence.make.review.protocol import digest
 from vidence.records import Item
 from vidence.studio.bridge.files import MANIFEST, export_studio, import_studio, read_manifest
 from vidence.studio.bridge.taking import take_items
-from vidence.studio.records import boards, items, people, work
-from vidence.studio.upkeep import count_rows, verify
 from vidence.studio.ledger import reverse
+from vidence.studio.records import boards, items, people, work
 from vidence.studio.rulebooks import keep
 from vidence.studio.rules.spans import Span
 from vidence.studio.times import file_correction
 from vidence.studio.training import Trial, accept, add_trial
+from vidence.studio.upkeep import count_rows, verify
 from vidence.studio.workflow import Act, Done, act, protocol_of
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
