@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 DATABASE_VARIABLE = "VIDENCE_STUDIO_DATABASE"
 """The address of a Postgres database, which holds a password and so is no argument."""
+_MOST_NAMED = 20
 
 _data = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 _port = click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
@@ -44,6 +45,10 @@ _roles = click.option(
     "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
 )
 _project = click.option("--project", metavar="SLUG", default="", help="In this one only; default: in all.")
+_opened = click.option(
+    "--open/--no-open", "is_opened", default=True, help="Open the address in a browser (default)."
+)
+_project_in = click.option("--project", metavar="SLUG", default="", help="Where questions and reviews go.")
 _stdin = click.option(
     "--password-stdin", is_flag=True, help="The password is the first line of the input, and nobody is asked."
 )
@@ -64,8 +69,23 @@ def need_studio() -> None:
         raise UsageError(f"the studio needs {', '.join(absent)}; add it with: {adding('studio')}")
 
 
-def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str, is_opened: bool = False) -> None:
-    """Serve one person until Ctrl-C, and print the address that lets one browser in; open it if wanted."""
+def start_alone(
+    settings: "StudioSettings",
+    bind: "Bind",
+    *,
+    said: str,
+    is_opened: bool = False,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Serve one person until Ctrl-C, and print the address that lets one browser in.
+
+    Args:
+        settings: of the studio.
+        bind: where it listens.
+        said: before the address.
+        is_opened: whether a browser is opened as well.
+        before: what is to be written into the database first.
+    """
     from vidence.studio.app import configure
     from vidence.studio.serving import address, listen, new_ticket, refuse_unsafe, serve
     from vidence.studio.upkeep import migrate
@@ -74,6 +94,8 @@ def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str, is_opene
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
     migrate()
+    if before is not None:
+        before()
     listening = listen(bind)
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
@@ -114,9 +136,63 @@ def _listed(roles: str) -> list[str]:
     return [one.strip() for one in roles.split(",") if one.strip()]
 
 
-@click.group()
-def studio() -> None:
-    """Look at runs, make and review questions in the browser: for one person, or for a team."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def studio(context: click.Context) -> None:
+    """Look at runs, make and review questions in the browser: for one person, or for a team.
+
+    Without a subcommand it opens a demonstration, as `vidence studio demo` does.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(demonstrate)
+
+
+@studio.command("demo")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False))
+@_port
+@_opened
+def demonstrate(*, folder: Path | None = None, port: int = 0, is_opened: bool = True) -> None:
+    """Open a studio to try: planted videos, runs of simulated models, questions in every state of a review.
+
+    Made in DIR, and kept there; without DIR in a folder that is removed in the end.
+    """
+    need_studio()
+    import tempfile
+
+    if folder is not None:
+        _demonstrate(folder.resolve(), port=port, is_opened=is_opened)
+        return
+    with tempfile.TemporaryDirectory(prefix="vidence-studio-", ignore_cleanup_errors=True) as made:
+        _demonstrate(Path(made), port=port, is_opened=is_opened)
+
+
+def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
+    from vidence.engine.environment import Environment, environment, now
+    from vidence.studio import demonstration
+    from vidence.studio.serving import Bind
+    from vidence.studio.settings import StudioSettings
+
+    cache = folder / "cache"
+    if not demonstration.is_made(folder):
+        click.echo(f"rendering videos and asking simulated models in {folder} ...")
+        made_with = Environment(cache_root=cache, n_workers=environment().n_workers)
+        demonstration.make_material(folder, environment=made_with, now=now())
+    data = folder / demonstration.STUDIO
+    data.mkdir(exist_ok=True, mode=0o700)
+    settings = StudioSettings(
+        mode="solo",
+        data=data,
+        paths=(folder / demonstration.RUNS,),
+        media_roots=(folder / demonstration.WORLD,),
+        cache_root=cache,
+    )
+    start_alone(
+        settings,
+        Bind(port=port),
+        said="vidence studio",
+        is_opened=is_opened,
+        before=lambda: demonstration.fill(folder),
+    )
 
 
 @studio.command("open")
@@ -354,6 +430,105 @@ def verify_studio(*, folder: Path, database: str) -> int:
         click.echo(fault)
     click.echo("nothing is wrong" if not faults else f"{len(faults)} faults")
     return 1 if faults else 0
+
+
+@studio.command("restore")
+@_data
+@click.argument("copy", metavar="BACKUP", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def restore_studio(*, folder: Path, copy: Path) -> None:
+    """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet."""
+    need_studio()
+    from vidence.studio.app import configure
+    from vidence.studio.settings import StudioSettings
+    from vidence.studio.upkeep import restore, without_studio
+
+    without_studio(folder)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    configure(StudioSettings(mode="team", data=folder.resolve()))
+    done = restore(folder, copy)
+    for name, n in sorted(done.n_rows.items()):
+        click.echo(f"{n:>9,}  {name}")
+    click.echo(f"{done.path}: {sum(done.n_rows.values()):,} rows in {len(done.n_rows)} tables, checked")
+
+
+@studio.command("export")
+@_data
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path, file_okay=False))
+@_database
+def export_files(*, folder: Path, out: Path, database: str) -> None:
+    """Write all projects of the studio DIR as files into OUT: people by pseudonym, no passwords.
+
+    The same studio gives the same bytes. An earlier export in OUT is replaced.
+    """
+    _of_folder(_there(folder), database)
+    from vidence.studio.bridge.files import export_studio
+
+    done = export_studio(out)
+    click.echo(f"{out}: {done.n_rows:,} rows in {done.n_files} files")
+    if done.no_questions:
+        listed = ", ".join(done.no_questions[:_MOST_NAMED])
+        more = (
+            f" and {len(done.no_questions) - _MOST_NAMED} more"
+            if len(done.no_questions) > _MOST_NAMED
+            else ""
+        )
+        click.echo(f"no questions of the item format, so only in revisions.jsonl: {listed}{more}", err=True)
+
+
+@studio.command("import")
+@_data
+@click.argument("what", metavar="PATH...", nargs=-1, required=True)
+@_project_in
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="A benchmark's questions, where PATH is its name."
+)
+@click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
+@click.option("--by", default="import", show_default=True, help="Under which pseudonym questions come in.")
+@_database
+def import_files(
+    *,
+    folder: Path,
+    what: tuple[str, ...],
+    project: str,
+    data: Path | None,
+    part: str | None,
+    by: str,
+    database: str,
+) -> None:
+    """Take files into the studio DIR; a second time nothing is new.
+
+    PATH is an export of a studio, a folder of `vidence review`, a set of `vidence make`, or a file of
+    questions or a benchmark's name. Questions come in as submitted, and wait for their first look. All but
+    exports need --project, which must be there (for a review it is made).
+    """
+    _of_folder(folder, database)
+    for one in what:
+        click.echo(f"{one}: {_import(one, project=project, data=data, part=part, by=by)}")
+
+
+def _import(what: str, *, project: str, data: Path | None, part: str | None, by: str) -> str:
+    """Take one path in; what became of it."""
+    from vidence.studio.bridge import files, taking
+
+    path = Path(what)
+    if files.is_export(path):
+        done = files.import_studio(path)
+        left = f"; {done.n_left} rights of people who are here already were left out" if done.n_left else ""
+        return f"{done.taken.n_new:,} rows new, {done.taken.n_same:,} there already{left}"
+    if not project:
+        raise UsageError(f"into which project does {what} go? Say --project SLUG")
+    if taking.is_review(path):
+        taken = taking.take_review(path, slug=project)
+        return f"{taken.n_new:,} events new, {taken.n_same:,} there already"
+    from vidence.cli.gate import load_items
+    from vidence.studio.accounts import project_of
+
+    row = project_of(project)
+    given = {"split": part} if part else {}
+    loaded, questions = load_items(str(taking.questions_in(path)), data, overrides=dict(given))
+    taking.refuse_root(row, loaded.media_root)
+    taken = taking.take_items(row, questions, by=by)
+    return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"
 
 
 def _there(folder: Path) -> Path:

@@ -161,4 +161,5 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "person": person,
         "roles": person.roles_in(None) if person is not None else frozenset(),
         "mode": current().settings.mode,
+        "pulse": current().settings.pulse,
     }

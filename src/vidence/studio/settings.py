@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Literal, cast
 
 from vidence.records import Record
+from vidence.studio.rules.spans import Pulse
 
 Mode = Literal["view", "solo", "team"]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -45,6 +46,8 @@ class StudioSettings(Record):
     is_behind_proxy: bool = False
     """Whether a proxy stands in front, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed."""
     clock: Callable[[], datetime] = now
+    pulse: Pulse = Pulse()
+    """How often pages say that somebody works, and what silence means."""
 
 
 class Ticket:

@@ -1,20 +1,24 @@
 """The database brought up to date, copied, and checked."""
 
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from vidence.errors import StoreError, UsageError
+from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Record
-from vidence.studio.settings import new_secret
+from vidence.studio.database import SQLITE_FILE
+from vidence.studio.settings import current, new_secret
 
 KEYS: Final = "keys"
 BACKUPS: Final = "backups"
 _OTHERS: Final = 0o077
 _COPY: Final = "copy"
+_PREFIX: Final = "studio_"
 _PRAGMAS: Final[Mapping[str, str]] = {
     "journal_mode": "PRAGMA journal_mode",
     "synchronous": "PRAGMA synchronous",
@@ -71,12 +75,37 @@ def migrate() -> None:
                 f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it"
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            _copy_before(connection, executor.loader.applied_migrations)
             call_command("migrate", interactive=False, verbosity=0)
         make_tables()
         guard(connection)
         refuse_unsafe_database(connection)
     except DatabaseError as error:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
+
+
+def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
+    """How SQLite keeps what it acknowledges, by its own words; empty for other databases."""
+    if connection.vendor != "sqlite":
+        return {}
+    with connection.cursor() as cursor:
+        said = {}
+        for name, question in _PRAGMAS.items():
+            cursor.execute(question)
+            said[name] = str(cursor.fetchone()[0])
+    return said
+
+
+def _copy_before(connection: Any, applied: Collection[tuple[str, str]]) -> None:  # noqa: ANN401 - Django's
+    """Keep a copy of a database of an earlier version before it is changed."""
+    had = sorted(name for app, name in applied if app == "studio")
+    if not had or connection.vendor != "sqlite":
+        return
+    settings = current().settings
+    at = settings.clock()
+    backup(
+        settings.data, to=settings.data / BACKUPS / f"before-{had[-1]}-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3", at=at
+    )
 
 
 def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's connection
@@ -87,11 +116,7 @@ def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's 
     """
     if connection.vendor != "sqlite":
         return
-    with connection.cursor() as cursor:
-        said = {}
-        for name, question in _PRAGMAS.items():
-            cursor.execute(question)
-            said[name] = str(cursor.fetchone()[0])
+    said = mode_of(connection)
     wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
     if said != wanted or connection.transaction_mode != "IMMEDIATE":
         raise StoreError(
@@ -132,10 +157,117 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
     except DatabaseError as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
     path.chmod(0o600)
-    with _opened(path) as copy:
-        if faults := [*_sound(copy)]:
-            raise StoreError(f"the copy {path} is not sound: {faults[0]}")
-        return Copied(path=path, n_rows=count_rows(_COPY))
+    return _checked(path)
+
+
+def _checked(path: Path) -> Copied:
+    """Look whether a copy is a sound database of a studio.
+
+    Raises:
+        StoreError: it is not.
+    """
+    from django.db import DatabaseError
+
+    try:
+        with _opened(path) as copy:
+            if faults := [*_sound(copy)]:
+                raise StoreError(f"the copy {path} is not sound: {faults[0]}")
+            n_rows = count_tables(copy)
+    except DatabaseError as error:
+        raise StoreError(f"{path} is no copy of a studio: {error}") from error
+    if not n_rows:
+        raise StoreError(f"{path} is no copy of a studio: it has none of its tables")
+    return Copied(path=path, n_rows=n_rows)
+
+
+def without_studio(folder: Path) -> None:
+    """See that a folder holds no studio.
+
+    Raises:
+        UsageError: it does, or it holds something else.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty; expected a new folder, where nothing can be lost")
+
+
+def restore(data: Path, copy: Path) -> Copied:
+    """Put a copy in the place of the configured studio's database, and check it.
+
+    The copy is read, counted, put in place, brought up to date and checked from end to end; where something
+    is wrong, nothing stays in `data`.
+
+    Args:
+        data: the folder of the studio, which has no database yet.
+        copy: what `backup` wrote.
+
+    Raises:
+        StoreError: the copy is none, or is damaged, or rows are missing afterwards.
+    """
+    from django.db import connection
+
+    there = data / SQLITE_FILE
+    before = _checked(copy)
+    try:
+        write_whole(there, copy.read_bytes(), mode=PRIVATE, is_durable=True)
+    except OSError as error:
+        raise StoreError(f"{there} cannot be written: {error.strerror}") from error
+    try:
+        migrate()
+        after = count_tables(connection)
+        faults = [
+            f"{name} has {after.get(name, 0)} rows, and had {n}"
+            for name, n in before.n_rows.items()
+            if after.get(name) != n
+        ]
+        if faults := [*faults, *verify()]:
+            raise StoreError(f"{copy} cannot be restored: {faults[0]}")
+    except BaseException:
+        connection.close()
+        for name in ("", "-wal", "-shm"):
+            there.with_name(there.name + name).unlink(missing_ok=True)
+        shutil.rmtree(data / BACKUPS, ignore_errors=True)  # made on bringing it up to date
+        raise
+    return Copied(path=there, n_rows=after)
+
+
+def count_tables(connection: Any) -> dict[str, int]:  # noqa: ANN401 - Django's connection
+    """How many rows each table of a studio has, in a database of any version."""
+    found: dict[str, int] = {}
+    with connection.cursor() as cursor:
+        for name in connection.introspection.table_names(cursor):
+            if name.startswith(_PREFIX):
+                cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608 - a name
+                found[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
+    return found
+
+
+def newest_copy(data: Path) -> Path | None:
+    """The copy that was made last by its name, in the folder of copies; None where there is none."""
+    folder = data / BACKUPS
+    found = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
+    return found[-1] if found else None
+
+
+def check_copy(path: Path, *, by: str) -> str:
+    """Open a copy as a database, read it from end to end, and note what was found; the fault, or nothing.
+
+    Args:
+        path: the copy.
+        by: the pseudonym of whoever wants to know.
+    """
+    from django.db import DatabaseError
+
+    from vidence.studio import audit
+
+    try:
+        with _opened(path) as copy:
+            fault = next(iter(_sound(copy)), "")
+            n_rows = 0 if fault else sum(count_rows(_COPY).values())
+    except DatabaseError as error:
+        fault, n_rows = str(error), 0
+    details = {"fault": fault, "n_rows": n_rows}
+    audit.note("copy-damaged" if fault else "copy-sound", by=by, about=path.name, details=details)
+    return fault
 
 
 @contextmanager
@@ -184,7 +316,7 @@ def _sound(connection: Any) -> Iterator[str]:  # noqa: ANN401 - Django's connect
 
 
 def _chains() -> Iterator[str]:
-    from vidence.studio import audit
+    from vidence.studio import audit, ledger
     from vidence.studio.records.chains import first_break
     from vidence.studio.records.items import TransitionRow
     from vidence.studio.records.people import ProjectRow
@@ -199,6 +331,8 @@ def _chains() -> Iterator[str]:
         )
         if broken := first_break(links):
             yield f"transitions of {project.slug}: {broken}"
+        if broken := first_break(ledger.links(project)):
+            yield f"ledger of {project.slug}: {broken}"
 
 
 def _items() -> Iterator[str]:

@@ -2,18 +2,42 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, questions, rates, review, start, viewer, work
+from vidence.studio.pages import (
+    annotate,
+    entering,
+    health,
+    media,
+    people,
+    projects,
+    protocol,
+    questions,
+    rates,
+    releases,
+    review,
+    start,
+    time,
+    training,
+    viewer,
+    work,
+)
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
     *projects.urls,
+    *people.urls,
+    *training.urls,
+    *time.urls,
+    *protocol.urls,
+    *health.urls,
+    *releases.urls,
     *media.urls,
+    *viewer.urls,
+    *annotate.urls,
     *work.urls,
     *review.urls,
     *rates.urls,
     *questions.urls,
-    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

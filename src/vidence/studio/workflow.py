@@ -12,9 +12,10 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Record
+from vidence.studio import admission, ledger, training
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
-from vidence.studio.records.people import GuidelineRow, ProjectRow
+from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 
 
@@ -116,6 +117,10 @@ def act(item: ItemRow, said: Act) -> Result:
         if said.seen is not None and said.seen != row.lock_version:
             return Refused(reason="somebody has changed it since it was shown", is_conflict=True)
         protocol = protocol_of(project)
+        if admission.is_asked(said.kind, said.origin) and (
+            fault := admission.refusal(said.by, project, protocol, role=said.role, item=row)
+        ):
+            return Refused(reason=fault)
         before = standing(row, protocol)
         known = revisions_of(row)
         last = TransitionRow.objects.filter(project=project).order_by("-number").first()
@@ -152,6 +157,7 @@ def act(item: ItemRow, said: Act) -> Result:
             chain_sha256=link("" if last is None else last.chain_sha256, chain_content(number, event)),
         )
         show(row, after)
+        ledger.of_event(project, protocol, event)
     item.refresh_from_db()
     return Done(state=after, number=number, revision=after.revision)
 
@@ -190,7 +196,6 @@ def _event(row: ItemRow, said: Act, *, revision: str, at: str) -> Event:
 
 
 def _keep(row: ItemRow, revision: Revision) -> RevisionRow:
-    guideline = GuidelineRow.objects.filter(project=row.project_id).order_by("-version").first()
     return RevisionRow.objects.create(
         item=row,
         n=revision.n,
@@ -200,7 +205,7 @@ def _keep(row: ItemRow, revision: Revision) -> RevisionRow:
         by=revision.by,
         at=revision.at,
         sha256=revision.sha256,
-        guideline=guideline,
+        guideline=training.read_by(revision.by, row.project),
     )
 
 

@@ -41,6 +41,18 @@ TABLE = {
     "drawn-sets": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "operator": 200, "nobody": 302},
     "drawn-questions": {**dict.fromkeys(ROLES, 403), "reviewer": 404, "operator": 404, "nobody": 302},
     "health": OPERATORS,
+    "people": OPERATORS,
+    "guidelines": IN_PROJECT,
+    "qualification": IN_PROJECT,
+    "trials": OPERATORS,
+    "time": {**IN_PROJECT, "researcher": 403},
+    "ledger": OPERATORS,
+    "protocol": OPERATORS,
+    "beat": dict.fromkeys((*ROLES, "nobody"), 405),
+    "releases": OPERATORS,
+    "intake": {**dict.fromkeys(ROLES, 403), "author": 200, "operator": 200, "nobody": 302},
+    "new-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
+    "edit-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(
@@ -159,6 +171,7 @@ def test_one_who_only_looks_sees_no_page_of_operators(view):
 def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
     with studio(mode, tmp_path) as made:
         for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
+            expected = {"static": 200, "sign-in": 404, "sign-out": 405, "beat": 405}.get(name, 403)
             usual = 403 if "GET" in named()[name][1].callback.methods else 405
             expected = {"static": 200, "sign-in": 404}.get(name, usual)
             assert made.client().get(where).status_code == expected, name
@@ -283,7 +296,15 @@ def test_what_people_write_is_shown_as_it_is(team, words):
     submit = Act(kind="submit", role="author", by="p001", content={"question": words}, origin="submit")
     assert act(item, submit).number == 1
     client = team.signed_in("Ada")
-    for where in ("/", "/projects/films/", f"/projects/films/items/{item.public}/"):
+    here = "/projects/films/"
+    for where in (
+        "/",
+        here,
+        f"{here}items/{item.public}/",
+        f"{here}time",
+        f"{here}guidelines",
+        f"{here}trials",
+    ):
         page = client.get(where).content.decode()
         assert escape(words) in page
         assert words not in page or escape(words) == words

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from vidence.errors import StoreError, UsageError
-from vidence.studio.upkeep import count_rows, migrate, refuse_unsafe_database, secret_of, verify
+from vidence.studio.upkeep import (
+    count_rows,
+    migrate,
+    refuse_unsafe_database,
+    restore,
+    secret_of,
+    verify,
+    without_studio,
+)
 
 
 def test_the_models_are_those_of_the_migrations():
@@ -93,3 +101,22 @@ def test_a_copy_that_cannot_be_made_is_said(team, tmp_path):
     with pytest.raises(StoreError, match="cannot be written"):  # the test holds a transaction open
         backup(tmp_path, to=tmp_path / "new.sqlite3", at=team.clock())
     assert Path(there).exists()
+
+
+@pytest.mark.parametrize("content", [b"no database", b""])
+def test_what_is_no_copy_is_not_restored(team, tmp_path, content):
+    of_sqlite()
+    copy = tmp_path / "copy.sqlite3"
+    copy.write_bytes(content)
+    with pytest.raises(StoreError, match="is no copy of a studio"):
+        restore(tmp_path / "new", copy)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_copy_is_restored_into_an_empty_place_only(tmp_path):
+    without_studio(tmp_path / "absent")
+    (tmp_path / "full").mkdir()
+    without_studio(tmp_path / "full")
+    (tmp_path / "full" / "a").touch()
+    with pytest.raises(UsageError, match="is not empty"):
+        without_studio(tmp_path / "full")

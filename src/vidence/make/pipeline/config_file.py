@@ -51,13 +51,26 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the configuration {path} cannot be read: {error}") from error
+    return config_of(text, kind, name=str(path))
+
+
+def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
+    """The record that a text of TOML holds.
+
+    Args:
+        text: the text.
+        kind: the record; its fields are the keys, those that are records are tables.
+        name: how messages call the text: the name of its file.
+
+    Raises:
+        UsageError: as by `read_config`.
+    """
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the configuration {path} is no TOML: {error}") from error
+        raise UsageError(f"the configuration {name} is no TOML: {error}") from error
     for steps, what in _faults(raw, kind, ()):
-        place = _place(path, text, steps)
-        raise UsageError(f"{place}: {what}")
+        raise UsageError(f"{_place(name, text, steps)}: {what}")
     return msgspec.convert(raw, kind)
 
 
@@ -137,12 +150,12 @@ def _name(steps: Sequence[Step]) -> str:
     return words.removeprefix(".")
 
 
-def _place(path: Path, text: str, steps: Sequence[Step]) -> str:
+def _place(name: str, text: str, steps: Sequence[Step]) -> str:
     """The file and the line on which a value, or else the table that it is to stand in, begins."""
     for n_steps in range(len(steps), 0, -1):
         if (line := _line(text.splitlines(), steps[:n_steps])) is not None:
-            return f"{path}:{line}"
-    return str(path)
+            return f"{name}:{line}"
+    return name
 
 
 def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:

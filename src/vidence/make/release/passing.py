@@ -16,7 +16,8 @@ from vidence.make.review.files import Reviews
 from vidence.records import Item
 
 ANY: Final = "all"
-_ONLY_OF_REVIEWS: Final = ("author", "minutes")
+_ONLY_OF_REVIEWS: Final = ("author", "minutes", "misconception", "annotations")
+"""What the wordings of a review have besides those of a question; the last one is of the studio."""
 
 
 def film_of(item: Item, known: Collection[str] = ()) -> str | None:

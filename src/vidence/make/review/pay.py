@@ -4,16 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
 from vidence.make.review.protocol import Pay
-from vidence.make.review.revisions import Event
+from vidence.make.review.revisions import Event, Kind
 from vidence.records import Record
 from vidence.tables.export import csv_text
 from vidence.tables.table import Column, Row, Table
 
-_ANNOTATIONS = frozenset({"submit"})
-_VALIDATIONS = frozenset({"accept", "return", "reject"})
+ANNOTATIONS: Final[frozenset[Kind]] = frozenset({"submit"})
+VALIDATIONS: Final[frozenset[Kind]] = frozenset({"accept", "return", "reject"})
 _WORKERS = frozenset({"author", "reviewer", "meta"})
 
 
@@ -58,8 +58,8 @@ def ledger(events: Sequence[Event], pay: Pay) -> tuple[Entry, ...]:
                     amount=amount,
                 )
             )
-        if event.kind in _ANNOTATIONS | _VALIDATIONS:
-            is_annotation = event.kind in _ANNOTATIONS
+        if event.kind in ANNOTATIONS | VALIDATIONS:
+            is_annotation = event.kind in ANNOTATIONS
             entries.append(
                 Entry(
                     event_id=event.event_id,
@@ -97,10 +97,11 @@ def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
 def money(amount: int, currency: str) -> str:
     """An amount for people.
 
-    >>> money(403, "USD")
-    '4.03 USD'
+    >>> money(403, "USD"), money(-50, "USD")
+    ('4.03 USD', '-0.50 USD')
     """
-    return f"{amount // 100:,}.{amount % 100:02d} {currency}"
+    whole, rest = divmod(abs(amount), 100)
+    return f"{'-' if amount < 0 else ''}{whole:,}.{rest:02d} {currency}"
 
 
 def ledger_csv(entries: Sequence[Entry]) -> str:

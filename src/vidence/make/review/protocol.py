@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.config_file import Count, CountOrNone, read_config
+from vidence.make.pipeline.config_file import Count, CountOrNone, Share, config_of, read_config
 from vidence.records import Record
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "na"
@@ -124,6 +124,19 @@ class Pay(Record, omit_defaults=True):
     most_validations: CountOrNone = 0
 
 
+class Qualification(Record, omit_defaults=True):
+    """What people have to pass before they work on a set: trial items whose verdicts are known.
+
+    Of these `pass_mark` have to be right, in `tries` tries. It holds for `days` days (0: for good). With
+    `again` a new version of the guidelines asks for it anew.
+    """
+
+    pass_mark: Share = 0.8
+    tries: Count = 2
+    days: CountOrNone = 0
+    again: bool = False
+
+
 class Protocol(Record, omit_defaults=True):
     """How a set is reviewed.
 
@@ -131,6 +144,8 @@ class Protocol(Record, omit_defaults=True):
     `least_message` signs or more and a failed check; with `needs_reason` what is rejected has a message or a
     failed check. `shows` are the fields of an item that whoever solves sees before the answer is in, `texts`
     those that a translation words anew. An operator gives back claims that are `claim_days` old or older.
+    With `qualification` the studio opens a role to those who have passed the trial items that a project has
+    for it.
     """
 
     title: str
@@ -147,6 +162,7 @@ class Protocol(Record, omit_defaults=True):
     )
     claim_days: Annotated[float, Meta(ge=0)] = 0
     pay: Pay | None = None
+    qualification: Qualification | None = None
 
     def __post_init__(self) -> None:
         roles = tuple(stage.role for stage in self.stages)
@@ -188,6 +204,19 @@ def load_protocol(name: str) -> Protocol:
         return read_config(Path(name), Protocol)
     protocol_bytes(name)
     return _own(name)
+
+
+def protocol_of_text(source: str, *, name: str) -> Protocol:
+    """The protocol that a text of TOML is.
+
+    Args:
+        source: the text.
+        name: how messages call it.
+
+    Raises:
+        UsageError: it is none: the message has the line.
+    """
+    return config_of(source, Protocol, name=name)
 
 
 @cache

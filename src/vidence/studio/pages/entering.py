@@ -78,7 +78,9 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session at once."""
     if current().settings.mode == "team":
         from vidence.studio.audit import note
+        from vidence.studio.times import end_work
 
+        end_work(request.person.user)
         note("signed-out", by=request.person.name)
     request.session.flush()
     return closed(request) if current().settings.mode != "team" else HttpResponseRedirect("/sign-in")

@@ -1,4 +1,4 @@
-"""A project, what was done with each of its items, and the state of the server."""
+"""A project, and what was done with each of its items."""
 
 from uuid import UUID
 
@@ -7,12 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.history import history_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rules.looks import is_hidden
-from vidence.studio.settings import current
-from vidence.studio.upkeep import BACKUPS, count_rows
-from vidence.studio.workflow import protocol_of, standing, to_event
+from vidence.studio.writing import WRITABLE
 
 _PAGE = 100
 
@@ -22,40 +20,31 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow, slug=project)
     items = ItemRow.objects.filter(project=row)
     counts = items.values("state").annotate(n=Count("pk")).order_by("state")
-    told = {"project": row, "counts": counts, "items": items.order_by("item_id")[:_PAGE]}
+    told = {
+        "project": row,
+        "counts": counts,
+        "items": items.order_by("item_id")[:_PAGE],
+        "roles_here": request.person.roles_in(project),
+    }
     return render(request, "project.html", told)
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """What was done with one item, without what it says: that depends on whose turn it is."""
-    row = get_object_or_404(
-        ItemRow.objects.select_related("project__protocol"), project__slug=project, public=item
-    )
-    protocol = protocol_of(row.project)
-    state = standing(row, protocol)
-    transitions = list(row.transitions.order_by("number"))
-    for one in transitions:
-        if is_hidden(to_event(one), state, protocol, by=request.person.name):
-            one.kind = "decided"
-    return render(request, "item.html", {"item": row, "transitions": transitions})
-
-
-def health(request: HttpRequest) -> HttpResponse:
-    """The database, its size and its last copy."""
-    from django.db import connection
-
-    data = current().settings.data
-    copies = sorted((data / BACKUPS).glob("studio-*.sqlite3")) if (data / BACKUPS).is_dir() else []
+    """What was done with one item; what it says only as far as the reader may know it."""
+    rows = ItemRow.objects.select_related("project", "author", "current")
+    row = get_object_or_404(rows, project__slug=project, public=item)
+    roles = request.person.roles_in(project)
+    mine = row.author is not None and row.author.pseudonym == request.person.name
     told = {
-        "vendor": connection.vendor,
-        "n_rows": sum(count_rows("default").values()),
-        "last_copy": copies[-1].name if copies else "",
+        "item": row,
+        "history": history_of(row, request.person),
+        "is_operator": "operator" in roles,
+        "may_write": "author" in roles and row.state in WRITABLE and (mine or row.author is None),
     }
-    return render(request, "health.html", told)
+    return render(request, "item.html", told)
 
 
 urls = [
     route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
     route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
-    route("health", health, name="health", roles={"operator"}),
 ]

@@ -332,7 +332,7 @@ urls = [
         "projects/<slug:project>/items/<uuid:item>/review", review, name="review", roles=_LOOKERS, to=_BOTH
     ),
     route(
-        "projects/<slug:project>/items/<uuid:item>/edit",
+        "projects/<slug:project>/items/<uuid:item>/review/edit",
         edit_page,
         name="review-edit",
         roles=_LOOKERS,

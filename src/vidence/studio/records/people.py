@@ -97,17 +97,70 @@ class MembershipRow(models.Model):
         ]
 
 
+class GuidelineReadRow(models.Model):
+    """That one person has read one version of the guidelines, and when they said so."""
+
+    user = models.ForeignKey(UserRow, models.PROTECT, related_name="readings")
+    guideline = models.ForeignKey(GuidelineRow, models.PROTECT, related_name="readings")
+    at = models.DateTimeField()
+
+    class Meta:
+        """Rules of the table."""
+
+        constraints: ClassVar = [models.UniqueConstraint(fields=("user", "guideline"), name="read_by_once")]
+
+
+class ProtocolVersionRow(models.Model):
+    """One version of the rules of a project. It is locked once the project was under it."""
+
+    public = public_id()
+    project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="versions")
+    n = models.PositiveIntegerField()
+    protocol = models.ForeignKey(ProtocolRow, models.PROTECT, related_name="versions")
+    by = models.CharField(max_length=64, blank=True)
+    at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Rules of the table."""
+
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=("project", "n"), name="protocol_version_once"),
+            models.UniqueConstraint(fields=("project", "protocol"), name="protocol_once_a_project"),
+        ]
+
+
+class TrialRow(models.Model):
+    """One trial item for one role of a project: what is shown, what can be said, and what is right."""
+
+    public = public_id()
+    project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="trials")
+    role = word()
+    words = models.TextField()
+    medium = models.ForeignKey("MediumRow", models.PROTECT, null=True, related_name="+")
+    options = models.JSONField(default=list)
+    right = models.CharField(max_length=300)
+    why = text()
+    is_used = models.BooleanField(default=True)
+    at = models.DateTimeField()
+
+
 class QualificationRow(models.Model):
-    """One try of one person at the trial items of a project."""
+    """One try of one person at the trial items of a project, for one role.
+
+    What an operator has set aside stays, and does not count any more.
+    """
 
     user = models.ForeignKey(UserRow, models.CASCADE, related_name="qualifications")
     project = models.ForeignKey(ProjectRow, models.CASCADE)
+    role = models.CharField(max_length=40, blank=True, default="")
     guideline = models.ForeignKey(GuidelineRow, models.PROTECT, null=True)
     n_try = models.PositiveSmallIntegerField()
     answers = models.JSONField(default=dict)
     n_right = models.PositiveIntegerField()
     n_asked = models.PositiveIntegerField()
     is_passed = models.BooleanField()
+    is_set_aside = models.BooleanField(default=False)
     at = models.DateTimeField()
 
     class Meta:
@@ -117,9 +170,11 @@ class QualificationRow(models.Model):
             models.CheckConstraint(
                 condition=Q(n_right__lte=models.F("n_asked")), name="no_more_right_than_asked"
             ),
-            models.UniqueConstraint(fields=("user", "project", "guideline", "n_try"), name="try_once"),
             models.UniqueConstraint(
-                fields=("user", "project", "n_try"),
+                fields=("user", "project", "role", "guideline", "n_try"), name="try_once"
+            ),
+            models.UniqueConstraint(
+                fields=("user", "project", "role", "n_try"),
                 condition=Q(guideline__isnull=True),
                 name="try_without_guideline_once",
             ),

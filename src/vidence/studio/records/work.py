@@ -108,9 +108,14 @@ class MessageReadRow(models.Model):
 
 
 class TimeSpanRow(models.Model):
-    """Time that somebody worked, stamped by the server; a person has one open span at most."""
+    """Time that somebody worked, stamped by the server; a person has one open span at most.
+
+    `is_clock_back`: when it began, the clock of the server had been set back.
+    """
 
     user = models.ForeignKey(UserRow, models.PROTECT, related_name="spans")
+    project = models.ForeignKey(ProjectRow, models.PROTECT, null=True, related_name="spans")
+    item = models.ForeignKey(ItemRow, models.PROTECT, null=True, related_name="spans")
     assignment = models.ForeignKey(AssignmentRow, models.PROTECT, null=True)
     kind = word()
     source = word()
@@ -118,6 +123,7 @@ class TimeSpanRow(models.Model):
     end_at = models.DateTimeField()
     n_beats = models.PositiveIntegerField(default=0)
     is_open = models.BooleanField(default=False)
+    is_clock_back = models.BooleanField(default=False)
     reason = text()
     approved_by = models.ForeignKey(UserRow, models.PROTECT, null=True, related_name="+")
 
@@ -131,6 +137,38 @@ class TimeSpanRow(models.Model):
                 condition=Q(source__in=("heartbeat", "correction")), name="span_source_is_known"
             ),
             models.UniqueConstraint(fields=("user",), condition=Q(is_open=True), name="one_open_span"),
+        ]
+
+
+class TimeCorrectionRow(models.Model):
+    """Time that somebody says was missed, or was counted and was none; an operator decides.
+
+    The spans that were counted stay as they are. What is approved is a span of its own.
+    """
+
+    public = public_id()
+    user = models.ForeignKey(UserRow, models.PROTECT, related_name="corrections")
+    project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="corrections")
+    kind = word()
+    start_at = models.DateTimeField()
+    end_at = models.DateTimeField()
+    reason = models.TextField()
+    filed_at = models.DateTimeField()
+    state = word()
+    decided_by = models.ForeignKey(UserRow, models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    answer = text()
+    span = models.OneToOneField(TimeSpanRow, models.PROTECT, null=True)
+
+    class Meta:
+        """Rules of the table."""
+
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(end_at__gt=F("start_at")), name="corrections_go_forward"),
+            models.CheckConstraint(condition=Q(kind__in=("active", "idle")), name="correction_kind_is_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=("filed", "approved", "refused")), name="correction_state_is_known"
+            ),
         ]
 
 

@@ -1,0 +1,309 @@
+"""Items between the studio and the files: what is written, the content of a revision, a question.
+
+The content of a revision is the item as it stands in a file of questions, with two fields more, which
+`item_of` leaves out: ``misconception``, as `vidence make expert` keeps it, and ``annotations``, which becomes
+a line of ``annotations.jsonl``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.make.expert.items import shuffled
+from vidence.make.gates.verdicts import content_of as asked_content
+from vidence.make.review.revisions import Revision
+from vidence.make.review.translations import LANGUAGE
+from vidence.records import Evidence, Item, Media, Provenance, Record
+from vidence.studio.rules.wording import (
+    Condition,
+    Knowledge,
+    Mark,
+    Option,
+    Wording,
+    in_words,
+    numbers,
+    seconds,
+)
+
+ANNOTATIONS: Final = "annotations"
+MISCONCEPTION: Final = "misconception"
+_NO_ITEM: Final = frozenset({ANNOTATIONS, MISCONCEPTION, "author", "minutes"})
+_TAGS: Final[Mapping[str, str]] = {
+    "subject": "subject",
+    "textbook": "textbook",
+    "chapter": "chapter",
+    "concept": "concept",
+    "reasoning": "reasoning",
+    "category": "category",
+    "language": LANGUAGE,
+}
+
+
+class Piece(Record, omit_defaults=True):
+    """What the item format does not hold of one piece of evidence, in the order of the item's.
+
+    `first` and `last` are the frames of the medium that were marked, None where they are not known.
+    """
+
+    medium: int = 0
+    steps: tuple[int, ...] = ()
+    first: int | None = None
+    last: int | None = None
+
+
+class Annotations(Record, omit_defaults=True):
+    """What the item format does not hold of an item.
+
+    `options` are in the order in which they were written, the right one first, and without their texts;
+    `order` has for each place the position of the option that is shown there, drawn from `seed`.
+    """
+
+    form: str = ""
+    seed: int = 0
+    options: tuple[Option, ...] = ()
+    order: tuple[int, ...] = ()
+    evidence: tuple[Piece, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    knowledge: tuple[Knowledge, ...] = ()
+    program: str = ""
+
+
+class AnnotationRow(Record, omit_defaults=True):
+    """One line of ``annotations.jsonl``: beside the item of this name, whose asked content has this hash."""
+
+    item_id: str
+    content: str
+    revision: str
+    n: int
+    annotations: Annotations
+    misconception: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def item_of(revision: Revision, *, provenance: Provenance | None = None) -> Item:
+    """A wording as a question of our format.
+
+    Args:
+        revision: the wording.
+        provenance: where it comes from, as is known now; None leaves what the wording says.
+
+    Raises:
+        DataError: the wording is no question.
+    """
+    bare = {name: value for name, value in revision.content.items() if name not in _NO_ITEM}
+    try:
+        found = msgspec.convert(bare, Item)
+    except msgspec.ValidationError as error:
+        raise DataError(
+            f"revision {revision.n} of {revision.item_id} is no question ({error}); have it edited again"
+        ) from error
+    return found if provenance is None else msgspec.structs.replace(found, provenance=provenance)
+
+
+def annotations_of(revision: Revision) -> AnnotationRow | None:
+    """What stands beside a wording in ``annotations.jsonl``; None where nothing does, as of imported ones.
+
+    Raises:
+        DataError: the wording, or what stands beside it, cannot be read.
+    """
+    told = _annotations(revision.content)
+    if told is None:
+        return None
+    said = revision.content.get(MISCONCEPTION)
+    return AnnotationRow(
+        item_id=revision.item_id,
+        content=asked_content(item_of(revision)),
+        revision=revision.sha256,
+        n=revision.n,
+        annotations=told,
+        misconception=msgspec.convert(said, dict[str, str]) if said else {},
+    )
+
+
+def _annotations(content: Mapping[str, object]) -> Annotations | None:
+    if ANNOTATIONS not in content:
+        return None
+    try:
+        return msgspec.convert(content[ANNOTATIONS], Annotations)
+    except msgspec.ValidationError as error:
+        raise DataError(f"the annotations of {content.get('item_id')} cannot be read ({error})") from error
+
+
+# --------------------------------------------------------------------------- written -> content
+
+
+class Subject(Record, omit_defaults=True):
+    """What an item is about and called, which its form does not ask for.
+
+    `media` are in their order; the clip that is written cuts the first of them. `seed` draws the order of
+    the options, `form` is the name of the form, `benchmark` the set, `source` what clips of one film share.
+    `tags` are those that the form does not show.
+    """
+
+    item_id: str
+    form: str
+    seed: int
+    media: tuple[Media, ...] = ()
+    benchmark: str = ""
+    source: str = ""
+    tags: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = ()) -> dict[str, object]:
+    """The content of a revision: the question with its options in their final order, and what stands beside.
+
+    Args:
+        written: what was written, without faults.
+        subject: what it is about.
+        pieces: the frames of the evidence; none: they are not known.
+    """
+    bare = item_as_written(written, subject)
+    final = shuffled(bare, seed=subject.seed)
+    known = pieces or [Piece(medium=one.medium, steps=numbers(one.steps) or ()) for one in written.evidence]
+    told = Annotations(
+        form=subject.form,
+        seed=subject.seed,
+        options=tuple(Option(id=one.id, category=one.category) for one in options_of(written)),
+        order=_order(bare, final),
+        evidence=tuple(known),
+        conditions=written.conditions,
+        knowledge=written.knowledge,
+        program=written.program,
+    )
+    content: dict[str, object] = dict(msgspec.to_builtins(final))
+    content[ANNOTATIONS] = msgspec.to_builtins(told)
+    if why := {one.text: one.why for one in written.wrong if one.why}:
+        content[MISCONCEPTION] = why
+    return content
+
+
+def options_of(written: Wording) -> tuple[Option, ...]:
+    """The options as they were written, the right one first; none of an open question."""
+    wrong = tuple(one for one in written.wrong if one.text)
+    return (written.right, *wrong) if written.right.text or wrong else ()
+
+
+def item_as_written(written: Wording, subject: Subject) -> Item:
+    """The question before its options are put into their order: the right one is A."""
+    options = options_of(written)
+    start, end = seconds(written.start), seconds(written.end)
+    shown = list(subject.media)
+    if shown and shown[0].kind == "video" and (start is not None or end is not None):
+        shown[0] = msgspec.structs.replace(shown[0], start_s=start, end_s=end)
+    said = subject.tags | {tag: getattr(written, name) for name, tag in _TAGS.items()}
+    return Item(
+        item_id=subject.item_id,
+        benchmark=subject.benchmark,
+        media=tuple(shown),
+        source=subject.source,
+        question=written.question,
+        choices=tuple(one.text for one in options),
+        answer="A" if options else written.answer,
+        answer_kind="choice" if options else "text",
+        tags={name: value for name, value in said.items() if value},
+        evidence=tuple(_evidence(one, subject.media) for one in written.evidence),
+        rationale="\n".join(f"{n}. {step}" for n, step in enumerate(written.steps, 1)),
+        steps=written.steps,
+        hints=tuple(one for one in written.hints if one),
+        knowledge=tuple(one.url or one.title for one in written.knowledge),
+    )
+
+
+def _evidence(one: Mark, media: Sequence[Media]) -> Evidence:
+    steps = numbers(one.steps)
+    is_still = one.medium < len(media) and media[one.medium].kind == "image"
+    return Evidence(
+        kind=one.kind,
+        start_s=None if is_still else seconds(one.start),
+        end_s=None if is_still else seconds(one.end),
+        note=one.text,
+        step=steps[0] if steps else None,
+    )
+
+
+def _order(bare: Item, final: Item) -> tuple[int, ...]:
+    """For each place the position that its option had."""
+    left = list(enumerate(bare.choices))
+    order = []
+    for choice in final.choices:
+        found = next(pair for pair in left if pair[1] == choice)
+        left.remove(found)
+        order.append(found[0])
+    return tuple(order)
+
+
+# --------------------------------------------------------------------------- content -> written
+
+
+def wording_of(content: Mapping[str, object]) -> Wording:
+    """What a form shows of a revision; what only the item format says is read as well as it says it.
+
+    Raises:
+        DataError: the content is no question.
+    """
+    try:
+        item = msgspec.convert({name: v for name, v in content.items() if name not in _NO_ITEM}, Item)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{content.get('item_id')} is no question ({error})") from error
+    told = _annotations(content) or Annotations()
+    said = content.get(MISCONCEPTION)
+    options = _written_options(item, told, said if isinstance(said, dict) else {})
+    first = item.media[0] if item.media else Media()
+    fields = {name: item.tags.get(tag, "") for name, tag in _TAGS.items()}
+    return Wording(
+        question=item.question,
+        answer="" if options else item.answer,
+        right=options[0] if options else Option(),
+        wrong=options[1:],
+        steps=item.steps,
+        evidence=_marks(item, told),
+        conditions=told.conditions,
+        knowledge=told.knowledge or tuple(_knowledge(one) for one in item.knowledge),
+        hints=item.hints,
+        start=_text(first.start_s),
+        end=_text(first.end_s),
+        program=told.program,
+        **fields,
+    )
+
+
+def _written_options(item: Item, told: Annotations, why: Mapping[str, str]) -> tuple[Option, ...]:
+    if item.answer_kind != "choice":
+        return ()
+    right = ord(item.answer) - ord("A")
+    if sorted(told.order) == list(range(len(item.choices))) and told.order[right] == 0:
+        places = [told.order.index(one) for one in range(len(item.choices))]
+    else:  # it was imported, or somebody has put them into another order
+        places = [right, *(one for one in range(len(item.choices)) if one != right)]
+    notes = told.options if len(told.options) == len(places) else (Option(),) * len(places)
+    return tuple(
+        msgspec.structs.replace(note, text=item.choices[place], why=str(why.get(item.choices[place], "")))
+        for place, note in zip(places, notes, strict=True)
+    )
+
+
+def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
+    pieces = told.evidence if len(told.evidence) == len(item.evidence) else ()
+    marks = []
+    for number, one in enumerate(item.evidence):
+        piece = pieces[number] if pieces else Piece(steps=() if one.step is None else (one.step,))
+        marks.append(
+            Mark(
+                medium=piece.medium,
+                kind=one.kind,
+                start=_text(one.start_s),
+                end=_text(one.end_s),
+                text=one.note,
+                steps=in_words(piece.steps),
+            )
+        )
+    return tuple(marks)
+
+
+def _knowledge(said: str) -> Knowledge:
+    return Knowledge(url=said) if "://" in said else Knowledge(title=said)
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else f"{number:.15g}"

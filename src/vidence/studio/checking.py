@@ -1,0 +1,275 @@
+"""What machines say of an item while it is written: the functions of the command line, asked for one item.
+
+A project may have files of its own in ``DIR/projects/SLUG``: `CHECKS` (bounds, as in ``[checks]`` of
+`vidence make expert`), `LICENCES` and `SHEET` (as `vidence licence check` keeps and reads them), `VERDICTS`
+(of `vidence gate`), `SCENES` (scene graphs, for the proofs of composed questions).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.audit.checks import text_reasons
+from vidence.make.expert.checking import Shelf, check_rows
+from vidence.make.expert.config import DraftRules
+from vidence.make.expert.config import Form as ExpertForm
+from vidence.make.expert.drafts import ExpertDraft, Link
+from vidence.make.expert.films import Film, LicenceDesk
+from vidence.make.expert.findings import DraftRow as ExpertRow
+from vidence.make.expert.subjects import Concept
+from vidence.make.expert.subjects import Subject as ExpertSubject
+from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.verdicts import ItemVerdict, read_verdicts
+from vidence.make.gates.verdicts import content_of as asked_content
+from vidence.make.licences.checks import DAYS
+from vidence.make.pipeline.config_file import read_config
+from vidence.make.proving.parsing import parse_compositions
+from vidence.make.proving.prove import Rules, prove
+from vidence.make.proving.types import with_skills
+from vidence.make.proving.world import World
+from vidence.make.scene_graph.proof import Verdict
+from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.records import Item
+from vidence.studio.bridge.items import Subject, item_as_written, options_of
+from vidence.studio.rules.faults import Level, Said, form_faults
+from vidence.studio.rules.forms import Form, Kind
+from vidence.studio.rules.wording import Wording, seconds
+
+CHECKS: Final = "checks.toml"
+LICENCES: Final = "licences.jsonl"
+SHEET: Final = "licences.csv"
+VERDICTS: Final = "verdicts.jsonl"
+SCENES: Final = "scenes.jsonl"
+_EXPERT: Final[dict[str, ExpertForm]] = {"mmvu": "mmvu", "humanpcr-r": "humanpcr-r"}
+_FIELDS: Final = {
+    "concept_id": "concept",
+    "choices": "wrong",
+    "start_s": "start",
+    "end_s": "end",
+    "misconception": "wrong",
+    "video": "media",
+    "kind": "question",
+    "date": "media",
+}
+_LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "note": "note"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is known of an item beside its words. `films` are its media, `lengths_s` theirs where known."""
+
+    form: Form
+    kind: Kind
+    subject: Subject
+    films: tuple[Film, ...]
+    author: str
+    now: datetime
+    folder: Path
+    """The files of the project."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What machines say of an item, licences by medium, verdicts of gates, and the proof of its program."""
+
+    said: tuple[Said, ...]
+    licences: tuple[tuple[Film, str, bool], ...] = ()
+    verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
+    """With each whether it is on what is written now."""
+    proof: Verdict | None = None
+
+    @property
+    def faults(self) -> tuple[Said, ...]:
+        """What keeps the item from being handed in."""
+        return tuple(one for one in self.said if one.level == "fault")
+
+
+def check(written: Wording, told: Told) -> Checked:
+    """Everything that machines say of what is written.
+
+    A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
+    """
+    said = list(form_faults(written, told.form, told.kind, n_media=len(told.subject.media)))
+    item = item_as_written(written, told.subject)
+    licences: tuple[tuple[Film, str, bool], ...] = ()
+    verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
+    proof = None
+    try:
+        said += _by_expert_rules(written, told)
+        licences = _licences(told)
+        said += [
+            Said(field="media", level="fault", words=f"{film.video_id}: {words}", by="licence")
+            for film, words, passes in licences
+            if not passes
+        ]
+        verdicts = _verdicts(item, told)
+        if written.program:
+            proof, found = _proof(written.program, told)
+            said += found
+    except (DataError, UsageError) as error:
+        said.append(Said(field="", level="fault", words=str(error), by="project"))
+    said += _by_audit(item, told.kind)
+    if written.hints and item.answer and not (item.answer_kind == "choice" and not item.choices):
+        leak = leak_in(written.hints, item)
+        if leak is not None:
+            said.append(Said(field="hints", level="fault", words=leak.detail, by="leak"))
+    return Checked(said=_once(said), licences=licences, verdicts=verdicts, proof=proof)
+
+
+def rules_of(folder: Path) -> DraftRules:
+    """The bounds of a project.
+
+    Raises:
+        UsageError: its file is none.
+    """
+    path = folder / CHECKS
+    return read_config(path, DraftRules) if path.is_file() else DraftRules()
+
+
+def quota(form: Form, folder: Path) -> int:
+    """How many items one medium of a project is good for; 0: any number.
+
+    Raises:
+        UsageError: the file of bounds is none.
+    """
+    return rules_of(folder).most_per_video or form.per_video
+
+
+def _once(said: Sequence[Said]) -> tuple[Said, ...]:
+    """Faults first; what two say of a field in the same words stands once."""
+    order = {"fault": 0, "warning": 1, "note": 2}
+    return tuple(sorted(dict.fromkeys(said), key=lambda one: order[one.level]))
+
+
+def _by_audit(item: Item, kind: Kind) -> Iterator[Said]:
+    """What `vidence audit` says of the texts."""
+    if not item.question or (kind != "open" and len(item.choices) < 2):
+        return
+    for one in text_reasons(item):
+        yield Said(field="question", level=_LEVELS[one.severity], words=one.says, by="audit")
+
+
+def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
+    """What `vidence make expert` says of a draft, in the forms that it has."""
+    form = _EXPERT.get(told.form.name)
+    if form is None or not told.films or told.subject.media[0].kind != "video":
+        return
+    film = told.films[0]
+    rules = rules_of(told.folder).of(form)
+    has_concept = "concept" in told.form.parts
+    draft = _expert_draft(written, told, film)
+    subject = ExpertSubject(
+        subject=written.subject or "-",
+        textbooks=(written.textbook,) if written.textbook else (),
+        authors=(told.author,),
+    )
+    concept = Concept(
+        concept_id=draft.concept_id,
+        subject=subject.subject,
+        textbook=written.textbook,
+        chapter=written.chapter,
+    )
+    shelf = Shelf(
+        rules=msgspec.structs.replace(rules, choices=told.form.wrong + 1),
+        form=form,
+        subjects={subject.subject: subject},
+        concepts={concept.concept_id: concept} if concept.concept_id else {},
+        films={film.video_id: film},
+        lengths_s={film.video_id: film.duration_s} if film.duration_s is not None else {},
+        published={film.video_id: film.published} if film.published is not None else {},
+        today=told.now.date(),
+    )
+    row = ExpertRow(row_id=draft.draft_id, place="", cells={}, draft=draft)
+    for one in check_rows([row], shelf)[0].findings:
+        field = _FIELDS.get(one.column, one.column)
+        is_whole = one.kind == "long-clip" and not (written.start or written.end)
+        if (field == "concept" and not has_concept) or is_whole or one.kind in ("empty", "few-evidence"):
+            continue  # these are said by the form itself
+        level: Level = "fault" if one.is_fault else "warning"
+        yield Said(field=field, level=level, words=one.says, by="expert")
+    if has_concept:
+        for name in ("subject", "concept"):
+            if not getattr(written, name):
+                yield Said(field=name, level="fault", words=f"Say the {name}.", by="expert")
+
+
+def _expert_draft(written: Wording, told: Told, film: Film) -> ExpertDraft:
+    item = item_as_written(written, told.subject)
+    start, end = seconds(written.start), seconds(written.end)
+    options = options_of(written)
+    return ExpertDraft(
+        draft_id=told.subject.item_id,
+        video=film.video_id,
+        concept_id=written.concept if "concept" in told.form.parts else told.subject.item_id,
+        question=written.question,
+        kind="open" if told.kind == "open" else "choice",
+        choices=tuple(one.text for one in options),
+        answer="A" if options else written.answer,
+        misconception=tuple(one.why for one in options[1:]),
+        start_s=0.0 if start is None else start,
+        end_s=film.duration_s if end is None else end,
+        steps=written.steps,
+        knowledge=tuple(Link(title=one.title, url=one.url) for one in written.knowledge),
+        evidence=tuple(
+            one for one, mark in zip(item.evidence, written.evidence, strict=True) if mark.medium == 0
+        ),
+        reasoning=written.reasoning,
+        author=told.author,
+        date=told.now.date().isoformat(),
+    )
+
+
+def _licences(told: Told) -> tuple[tuple[Film, str, bool], ...]:
+    """Of each medium what is known of its licence; none where the project keeps no licences."""
+    kept, sheet = told.folder / LICENCES, told.folder / SHEET
+    if not kept.is_file() and not sheet.is_file():
+        return ()
+    manual = sheet if sheet.is_file() else None
+    desk = LicenceDesk.open(kept, manual=manual, now=told.now, days=DAYS)
+    passed, dropped = desk.look(told.films)
+    gone = {one.what: f"{one.reason}: {one.detail}" for one in dropped}
+    found = []
+    for film in told.films:
+        look = passed.get(film.video_id)
+        words = film.licence if look is None else f"{look.licence}, {look.way}, looked at {look.at:%Y-%m-%d}"
+        found.append((film, gone.get(film.video_id, words), film.video_id in passed))
+    return tuple(found)
+
+
+def _verdicts(item: Item, told: Told) -> tuple[tuple[ItemVerdict, bool], ...]:
+    """What gates have said of the item, where they ran: with their votes."""
+    path = told.folder / VERDICTS
+    if not path.is_file():
+        return ()
+    mine = [one for one in read_verdicts(path) if one.item_id == item.item_id]
+    orders = {asked_content(item)} if mine else set()
+    if mine and item.choices:
+        from vidence.make.expert.items import shuffled
+
+        orders.add(asked_content(shuffled(item, seed=told.subject.seed)))
+    return tuple((one, one.content in orders) for one in mine)
+
+
+def _proof(program: str, told: Told) -> tuple[Verdict | None, list[Said]]:
+    """What the verifier says of a program in its scene."""
+    path = told.folder / SCENES
+    if not path.is_file():
+        words = f"There is no {SCENES} in the files of the project: nothing is proved."
+        return None, [Said(field="program", level="warning", words=words, by="proof")]
+    scenes = read_scenes(path)
+    written = parse_compositions(program, source="program")
+    if len(written) != 1:
+        return None, [Said(field="program", level="fault", words="Expected one composition.", by="proof")]
+    scene = scenes.get(written[0].composition.scene)
+    if scene is None:
+        words = f"There is no scene {written[0].composition.scene!r}; known: {', '.join(scenes)}"
+        return None, [Said(field="program", level="fault", words=words, by="proof")]
+    verdict = prove(with_skills(written[0], scene.vocabulary), World(scene), rules=Rules())
+    said = [Said(field="program", level="fault", words=one.says, by="proof") for one in verdict.problems]
+    said += [Said(field="program", level="warning", words=one.says, by="proof") for one in verdict.warnings]
+    return verdict, said

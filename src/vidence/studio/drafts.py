@@ -1,0 +1,108 @@
+"""Drafts: what somebody has written so far. A save names the version that it saw, and none is overwritten."""
+
+import uuid
+from typing import Final, TypeAlias
+
+from django.db import transaction
+
+from vidence.errors import UsageError
+from vidence.records import Record
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import UserRow
+from vidence.studio.records.work import DraftLogRow, DraftRow
+from vidence.studio.settings import current
+
+AUTHOR: Final = "author"
+"""The stage of whoever writes an item."""
+MOST_BYTES: Final = 400_000
+_MOST_REQUEST: Final = 64
+
+
+class Saved(Record):
+    """It is kept, as this version. A request that had been kept already is kept no second time."""
+
+    version: int
+    at: str
+
+
+class Conflict(Record):
+    """It is not kept: somebody saved `body` as `version` since, or the draft was handed in (`is_closed`)."""
+
+    version: int
+    at: str
+    body: str
+    is_closed: bool
+
+
+SaveResult: TypeAlias = Saved | Conflict
+
+
+def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on: str = "") -> DraftRow:
+    """The draft of one person for one item; a new one holds `body`, which nobody has saved yet.
+
+    Args:
+        user: whose it is.
+        item: what it is of.
+        stage: who writes: the author, or the role of a stage of the review.
+        body: what a new draft begins with.
+        based_on: the revision that it begins from.
+    """
+    with transaction.atomic():
+        draft: DraftRow
+        draft, _ = DraftRow.objects.get_or_create(
+            user=user,
+            item=item,
+            stage=stage,
+            is_closed=False,
+            defaults={
+                "project": item.project,
+                "body": body,
+                "based_on": based_on,
+                "saved_at": current().settings.clock(),
+            },
+        )
+    return draft
+
+
+def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
+    """Keep what somebody has written, in the draft and in the log of all saves; all of it or nothing.
+
+    Args:
+        draft: its row; it is read anew.
+        body: what is written now.
+        seen: the version that it was written on.
+        request: a word of the browser for this save, the same when it is sent again.
+
+    Raises:
+        UsageError: it is too long, or the request has no word.
+    """
+    if len(body.encode()) > MOST_BYTES:
+        raise UsageError(f"a draft of {len(body.encode()):,} bytes; {MOST_BYTES:,} at most")
+    if not 0 < len(request) <= _MOST_REQUEST:
+        raise UsageError(f"a request of {len(request)} signs; expected 1 to {_MOST_REQUEST}")
+    with transaction.atomic():
+        row = DraftRow.objects.select_for_update().get(pk=draft.pk)
+        before = DraftLogRow.objects.filter(draft=row, request=request).first()
+        if before is not None:
+            return Saved(version=before.version, at=before.at.isoformat())
+        if row.is_closed or seen != row.version:
+            at = row.saved_at.isoformat()
+            return Conflict(version=row.version, at=at, body=row.body, is_closed=row.is_closed)
+        row.version += 1
+        row.body = body
+        row.saved_at = current().settings.clock()
+        row.save()
+        DraftLogRow.objects.create(
+            draft=row, version=row.version, body=body, request=request, at=row.saved_at
+        )
+    return Saved(version=row.version, at=row.saved_at.isoformat())
+
+
+def close(draft: DraftRow) -> None:
+    """End a draft: what was written was handed in."""
+    DraftRow.objects.filter(pk=draft.pk).update(is_closed=True)
+
+
+def new_request() -> str:
+    """A word for one save."""
+    return uuid.uuid4().hex

@@ -1,0 +1,295 @@
+"""Media of a project: found below its folders, taken in with what their files say, shown by their tokens."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from django.db import transaction
+
+from vidence.errors import MediaError, UsageError
+from vidence.make.expert.films import Film
+from vidence.make.licences.checking import film_in
+from vidence.media.files import MediaFacts, read_facts
+from vidence.media.stills import images_in
+from vidence.records import Media, Record
+from vidence.studio.bridge.items import Piece
+from vidence.studio.media import token_of
+from vidence.studio.records.items import ItemRow, MediumRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.rules.forms import MOST_MEDIA
+from vidence.studio.rules.wording import Mark, Wording, numbers, seconds
+from vidence.studio.settings import current
+
+MediumKind: TypeAlias = Literal["video", "image", "images", "frames"]
+KINDS: Final[dict[MediumKind, str]] = {
+    "video": "video",
+    "image": "picture",
+    "images": "set of pictures",
+    "frames": "folder of frames",
+}
+_VIDEOS: Final = frozenset(
+    {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ts", ".wmv", ".ogv"}
+)
+_PICTURES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif"})
+_MOST_ENTRIES: Final = 20_000
+_GONE: Final = ("rejected", "withdrawn", "voided")
+_KIND: Final[dict[str, Literal["video", "image", "frames"]]] = {
+    "video": "video",
+    "image": "image",
+    "frames": "frames",
+}
+ORDER: Final = "media"
+"""Under this name the strata of an item have its media in their order, by their public names."""
+
+
+class Candidate(Record):
+    """A file, or a folder of pictures, below the folders of media; `path` starts from its folder."""
+
+    path: str
+    kind: MediumKind
+    is_taken: bool
+
+
+class Shown(Record):
+    """One picture, video or folder of an item as a page shows it; no `token` where it cannot be read."""
+
+    name: str
+    kind: Literal["video", "image", "frames"]
+    token: str
+    why: str = ""
+
+
+def roots_of(project: ProjectRow) -> tuple[Path, ...]:
+    """The folders that the media of a project lie in: its own, or those of the studio."""
+    return (Path(project.media_root),) if project.media_root else current().settings.media_roots
+
+
+def candidates(project: ProjectRow, *, words: str = "", most: int = 100) -> tuple[list[Candidate], bool]:
+    """What can be taken in, by name, and whether there is more.
+
+    Args:
+        project: whose folders are looked through; hidden files and links to folders are left out.
+        words: parts of the path, all of which it has.
+        most: how many are given.
+    """
+    taken = set(MediumRow.objects.filter(project=project).values_list("path", flat=True))
+    wanted = words.casefold().split()
+    found = (
+        Candidate(path=path, kind=kind, is_taken=path in taken)
+        for root in roots_of(project)
+        for path, kind in _media_in(root)
+        if all(one in path.casefold() for one in wanted)
+    )
+    some = list(islice(found, most + 1))
+    return some[:most], len(some) > most
+
+
+def _media_in(root: Path) -> Iterator[tuple[str, MediumKind]]:
+    n_seen = 0
+    for folder, names, entries in os.walk(root):
+        names[:] = sorted(one for one in names if not one.startswith("."))
+        files = sorted(one for one in entries if not one.startswith("."))
+        n_seen += len(files)
+        if n_seen > _MOST_ENTRIES:
+            return
+        place = Path(folder).relative_to(root)
+        pictures = [one for one in files if Path(one).suffix.lower() in _PICTURES]
+        if len(pictures) > 1 and place.parts:
+            yield place.as_posix(), "images" if len(pictures) <= MOST_MEDIA else "frames"
+        for one in files:
+            suffix = Path(one).suffix.lower()
+            if suffix in _VIDEOS or suffix in _PICTURES:
+                yield (place / one).as_posix(), "video" if suffix in _VIDEOS else "image"
+
+
+def add_medium(
+    project: ProjectRow, path: str, *, kind: MediumKind, url: str = "", source_id: str = ""
+) -> MediumRow:
+    """Take a medium in, with the length, the frames and the hash of its file; one that is there stays.
+
+    Raises:
+        UsageError: the kind is none, or the address is too long.
+        MediaError: it lies outside the folders of media, or cannot be read.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"the kind {kind!r:.40}; expected {', '.join(KINDS)}")
+    if max(len(path), len(url)) > 1_000 or len(source_id) > 300:
+        raise UsageError("a path or an address is too long; expected 1,000 signs at most")
+    place, inside = _place(project, path)
+    for one, its_kind in _files(place, kind):
+        token_of(one, kind=its_kind, roots=roots_of(project))
+    facts = _facts(place, kind)
+    if kind == "images" and len(images_in(place)) > MOST_MEDIA:
+        raise MediaError(f"{path}: {len(images_in(place))} pictures; an item has {MOST_MEDIA} at most")
+    row: MediumRow
+    row, _ = MediumRow.objects.get_or_create(
+        project=project,
+        path=inside,
+        defaults={
+            "kind": kind,
+            "url": url.strip(),
+            "title": Path(inside).name,
+            "source_id": source_id.strip() or film_in(url.strip()) or inside,
+            "sha256": "" if facts is None else facts.content_hash,
+            "n_frames": None if facts is None else len(facts.times_s),
+            "duration_s": facts.probe.counted.duration_s if facts is not None and kind == "video" else None,
+            "state": "usable",
+        },
+    )
+    return row
+
+
+def _place(project: ProjectRow, path: str) -> tuple[Path, str]:
+    """Where a medium lies, and its path from its folder.
+
+    Raises:
+        MediaError: it is in none of the folders.
+    """
+    if "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts or not path.strip():
+        raise MediaError(f"{path!r:.100}: expected a path below the folders of media, without '..'")
+    for root in roots_of(project):
+        if (root / path).exists():
+            return root / path, Path(path).as_posix()
+    raise MediaError(f"{path:.200}: is in none of the folders of media of this project")
+
+
+def _files(place: Path, kind: str) -> list[tuple[Path, Literal["video", "image", "frames"]]]:
+    if kind == "images":
+        return [(one, "image") for one in images_in(place)]
+    return [(place, "video" if kind == "video" else "image" if kind == "image" else "frames")]
+
+
+def _facts(place: Path, kind: str) -> MediaFacts | None:
+    """What the file says; a set of pictures says nothing together."""
+    if kind == "images":
+        return None
+    settings = current().settings
+    return read_facts(place, kind=kind, cache_root=settings.cache_root or settings.data / "cache")
+
+
+# --------------------------------------------------------------------------- of one item
+
+
+def media_rows(item: ItemRow) -> list[MediumRow]:
+    """The media of an item in their order."""
+    rows = {str(one.public): one for one in item.media.all()}
+    order = [rows.pop(name) for name in item.strata.get(ORDER, []) if name in rows]
+    return order + sorted(rows.values(), key=lambda one: one.path)
+
+
+def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...]:
+    """The media as an item names them: of a set each picture.
+
+    Raises:
+        MediaError: a folder is gone, or is empty.
+    """
+    found = []
+    for row in rows:
+        if row.kind == "images":
+            place, inside = _place(project, row.path)
+            found += [Media(path=f"{inside}/{one.name}", kind="image") for one in images_in(place)]
+        else:
+            found.append(
+                Media(path=row.path, url=row.url or None, kind=_KIND[row.kind], sha256=row.sha256 or None)
+            )
+    return tuple(found)
+
+
+def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Shown, ...]:
+    """The media as a page shows them, in the order of `as_media`; what cannot be read says why."""
+    found: list[Shown] = []
+    for row in rows:
+        try:
+            place, _ = _place(project, row.path)
+            for one, kind in _files(place, row.kind):
+                token = token_of(one, kind=kind, roots=roots_of(project))
+                found.append(Shown(name=one.name, kind=kind, token=token))
+        except MediaError as error:
+            kind = "video" if row.kind == "video" else "image"
+            found.append(Shown(name=row.title, kind=kind, token="", why=str(error)))
+    return tuple(found)
+
+
+def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
+    """The media as the checks of drafts and licences know them."""
+    return tuple(
+        Film(
+            video_id=row.path,
+            path=row.path,
+            url=row.url,
+            source_id=row.source_id,
+            duration_s=row.duration_s,
+        )
+        for row in rows
+    )
+
+
+def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> tuple[Piece, ...]:
+    """The frames that the evidence was marked at: those on screen at its times.
+
+    Raises:
+        MediaError: a medium cannot be read.
+    """
+    return tuple(_piece(one, media, project) for one in written.evidence)
+
+
+def _piece(one: Mark, media: Sequence[Media], project: ProjectRow) -> Piece:
+    bare = Piece(medium=one.medium, steps=numbers(one.steps) or ())
+    start, end = seconds(one.start), seconds(one.end)
+    if start is None or end is None or one.medium >= len(media) or media[one.medium].kind == "image":
+        return bare
+    medium = media[one.medium]
+    facts = _facts(_place(project, medium.path or "")[0], medium.kind)
+    if facts is None:
+        return bare
+    # A time that was marked is printed with few digits: it may lie just before its frame.
+    frames = np.searchsorted(facts.times_s, [start + 1e-4, end + 1e-4], side="right") - 1
+    first, last = (int(n) for n in np.maximum(frames, 0))
+    return Piece(medium=one.medium, steps=bare.steps, first=first, last=last)
+
+
+# --------------------------------------------------------------------------- new items
+
+
+def n_items_of(medium: MediumRow) -> int:
+    """How many items there are about a medium, without those that came to nothing."""
+    return int(medium.items.exclude(state__in=_GONE).count())
+
+
+def new_item(
+    project: ProjectRow, media: Sequence[MediumRow], *, kind: str, form: str, author: object, quota: int
+) -> ItemRow:
+    """Begin an item on some media.
+
+    Raises:
+        UsageError: there are too many media, or one has as many items as its quota.
+    """
+    from vidence.studio.workflow import protocol_of
+
+    now = current().settings.clock()
+    with transaction.atomic():
+        locked = ProjectRow.objects.select_for_update().get(pk=project.pk)
+        if not 1 <= len(media) <= MOST_MEDIA:
+            raise UsageError(f"{len(media)} media; an item is about 1 to {MOST_MEDIA}")
+        for one in media:
+            if quota and n_items_of(one) >= quota:
+                raise UsageError(f"{one.path} has {quota} items, which is its quota; choose another one")
+        n = ItemRow.objects.filter(project=locked).count() + 1
+        while ItemRow.objects.filter(project=locked, item_id=f"{locked.slug}-{n:04d}").exists():
+            n += 1
+        item: ItemRow = ItemRow.objects.create(
+            project=locked,
+            item_id=f"{locked.slug}-{n:04d}",
+            kind=kind,
+            author=author,
+            state="drafting",
+            returns_left=protocol_of(locked).returns,
+            strata={"form": form, ORDER: [str(one.public) for one in media]},
+            created_at=now,
+            changed_at=now,
+        )
+        item.media.set(media)
+    return item

@@ -1,0 +1,178 @@
+"""People of a project: their roles, domains and notes, and how many of them can work in each domain."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+from django.db import transaction
+
+from vidence.errors import UsageError
+from vidence.make.review.protocol import Protocol
+from vidence.records import Record
+from vidence.studio import training
+from vidence.studio.access import ROLES, SOLO, Person, Role
+from vidence.studio.accounts import end_sessions
+from vidence.studio.audit import note
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
+from vidence.studio.settings import current
+
+LEAST_A_DOMAIN: Final = 2
+"""How many qualified people of each kind a domain should have."""
+
+
+class Terms(Record):
+    """What somebody may do in one project, and what is known of them."""
+
+    roles: tuple[Role, ...]
+    domains: tuple[str, ...] = ()
+    is_author_of_the_paper: bool = False
+    qualified_until: datetime | None = None
+
+
+def row_of(person: Person) -> UserRow:
+    """The row of whoever has signed in; that of the one person of a studio without accounts is made."""
+    if isinstance(person.user, UserRow):
+        return person.user
+    made: tuple[UserRow, bool] = UserRow.objects.get_or_create(
+        key=SOLO,
+        defaults={
+            "name": SOLO,
+            "shown": person.shown,
+            "pseudonym": SOLO,
+            "password": "!",
+            "is_active": False,
+            "created_at": current().settings.clock(),
+        },
+    )
+    return made[0]
+
+
+def known_row_of(person: Person) -> UserRow | None:
+    """The row of whoever has signed in, where there is one; nothing is made."""
+    if isinstance(person.user, UserRow):
+        return person.user
+    found: UserRow | None = UserRow.objects.filter(key=SOLO).first()
+    return found
+
+
+def set_terms(user: UserRow, project: ProjectRow, terms: Terms, *, by: str) -> None:
+    """Give somebody these roles in one project and no other; none takes them out of it. Their sessions end.
+
+    Args:
+        user: whom.
+        project: where.
+        terms: the roles, and what else is noted.
+        by: the pseudonym of the operator.
+
+    Raises:
+        UsageError: a role is unknown, or operators would shut themselves out.
+    """
+    if unknown := sorted({*terms.roles} - {*ROLES}):
+        raise UsageError(f"there is no role {unknown[0]!r}; expected {', '.join(ROLES)}")
+    with transaction.atomic():
+        before = MembershipRow.objects.select_for_update().filter(user=user, project=project).first()
+        was = [] if before is None else before.roles
+        if user.pseudonym == by and "operator" in was and "operator" not in terms.roles:
+            raise UsageError("operators do not take this role from themselves; another operator does")
+        roles = [one for one in ROLES if one in terms.roles]
+        if roles:
+            MembershipRow.objects.update_or_create(
+                user=user,
+                project=project,
+                defaults={
+                    "roles": roles,
+                    "domains": list(terms.domains),
+                    "is_author_of_the_paper": terms.is_author_of_the_paper,
+                    "qualified_until": terms.qualified_until,
+                },
+            )
+        else:
+            MembershipRow.objects.filter(user=user, project=project).delete()
+        if roles != was:
+            end_sessions(user)
+            details = {"roles": roles, "project": project.slug}
+            note("roles-changed", by=by, about=user.pseudonym, details=details)
+
+
+def domains_in(words: str) -> tuple[str, ...]:
+    """Domains as people write them: one after the other, with commas between.
+
+    >>> domains_in(" law,  art ,, law")
+    ('art', 'law')
+    """
+    return tuple(sorted({" ".join(one.split()) for one in words.split(",") if one.strip()}))
+
+
+class Member(Record):
+    """Somebody who has a say in a project, with why a role is not open to them."""
+
+    user: object
+    membership: object
+    closed: dict[str, str]
+
+    def is_open(self, role: str) -> bool:
+        """Whether somebody may work in a role that they have."""
+        roles = cast("MembershipRow", self.membership).roles
+        return role in roles and role not in self.closed
+
+
+def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
+    """The people of a project, by name; those of all projects as well."""
+    rows = (
+        MembershipRow.objects.filter(project=project)
+        .union(MembershipRow.objects.filter(project=None))
+        .values_list("pk", flat=True)
+    )
+    found = MembershipRow.objects.filter(pk__in=list(rows), user__is_active=True).select_related(
+        "user", "project"
+    )
+    said = []
+    for one in found.order_by("user__key", "pk"):
+        closed: dict[str, str] = {}
+        for role in training.WORKERS:
+            seat = training.Seat(user=one.user, project=project, protocol=protocol, role=role)
+            if role in one.roles and (why := training.refusal(seat)):
+                closed[role] = why
+        said.append(Member(user=one.user, membership=one, closed=closed))
+    return said
+
+
+class Cover(Record):
+    """How many items a domain has, and how many people may write, review and meta-review in it now."""
+
+    domain: str
+    n_items: int
+    n_people: dict[str, int]
+    lacks: tuple[str, ...]
+
+
+def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) -> list[Cover]:
+    """The domains of items and people, each with who is there for it.
+
+    Somebody without domains works in all of them. The roles are those that the protocol has.
+    """
+    roles = ("author", *(one.role for one in protocol.stages))
+    of_items: Counter[str] = Counter()
+    for strata in ItemRow.objects.filter(project=project).values_list("strata", flat=True).iterator():
+        if domain := strata.get("domain"):
+            of_items[str(domain)] += 1
+    named = {one for member in people for one in _domains(member)}
+    return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
+
+
+def _cover(domain: str, n_items: int, people: Sequence[Member], *, roles: Collection[str]) -> Cover:
+    here = [one for one in people if not _domains(one) or domain in _domains(one)]
+    counts = {role: len({id_of(one) for one in here if one.is_open(role)}) for role in roles}
+    lacks = tuple(role for role, n in counts.items() if n < LEAST_A_DOMAIN)
+    return Cover(domain=domain, n_items=n_items, n_people=counts, lacks=lacks)
+
+
+def _domains(member: Member) -> list[str]:
+    return list(cast("MembershipRow", member.membership).domains)
+
+
+def id_of(member: Member) -> int:
+    """Tells people apart: one may be in a project twice, as one of all projects as well."""
+    return int(cast("UserRow", member.user).pk)

@@ -1,0 +1,369 @@
+"""Writing items: media taken in, new items, the form with what machines say beside it, and what came back."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final, cast
+from uuid import UUID
+
+import msgspec
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.template import loader
+from django.urls import reverse
+
+from vidence.errors import DataError, MediaError, UsageError
+from vidence.studio.access import route
+from vidence.studio.accounts import account_of
+from vidence.studio.bridge.items import wording_of
+from vidence.studio.checking import Checked, check, quota
+from vidence.studio.drafts import Conflict, new_request, save
+from vidence.studio.intake import (
+    KINDS,
+    MediumKind,
+    add_medium,
+    candidates,
+    n_items_of,
+    new_item,
+    roots_of,
+    shown_media,
+)
+from vidence.studio.pages.annotate_fields import group_of, groups_of
+from vidence.studio.pages.faults import fault
+from vidence.studio.records.items import ItemRow, MediumRow
+from vidence.studio.records.people import ProjectRow, UserRow
+from vidence.studio.records.work import DraftRow
+from vidence.studio.rules.diffs import FieldDiff, field_diffs
+from vidence.studio.rules.forms import (
+    FORMS,
+    Kind,
+    fields_of,
+    form_named,
+    position_balance,
+    read_form,
+)
+from vidence.studio.rules.forms import (
+    KINDS as ITEM_KINDS,
+)
+from vidence.studio.rules.wording import Wording, seconds
+from vidence.studio.workflow import Done, Refused, protocol_of, to_revision
+from vidence.studio.writing import (
+    Desk,
+    decoded,
+    desk_of,
+    draft_of,
+    encoded,
+    folder_of,
+    form_of_project,
+    hand_in,
+    may_write,
+    why_returned,
+)
+
+_CONTROL: Final = frozenset({"csrfmiddlewaretoken", "version", "request", "action", "seen"})
+_MOST_AT_ONCE: Final = 20
+_POSTS: Final = ("GET", "HEAD", "POST")
+
+
+# --------------------------------------------------------------------------- media
+
+
+def intake(request: HttpRequest, project: str) -> HttpResponse:
+    """The media of a project, and what else lies in its folders."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    faults: list[str] = []
+    if request.method == "POST":
+        faults = _take_in(row, request)
+        if not faults:
+            return HttpResponseRedirect(reverse("intake", args=[project]))
+    words = request.GET.get("q", "")[:200]
+    found, is_more = candidates(row, words=words)
+    form = FORMS[form_of_project(row)]
+    try:
+        most = quota(form, folder_of(row))
+    except UsageError as error:
+        most, faults = form.per_video, [*faults, str(error)]
+    media = [(one, n_items_of(one)) for one in row.media.order_by("path")]
+    told = {
+        "project": row,
+        "roots": roots_of(row),
+        "found": [one for one in found if not one.is_taken],
+        "is_more": is_more,
+        "media": media,
+        "quota": most,
+        "words": words,
+        "faults": faults,
+        "kinds": KINDS,
+    }
+    return render(
+        request, "annotate/media.html", told, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK
+    )
+
+
+def _take_in(project: ProjectRow, request: HttpRequest) -> list[str]:
+    """Take in what was ticked; what cannot be is said."""
+    faults = []
+    ticked = request.POST.getlist("path")[:_MOST_AT_ONCE]
+    if not ticked:
+        return ["Nothing is ticked."]
+    for one in ticked:
+        kind, _, path = one.partition(":")
+        try:
+            add_medium(
+                project,
+                path,
+                kind=cast("MediumKind", kind),
+                url=request.POST.get("url", "") if len(ticked) == 1 else "",
+                source_id=request.POST.get("source", ""),
+            )
+        except (MediaError, UsageError) as error:
+            faults.append(str(error))
+    return faults
+
+
+def new(request: HttpRequest, project: str) -> HttpResponse:
+    """Begin an item: on which media, in which form."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    wrong = ""
+    if request.method == "POST":
+        try:
+            item = _begin(row, request)
+        except UsageError as error:
+            wrong = str(error)
+        else:
+            return HttpResponseRedirect(reverse("edit-item", args=[project, item.public]))
+    usual = form_of_project(row)
+    told = {
+        "project": row,
+        "media": [(one, n_items_of(one)) for one in row.media.filter(state="usable").order_by("path")],
+        "forms": [
+            (f"{one.name}/{kind}", f"{one.title}: {ITEM_KINDS[kind]}", one.name == usual and n == 0)
+            for one in FORMS.values()
+            for n, kind in enumerate(one.kinds)
+            if kind != "made"
+        ],
+        "ticked": request.POST.getlist("medium"),
+        "wrong": wrong,
+    }
+    return render(
+        request, "annotate/new.html", told, status=HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
+    )
+
+
+def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
+    name, _, kind = request.POST.get("form", "").partition("/")
+    form = form_named(name)
+    if kind not in form.kinds:
+        raise UsageError(f"the form {name} has no kind {kind!r:.40}; expected {', '.join(form.kinds)}")
+    known = {str(one.public): one for one in MediumRow.objects.filter(project=project, state="usable")}
+    ticked = request.POST.getlist("medium")
+    if unknown := [one for one in ticked if one not in known]:
+        raise UsageError(f"there is no medium {unknown[0]!r:.60} in this project; take it in first")
+    media = [known[one] for one in dict.fromkeys(ticked)]
+    return new_item(
+        project,
+        media,
+        kind=kind,
+        form=name,
+        author=account_of(request.person),
+        quota=quota(form, folder_of(project)),
+    )
+
+
+# --------------------------------------------------------------------------- the form
+
+
+def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """The form of one item; a post saves it, and hands it in where that was asked."""
+    row = get_object_or_404(
+        ItemRow.objects.select_related("project", "current"), project__slug=project, public=item
+    )
+    user = account_of(request.person)
+    if row.author_id not in (None, user.pk):
+        raise Http404
+    is_script = request.headers.get("Accept", "").startswith("application/json")
+    if not may_write(row, user):
+        if is_script:
+            return _json(
+                {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
+            )
+        return HttpResponseRedirect(reverse("item", args=[project, item]))
+    try:
+        desk = desk_of(row, author=user.pseudonym)
+        draft = draft_of(row, user)
+        if request.method != "POST":
+            return _page(request, desk, draft)
+        return _post(request, desk, draft, user=user)
+    except (DataError, MediaError) as error:
+        return fault(request, HTTPStatus.CONFLICT, title="This cannot be shown", words=str(error))
+
+
+def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
+    is_script = request.headers.get("Accept", "").startswith("application/json")
+    said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
+    try:
+        written = read_form(said, new_id=lambda: new_request()[:12])
+        found = save(
+            draft,
+            body=encoded(written),
+            seen=_number(request.POST.get("version", "")),
+            request=request.POST.get("request", ""),
+        )
+    except UsageError as error:
+        if is_script:
+            return _json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
+        return fault(request, HTTPStatus.BAD_REQUEST, title="This is not saved", words=str(error))
+    if isinstance(found, Conflict):
+        if is_script:
+            return _json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+        return _conflict(request, desk, mine=written, found=found)
+    if desk.item.author_id is None:
+        ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
+    draft.refresh_from_db()
+    if is_script:
+        checks = _checks_text(request, desk, check(written, desk.told))
+        return _json({"version": found.version, "at": found.at, "checks": checks}, HTTPStatus.OK)
+    if request.POST.get("action") == "submit":
+        return _handed_in(request, desk, draft, user=user)
+    return HttpResponseRedirect(reverse("edit-item", args=[desk.item.project.slug, desk.item.public]))
+
+
+def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
+    found = hand_in(desk, draft, user, seen=_number(request.POST.get("seen", "")))
+    if isinstance(found, Done):
+        return HttpResponseRedirect(reverse("item", args=[desk.item.project.slug, desk.item.public]))
+    if isinstance(found, Refused):
+        return _page(request, desk, draft, refused=found.reason, status=HTTPStatus.CONFLICT)
+    n = len(found.faults)
+    words = f"Not handed in: {n} {'thing is' if n == 1 else 'things are'} to be mended first. It is saved."
+    return _page(request, desk, draft, refused=words, checked=found, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _page(
+    request: HttpRequest,
+    desk: Desk,
+    draft: DraftRow,
+    *,
+    refused: str = "",
+    checked: Checked | None = None,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    """The form as it is saved."""
+    item = desk.item
+    written = decoded(draft.body)
+    if not written.language and item.project.languages:
+        written = msgspec.structs.replace(written, language=str(item.project.languages[0]))
+    found = checked or check(written, desk.told)
+    shown = shown_media(desk.rows, item.project)
+    returned = why_returned(item, protocol_of(item.project))
+    groups = groups_of(
+        written,
+        desk.form,
+        cast("Kind", item.kind),
+        media=[one.name for one in shown],
+        said=found.said if refused or draft.version else (),
+        marks=returned.marks if returned else (),
+    )
+    diffs: tuple[FieldDiff, ...] = ()
+    if returned and item.current is not None:
+        before = wording_of(to_revision(item.current, item.item_id).content)
+        diffs = field_diffs(fields_of(before), fields_of(written))
+    told = {
+        "item": item,
+        "project": item.project,
+        "form": desk.form,
+        "draft": draft,
+        "groups": groups,
+        "players": [(one, _lanes(written, n)) for n, one in enumerate(shown)],
+        "returned": returned,
+        "changed": written.changed,
+        "diffs": diffs,
+        "refused": refused,
+        "request_word": new_request(),
+        **_checks(desk, found, balance=True),
+    }
+    return render(request, "annotate/edit.html", told, status=status)
+
+
+def _lanes(written: Wording, medium: int) -> str:
+    """The evidence on one medium, as the player draws it."""
+    lanes = []
+    for kind in ("referred", "proactive", "oracle"):
+        spans = [
+            [start, end]
+            for one in written.evidence
+            if one.kind == kind and one.medium == medium
+            if (start := seconds(one.start)) is not None and (end := seconds(one.end)) is not None
+        ]
+        if spans:
+            lanes.append({"name": kind, "spans": spans})
+    return msgspec.json.encode(lanes).decode()
+
+
+def _checks(desk: Desk, found: Checked, *, balance: bool = False) -> dict[str, object]:
+    """What stands in the panel beside the form."""
+    told: dict[str, object] = {
+        "said": [(one, group_of(one.field)) for one in found.said],
+        "licences": found.licences,
+        "verdicts": found.verdicts,
+        "proof": found.proof,
+        "n_faults": len(found.faults),
+    }
+    if balance and desk.form.wrong:
+        told["balance"] = _balance(desk)
+    return told
+
+
+def _balance(desk: Desk) -> list[tuple[str, int]]:
+    """How often the right option stands at each letter, in the items of the project that were handed in."""
+    kept = ItemRow.objects.filter(project=desk.item.project, current__isnull=False, kind=desk.item.kind)
+    contents = (msgspec.json.decode(one) for one in kept.values_list("current__content", flat=True))
+    answers = [str(one.get("answer", "")) for one in contents if one.get("choices")]
+    n_options = desk.form.wrong + 1
+    counts = position_balance(answers, n_options=n_options)
+    return [(chr(ord("A") + place), n) for place, n in enumerate(counts)]
+
+
+def _checks_text(request: HttpRequest, desk: Desk, found: Checked) -> str:
+    text = loader.render_to_string("annotate/checks.html", _checks(desk, found), request=request)
+    return text.strip()  # a plain text: the type of rendered ones has no form in JSON
+
+
+def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflict) -> HttpResponse:
+    """Both texts, where somebody saved another version since."""
+    theirs = decoded(found.body)
+    told = {
+        "item": desk.item,
+        "project": desk.item.project,
+        "found": found,
+        "diffs": [(one, _label(one.name)) for one in field_diffs(fields_of(theirs), fields_of(mine))],
+        "mine": fields_of(mine).items(),
+        "request_word": new_request(),
+    }
+    return render(request, "annotate/conflict.html", told, status=HTTPStatus.CONFLICT)
+
+
+def _label(name: str) -> str:
+    """A field in words: ``evidence-0-start`` is "evidence 1, start"."""
+    bare, _, rest = name.partition("-")
+    number, _, part = rest.partition("-")
+    if not number.isdecimal():
+        return name.replace("-", ", ")
+    return f"{bare} {int(number) + 1}{', ' if part else ''}{part}"
+
+
+def _number(said: str) -> int:
+    """A version that a page holds; -1, which none is, for anything else."""
+    return int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else -1
+
+
+def _json(told: Mapping[str, object], status: int) -> HttpResponse:
+    return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
+
+
+urls = [
+    route("projects/<slug:project>/media/", intake, name="intake", roles={"author", "operator"}, to=_POSTS),
+    route("projects/<slug:project>/new/", new, name="new-item", roles={"author"}, to=_POSTS),
+    route(
+        "projects/<slug:project>/items/<uuid:item>/edit", edit, name="edit-item", roles={"author"}, to=_POSTS
+    ),
+]

@@ -1,0 +1,68 @@
+"""Releasing what was accepted, and what there is to do with a release."""
+
+import shlex
+from http import HTTPStatus
+from pathlib import Path
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from vidence.errors import DataError, StoreError, UsageError
+from vidence.studio.access import route
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.releasing import FIRST_VERSION, Wish, release, releases_of
+
+_MOST_WORDS = 300
+
+
+def show(request: HttpRequest, project: str) -> HttpResponse:
+    """The form, the releases that are there, and the commands that ask and show one."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
+    said = {
+        name: request.POST.get(name, "").strip()[:_MOST_WORDS] for name in ("version", "title", "without")
+    }
+    wrong = ""
+    if request.method == "POST":
+        wish = Wish(
+            version=said["version"] or FIRST_VERSION,
+            title=said["title"],
+            without_licence=tuple(filter(None, (one.strip() for one in said["without"].split(",")))),
+        )
+        try:
+            release(row, wish, by=request.person.name)
+        except (DataError, StoreError, UsageError) as error:
+            wrong = str(error)
+        else:
+            return HttpResponseRedirect(reverse("releases", args=[project]))
+    items = ItemRow.objects.filter(project=row)
+    told = {
+        "project": row,
+        "n_accepted": items.filter(state="accepted").count(),
+        "n_items": items.count(),
+        "releases": [(one.name, _commands(row, one)) for one in releases_of(row)],
+        "said": said if wrong else {"version": FIRST_VERSION, "title": row.title, "without": ""},
+        "wrong": wrong,
+    }
+    status = HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
+    return render(request, "release/release.html", told, status=status)
+
+
+def _commands(project: ProjectRow, folder: Path) -> list[str]:
+    """How to ask a model about a release, and how to look at what it said."""
+    run = f"runs/{folder.name}"
+    media = ["--media", project.media_root] if project.media_root else []
+    asked = ["vidence", "run", "table", "--data", str(folder), *media, "--model", "SPEC", "--out", run]
+    return [shlex.join(asked), shlex.join(["vidence", "view", run])]
+
+
+urls = [
+    route(
+        "projects/<slug:project>/releases/",
+        show,
+        name="releases",
+        roles={"operator"},
+        to=("GET", "HEAD", "POST"),
+    ),
+]

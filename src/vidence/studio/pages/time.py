@@ -1,0 +1,217 @@
+"""Time: beats of pages, the spans that they come to, corrections, and what is owed."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Final, cast
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import Resolver404, resolve, reverse
+
+from vidence.errors import UsageError
+from vidence.make.review.pay import money
+from vidence.make.review.protocol import Protocol
+from vidence.studio import caps, ledger, times
+from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.members import known_row_of, row_of
+from vidence.studio.records.boards import MadeSetRow
+from vidence.studio.records.chains import first_break
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import ProjectRow, UserRow
+from vidence.studio.records.work import LedgerRow, TimeCorrectionRow, TimeSpanRow
+from vidence.studio.rules.caps import day_of
+from vidence.studio.rules.spans import Kind, Span
+from vidence.studio.settings import current
+from vidence.studio.training import WORKERS
+from vidence.studio.workflow import protocol_of
+
+_DAYS: Final = 7
+_ENTRIES: Final = 200
+
+
+def beat(request: HttpRequest) -> HttpResponse:
+    """Count that somebody works on a page of a project; which page is all that the browser says."""
+    try:
+        told = resolve(request.POST.get("path", "")).kwargs
+    except Resolver404:
+        return HttpResponse(status=400)
+    slug = told.get("project") or _project_of_set(told.get("made"))
+    if slug is None or not request.person.is_in(slug):
+        return HttpResponse(status=204)
+    project = ProjectRow.objects.filter(slug=slug).first()
+    if project is not None and request.person.roles_in(slug) & {*WORKERS}:
+        item = (
+            ItemRow.objects.filter(project=project, public=told["item"]).first() if "item" in told else None
+        )
+        times.beat(row_of(request.person), project, item)
+    return HttpResponse(status=204)
+
+
+def _project_of_set(made: UUID | None) -> str | None:
+    """The project of a set in the making, of which a board is shown."""
+    found: str | None = (
+        None
+        if made is None
+        else MadeSetRow.objects.filter(public=made).values_list("project__slug", flat=True).first()
+    )
+    return found
+
+
+def time_page(request: HttpRequest, project: str) -> HttpResponse:
+    """The spans of today, their sum, corrections and earnings of whoever looks; for operators, of all."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
+    fault, filled = "", {}
+    if request.method == "POST":
+        try:
+            _time_act(request, row)
+            return HttpResponseRedirect(reverse("time", args=[project]))
+        except UsageError as error:
+            fault, filled = str(error), request.POST.dict()
+    is_operator = "operator" in request.person.roles_in(project)
+    protocol = protocol_of(row)
+    told = {
+        "project": row,
+        "now": current().settings.clock().astimezone(UTC),
+        "fault": fault,
+        "filled": filled,
+        "least_reason": times.LEAST_REASON,
+        **_of_me(request, row, protocol),
+        **(_of_all(row) if is_operator else {}),
+    }
+    return render(request, "time/time.html", told, status=400 if fault else 200)
+
+
+def _time_act(request: HttpRequest, project: ProjectRow) -> None:
+    said = request.POST
+    user = row_of(request.person)
+    if said.get("act") == "file":
+        kind: Kind = "idle" if said.get("kind") == "idle" else "active"
+        told = Span(kind=kind, start=_time_in(said.get("start", "")), end=_time_in(said.get("end", "")))
+        times.file_correction(user, project, told, reason=said.get("reason", ""))
+    elif said.get("act") in ("approve", "refuse") and "operator" in request.person.roles_in(project.slug):
+        found = get_object_or_404(
+            TimeCorrectionRow, project=project, public=uuid_of(said.get("correction", ""))
+        )
+        times.decide(found, by=user, is_approved=said["act"] == "approve", answer=said.get("answer", ""))
+    else:
+        raise UsageError("nothing that can be done here")
+
+
+def _time_in(words: str) -> datetime:
+    try:
+        return datetime.fromisoformat(words).replace(tzinfo=UTC)
+    except ValueError as error:
+        raise UsageError(f"the time {words!r}; expected one in UTC, such as 2026-11-23T09:30") from error
+
+
+def uuid_of(words: str) -> UUID:
+    """A public name as a form says it.
+
+    Raises:
+        Http404: it is none.
+    """
+    try:
+        return UUID(words)
+    except ValueError as error:
+        raise Http404 from error
+
+
+def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dict[str, object]:
+    user = known_row_of(request.person)
+    clock = current().settings.clock
+    roles = [one for one in WORKERS if one in request.person.roles_in(project.slug)]
+    found = [
+        (role, caps.left(request.person.name, project, role, clock=clock, protocol=protocol))
+        for role in roles
+    ]
+    told: dict[str, object] = {"caps": [(role, one) for role, one in found if one is not None], "days": []}
+    if user is None:
+        return told
+    begin = day_of(clock())[0]
+    days = []
+    for i in range(_DAYS):
+        rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
+        if i == 0:
+            told["spans"] = [(one, _minutes(_seconds(one)), times.is_running(one)) for one in rows]
+            told["today"] = _minutes(times.sum_s(rows))
+        days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
+    told["days"] = days
+    told["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by("-filed_at")[
+        :20
+    ]
+    if protocol.pay is not None and current().settings.mode == "team":
+        told |= earnings(ledger.owed(user, project))
+    return told
+
+
+def earnings(entries: Iterable[ledger.Owed]) -> dict[str, object]:
+    """Entries for a page: the newest of them, and what all come to."""
+    rows = [(cast("LedgerRow", one.row), one.is_due) for one in entries]
+    sums = {
+        word: money(sum(one.amount_minor for one, is_due in rows if is_due is wanted), rows[0][0].currency)
+        for word, wanted in (("due", True), ("pending", False))
+        if rows
+    }
+    shown = [(one, is_due, money(one.amount_minor, one.currency)) for one, is_due in rows[:_ENTRIES]]
+    return {"entries": shown, "sums": sums, "n_entries": len(rows)}
+
+
+def _of_all(project: ProjectRow) -> dict[str, object]:
+    begin = day_of(current().settings.clock())[0]
+    names = TimeSpanRow.objects.filter(project=project, start_at__gte=begin).values_list("user", flat=True)
+    people = UserRow.objects.filter(pk__in=set(names)).order_by("key")
+    return {
+        "to_decide": TimeCorrectionRow.objects.filter(project=project, state="filed")
+        .select_related("user")
+        .order_by("filed_at"),
+        "all_today": [
+            (one, _minutes(times.sum_s(list(times.spans_on(one, project, begin))))) for one in people
+        ],
+    }
+
+
+def _seconds(row: TimeSpanRow) -> float:
+    return float((row.end_at - row.start_at).total_seconds())
+
+
+def _minutes(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> _minutes(3725), _minutes(59)
+    ('1:02:05', '0:00:59')
+    """
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+
+
+def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
+    """The ledger of a project: every entry, what is due to whom, and whether its chain holds."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    fault = ""
+    if request.method == "POST":
+        try:
+            entry = get_object_or_404(LedgerRow, project=row, public=uuid_of(request.POST.get("entry", "")))
+            ledger.reverse(entry, by=request.person.name, reason=request.POST.get("reason", ""))
+            return HttpResponseRedirect(reverse("ledger", args=[project]))
+        except UsageError as error:
+            fault = str(error)
+    people = UserRow.objects.filter(ledger__project=row).distinct().order_by("key")
+    each = [(one, earnings(ledger.owed(one, row))) for one in people]
+    told = {"project": row, "each": each, "fault": fault, "broken": first_break(ledger.links(row))}
+    return render(request, "time/ledger.html", told, status=400 if fault else 200)
+
+
+urls = [
+    route("beat", beat, name="beat", roles=EVERY_ROLE, to=("POST",)),
+    route(
+        "projects/<slug:project>/time",
+        time_page,
+        name="time",
+        roles={"author", "reviewer", "meta", "operator"},
+        to=(*SAFE, "POST"),
+    ),
+    route(
+        "projects/<slug:project>/ledger", ledger_page, name="ledger", roles={"operator"}, to=(*SAFE, "POST")
+    ),
+]

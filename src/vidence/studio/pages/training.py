@@ -1,0 +1,219 @@
+"""Guidelines that people read, and trial items that they pass, before they work on a project."""
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from vidence.errors import MediaError, UsageError
+from vidence.studio import training
+from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.media import token_of
+from vidence.studio.members import known_row_of, row_of
+from vidence.studio.pages.time import uuid_of
+from vidence.studio.records.items import MediumRow
+from vidence.studio.records.people import (
+    GuidelineReadRow,
+    GuidelineRow,
+    ProjectRow,
+    QualificationRow,
+    TrialRow,
+    UserRow,
+)
+from vidence.studio.rulebooks import diff
+from vidence.studio.workflow import protocol_of
+
+_VERDICTS: Final = "accept\nreturn\nreject"
+
+
+def guidelines(request: HttpRequest, project: str) -> HttpResponse:
+    """The text that people of a project are asked to read, and who has; operators put new versions in."""
+    row = get_object_or_404(ProjectRow, slug=project)
+    is_operator = "operator" in request.person.roles_in(project)
+    fault = ""
+    if request.method == "POST":
+        try:
+            _guideline_act(request, row, is_operator=is_operator)
+            return HttpResponseRedirect(reverse("guidelines", args=[project]))
+        except UsageError as error:
+            fault = str(error)
+    versions = list(GuidelineRow.objects.filter(project=row).order_by("-version"))
+    user = known_row_of(request.person)
+    read = (
+        GuidelineReadRow.objects.filter(user=user, guideline__project=row)
+        .order_by("-guideline__version")
+        .first()
+    )
+    told = {
+        "project": row,
+        "last": versions[0] if versions else None,
+        "versions": _with_changes(versions),
+        "read": read,
+        "is_operator": is_operator,
+        "fault": fault,
+        "source": request.POST.get("source", versions[0].source if versions else ""),
+    }
+    return render(request, "training/guidelines.html", told, status=400 if fault else 200)
+
+
+def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bool) -> None:
+    if request.POST.get("act") == "read":
+        last = training.newest(project)
+        if last is None or str(last.version) != request.POST.get("version"):
+            raise UsageError("there is a newer version; read that one")
+        training.accept(row_of(request.person), last)
+    elif request.POST.get("act") == "add" and is_operator:
+        training.add_guideline(project, request.POST.get("source", ""), by=request.person.name)
+    else:
+        raise UsageError("nothing that can be done here; operators put versions in")
+
+
+def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
+    """Versions, how many people have read each, and what it changed."""
+    return [
+        (
+            one,
+            one.readings.count(),
+            ""
+            if last is None
+            else diff(last.source, one.source, names=(f"version {last.version}", f"version {one.version}")),
+        )
+        for one, last in itertools.zip_longest(versions, versions[1:])
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A trial item as it is shown: without what is right, before the role is open."""
+
+    trial: TrialRow
+    token: str
+    kind: str
+    said: str
+
+
+def qualification(request: HttpRequest, project: str) -> HttpResponse:
+    """The trial items of the roles that somebody has, and how far they are."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
+    protocol = protocol_of(row)
+    mine = [one for one in training.WORKERS if one in request.person.roles_in(project)]
+    fault = ""
+    if request.method == "POST":
+        role = request.POST.get("role", "")
+        if role not in mine:
+            raise Http404
+        seat = training.Seat(user=row_of(request.person), project=row, protocol=protocol, role=role)
+        try:
+            training.answer(seat, {name: str(said) for name, said in request.POST.items()})
+            return HttpResponseRedirect(reverse("qualification", args=[project]))
+        except UsageError as error:
+            fault = str(error)
+    user = known_row_of(request.person)
+    roles = []
+    for role in mine:
+        trials = training.trials_of(row, role) if protocol.qualification is not None else []
+        mine_here = user and training.Seat(user=user, project=row, protocol=protocol, role=role)
+        standing = training.standing(mine_here) if mine_here else None
+        roles.append((role, standing, [_asked(row, one, request) for one in trials]))
+    told = {"project": row, "roles_of_me": roles, "asks": protocol.qualification, "fault": fault}
+    return render(request, "training/qualification.html", told, status=400 if fault else 200)
+
+
+def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked:
+    medium = trial.medium
+    kind = "" if medium is None else medium.kind
+    token, root = "", project.media_root
+    if medium is not None:
+        try:
+            token = token_of(Path(root) / medium.path, kind=kind, roots=[Path(root)] if root else [])
+        except MediaError:
+            kind = "gone"
+    return _Asked(trial=trial, token=token, kind=kind, said=request.POST.get(str(trial.public), ""))
+
+
+def trials(request: HttpRequest, project: str) -> HttpResponse:
+    """The trial items of a project with what is right, and how people did; for operators."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
+    fault, filled = "", {}
+    if request.method == "POST":
+        try:
+            _trial_act(request, row)
+            return HttpResponseRedirect(reverse("trials", args=[project]))
+        except UsageError as error:
+            fault, filled = str(error), request.POST.dict()
+    told = {
+        "project": row,
+        "asks": protocol_of(row).qualification,
+        "trials": TrialRow.objects.filter(project=row).order_by("role", "-is_used", "pk"),
+        "runs": QualificationRow.objects.filter(project=row)
+        .select_related("user", "guideline")
+        .order_by("-at")[:100],
+        "media": MediumRow.objects.filter(project=row, kind__in=("video", "image", "frames")).order_by(
+            "path"
+        )[:500],
+        "stuck": _stuck(row),
+        "workers": training.WORKERS,
+        "filled": {"options": _VERDICTS, **filled},
+        "fault": fault,
+    }
+    return render(request, "training/trials.html", told, status=400 if fault else 200)
+
+
+def _stuck(project: ProjectRow) -> list[tuple[UserRow, str]]:
+    """Who has no try left, and for which role."""
+    protocol = protocol_of(project)
+    failed = QualificationRow.objects.filter(project=project, is_passed=False, is_set_aside=False)
+    pairs = {(one.user, one.role) for one in failed.select_related("user")}
+    return [
+        (user, role)
+        for user, role in sorted(pairs, key=lambda pair: (pair[0].key, pair[1]))
+        if training.standing(training.Seat(user=user, project=project, protocol=protocol, role=role)).is_stuck
+    ]
+
+
+def _trial_act(request: HttpRequest, project: ProjectRow) -> None:
+    said = request.POST
+    if said.get("act") == "again":
+        tried = QualificationRow.objects.filter(project=project, role=said.get("role", "")).values("user")
+        user = get_object_or_404(UserRow, public=uuid_of(said.get("user", "")), pk__in=tried)
+        seat = training.Seat(user=user, project=project, protocol=protocol_of(project), role=said["role"])
+        training.let_try_again(seat, by=request.person.name)
+        return
+    if said.get("act") == "retire":
+        found = get_object_or_404(TrialRow, project=project, public=uuid_of(said.get("trial", "")))
+        found.is_used = not found.is_used
+        found.save(update_fields=["is_used"])
+        return
+    named = said.get("medium", "")
+    medium = get_object_or_404(MediumRow, project=project, public=uuid_of(named)) if named else None
+    trial = training.Trial(
+        role=said.get("role", ""),
+        words=said.get("words", ""),
+        options=tuple(said.get("options", "").splitlines()),
+        right=said.get("right", ""),
+        why=said.get("why", ""),
+    )
+    training.add_trial(project, trial, medium=medium)
+
+
+urls = [
+    route(
+        "projects/<slug:project>/guidelines",
+        guidelines,
+        name="guidelines",
+        roles=EVERY_ROLE,
+        to=(*SAFE, "POST"),
+    ),
+    route(
+        "projects/<slug:project>/qualification",
+        qualification,
+        name="qualification",
+        roles=EVERY_ROLE,
+        to=(*SAFE, "POST"),
+    ),
+    route("projects/<slug:project>/trials", trials, name="trials", roles={"operator"}, to=(*SAFE, "POST")),
+]

@@ -1,0 +1,173 @@
+"""What can be said of a form by its fields alone: what is missing, and what cannot be read."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal, TypeAlias, get_args
+
+from vidence.make.expert.config import REASONING
+from vidence.make.scene_graph.vocabulary import Skill
+from vidence.records import Record
+from vidence.studio.rules.forms import Form, Kind
+from vidence.studio.rules.wording import Mark, Wording, numbers, seconds
+
+Level: TypeAlias = Literal["fault", "warning", "note"]
+SKILLS: tuple[str, ...] = get_args(Skill)
+
+
+class Said(Record):
+    """One thing about one field; a fault keeps the item from being handed in. `by` is what has looked."""
+
+    field: str
+    level: Level
+    words: str
+    by: str = "form"
+
+
+def fault(field: str, words: str) -> Said:
+    """Something that keeps an item from being handed in."""
+    return Said(field=field, level="fault", words=words)
+
+
+def warning(field: str, words: str) -> Said:
+    """Something to look at again."""
+    return Said(field=field, level="warning", words=words)
+
+
+def form_faults(written: Wording, form: Form, kind: Kind, *, n_media: int) -> Iterator[Said]:
+    """Everything that the fields say by themselves.
+
+    Args:
+        written: what was written.
+        form: the form.
+        kind: of the item: whether it has options.
+        n_media: how many media it is about.
+    """
+    if not written.question:
+        yield fault("question", "There is no question.")
+    if not written.language:
+        yield fault("language", "Say the language that it is written in.")
+    yield from _answer(written, form, kind)
+    yield from _clip(written)
+    if "steps" in form.parts and not written.steps:
+        yield fault("steps", "There is no step of reasoning; one or more are expected.")
+    if "reasoning" in form.parts and written.reasoning not in REASONING:
+        yield fault("reasoning", f"Choose one of {', '.join(REASONING)}.")
+    for number, one in enumerate(written.evidence):
+        name = f"evidence-{number}"
+        yield from _evidence(one, name, n_media=n_media)
+        yield from _its_steps(one, name, n_steps=len(written.steps), is_tied=form.tied)
+    yield from _enough_evidence(written, form)
+    if "conditions" in form.parts:
+        yield from _conditions(written)
+    for level, (hint, above) in enumerate(pairwise(written.hints), 1):
+        if above and not hint:
+            yield fault(f"hint-{level - 1}", f"Hint {level + 1} is given with hint {level}, which is empty.")
+
+
+def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
+    if kind == "open":
+        if not written.answer:
+            yield fault("answer", "There is no answer.")
+        if written.right.text or written.wrong:
+            yield fault("answer", "An open question has no options; clear them.")
+        return
+    yield from _options(written, form, kind)
+    if form.name == "actpld":
+        yield from _groups(written)
+    elif "category" in form.parts:
+        yield from _categories(written)
+
+
+def _options(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
+    if not written.right.text:
+        yield fault("right-text", "The right option is empty.")
+    n_wrong = sum(bool(one.text) for one in written.wrong)
+    if n_wrong != form.wrong and kind != "made":
+        yield fault("wrong", f"{n_wrong} wrong options; {form.wrong} are expected, none of them empty.")
+    elif not n_wrong:
+        yield fault("wrong", "There is no wrong option.")
+    named = {"right-text": written.right.text}
+    named |= {f"wrong-{i}-text": one.text for i, one in enumerate(written.wrong)}
+    texts = [" ".join(one.casefold().split()) for one in named.values() if one]
+    if len(set(texts)) < len(texts):
+        yield fault("wrong", "Two options are the same.")
+    for name, text in named.items() if form.most_words else ():
+        if (n := len(text.split())) > form.most_words:
+            yield warning(name, f"{n} words; a word or a short phrase is expected.")
+
+
+def _categories(written: Wording) -> Iterator[Said]:
+    options = (written.right, *written.wrong)
+    others = {one.category for one in options if one.category and one.category != written.category}
+    if not written.category:
+        yield fault("category", "Say of which kind the answers are: colour, place, person, number, …")
+    elif others:
+        yield warning("category", f"Some options are of another kind: {', '.join(sorted(others))}.")
+
+
+def _groups(written: Wording) -> Iterator[Said]:
+    """Options of point lights are of groups of actions that do not overlap."""
+    groups = [one.category.casefold() for one in (written.right, *written.wrong) if one.text]
+    if not all(groups):
+        yield fault("right-category", "Say of each option to which group of actions it belongs.")
+    elif len(set(groups)) < len(groups):
+        yield fault("right-category", "Two options are of the same group of actions.")
+
+
+def _clip(written: Wording) -> Iterator[Said]:
+    start, end = seconds(written.start), seconds(written.end)
+    for name, said, found in (("start", written.start, start), ("end", written.end, end)):
+        if said and found is None:
+            yield fault(name, f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
+    if start is not None and end is not None and end <= start:
+        yield fault("end", f"From {start:g} to {end:g} s there is nothing.")
+
+
+def _evidence(one: Mark, name: str, *, n_media: int) -> Iterator[Said]:
+    if one.medium >= max(n_media, 1):
+        yield fault(f"{name}-medium", f"Medium {one.medium + 1} is not there; there are {n_media}.")
+    start, end = seconds(one.start), seconds(one.end)
+    for part, said, found in (("start", one.start, start), ("end", one.end, end)):
+        if said and found is None:
+            yield fault(f"{name}-{part}", f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
+    if start is not None and end is not None and end <= start:
+        yield fault(f"{name}-end", f"From {start:g} to {end:g} s there is nothing; mark a later frame.")
+    if bool(one.start) != bool(one.end):
+        yield fault(f"{name}-end", "Say from when to when it is seen.")
+
+
+def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[Said]:
+    steps = numbers(one.steps)
+    if steps is None:
+        yield fault(f"{name}-steps", f"{one.steps!r:.40} names no steps; write numbers such as 1, 3.")
+    elif gone := [n + 1 for n in steps if n >= n_steps]:
+        yield fault(f"{name}-steps", f"There is no step {gone[0]}; there are {n_steps}.")
+    elif is_tied and not steps:
+        yield fault(f"{name}-steps", "It belongs to no step; say which.")
+
+
+def _enough_evidence(written: Wording, form: Form) -> Iterator[Said]:
+    if (n := len(written.evidence)) < form.least_evidence:
+        yield fault("evidence", f"{n} pieces of evidence; {form.least_evidence} or more are expected.")
+    n = sum(one.kind == "proactive" for one in written.evidence)
+    if n < form.least_proactive:
+        yield fault("evidence", f"{n} proactive pieces; {form.least_proactive} or more are expected.")
+
+
+def _conditions(written: Wording) -> Iterator[Said]:
+    if not written.conditions:
+        yield fault("conditions", "There is no condition; one or more are expected.")
+    for number, one in enumerate(written.conditions):
+        name = f"condition-{number}"
+        if not one.text:
+            yield fault(f"{name}-text", "The condition has no words.")
+        if one.skill not in SKILLS:
+            yield fault(f"{name}-skill", f"Choose one of {', '.join(SKILLS)}.")
+        depends = numbers(one.depends)
+        if depends is None or any(n >= number for n in depends):
+            yield fault(f"{name}-depends", "Name conditions before it by their numbers, such as 1, 2.")
+        if one.at and seconds(one.at) is None:
+            yield fault(f"{name}-at", f"{one.at!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
+        if not (one.note or one.otherwise):
+            words = "Without it, what is another candidate, or another answer? Nothing is said."
+            yield fault(f"{name}-note", words)

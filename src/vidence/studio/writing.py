@@ -1,0 +1,221 @@
+"""The work of an author on one item: the draft, what machines say of it, and handing it in."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+import msgspec
+from django.db import transaction
+
+from vidence.errors import DataError
+from vidence.make.review.points import last_return, marked_fields, stage_of, untouched
+from vidence.make.review.protocol import Protocol, digest, protocol_bytes, protocol_names
+from vidence.make.review.revisions import Event
+from vidence.records import Record
+from vidence.studio.bridge.items import Subject, content_of, wording_of
+from vidence.studio.checking import Checked, Told, check
+from vidence.studio.drafts import AUTHOR, close, open_draft
+from vidence.studio.intake import as_media, films_of, media_rows, pieces_of
+from vidence.studio.records.items import ItemRow, MediumRow
+from vidence.studio.records.people import ProjectRow, UserRow
+from vidence.studio.records.work import DraftRow
+from vidence.studio.rules.faults import Said
+from vidence.studio.rules.forms import FORMS, Form, Kind
+from vidence.studio.rules.wording import Wording
+from vidence.studio.settings import current
+from vidence.studio.workflow import Act, Done, Refused, act, events_of, protocol_of, to_revision
+
+WRITABLE: Final = ("drafting", "returned")
+"""The states in which an author may write."""
+FORM: Final = "form"
+_SHOWN_TAGS: Final = frozenset(
+    {"subject", "textbook", "chapter", "concept", "reasoning", "category", "language"}
+)
+
+
+class Returned(Record):
+    """Why an item came back: the message, and of each check that failed its words and its field."""
+
+    message: str
+    by_role: str
+    marks: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """All that an author needs to write one item."""
+
+    item: ItemRow
+    form: Form
+    rows: tuple[MediumRow, ...]
+    subject: Subject
+    told: Told
+
+
+def folder_of(project: ProjectRow) -> Path:
+    """Where the files of a project lie that machines check with."""
+    return current().settings.data / "projects" / str(project.slug)
+
+
+def form_of_project(project: ProjectRow) -> str:
+    """The form that goes with the protocol of a project, where it is one of ours; else that of MMVU."""
+    for name in protocol_names():
+        if digest(protocol_bytes(name)) == project.protocol.sha256 and name in FORMS:
+            return name
+    return "mmvu"
+
+
+def desk_of(item: ItemRow, *, author: str) -> Desk:
+    """What there is to write an item with.
+
+    Raises:
+        MediaError: a folder of pictures of it is gone.
+        DataError: its last revision is no question.
+    """
+    rows = tuple(media_rows(item))
+    form = FORMS.get(str(item.strata.get(FORM, "")), FORMS[form_of_project(item.project)])
+    kind = cast("Kind", item.kind)
+    subject = _subject(item, form, rows)
+    told = Told(
+        form=form,
+        kind=kind,
+        subject=subject,
+        films=films_of(rows),
+        author=author,
+        now=current().settings.clock(),
+        folder=folder_of(item.project),
+    )
+    return Desk(item=item, form=form, rows=rows, subject=subject, told=told)
+
+
+def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
+    """What an item is about; what was imported keeps its own media and tags."""
+    seed = int.from_bytes(hashlib.sha256(item.public.bytes).digest()[:4], "big")
+    tags: dict[str, str] = {}
+    media = as_media(rows, item.project)
+    benchmark = item.project.slug
+    source = rows[0].source_id if rows else ""
+    if item.current is not None:
+        from vidence.studio.bridge.items import item_of
+
+        before = item_of(to_revision(item.current, item.item_id))
+        tags = {name: said for name, said in before.tags.items() if name not in _SHOWN_TAGS}
+        media = media or before.media
+        source, benchmark = source or before.source, before.benchmark or benchmark
+    return Subject(
+        item_id=item.item_id,
+        form=form.name,
+        seed=seed,
+        media=media,
+        benchmark=benchmark,
+        source=source,
+        tags=tags,
+    )
+
+
+def draft_of(item: ItemRow, user: UserRow) -> DraftRow:
+    """The open draft of an author; a new one begins from the last revision, where there is one.
+
+    Raises:
+        DataError: the last revision is no question.
+    """
+    begun = Wording()
+    if item.current is not None:
+        begun = wording_of(to_revision(item.current, item.item_id).content)
+    based_on = "" if item.current is None else item.current.sha256
+    return open_draft(user, item, stage=AUTHOR, body=encoded(begun), based_on=based_on)
+
+
+def encoded(written: Wording) -> str:
+    """What was written as the body of a draft."""
+    return msgspec.json.encode(written).decode()
+
+
+def decoded(body: str) -> Wording:
+    """What the body of a draft holds.
+
+    Raises:
+        DataError: it is of another version.
+    """
+    try:
+        return msgspec.json.decode(body, type=Wording)
+    except msgspec.DecodeError as error:
+        raise DataError(f"the draft cannot be read ({error})") from error
+
+
+def may_write(item: ItemRow, user: UserRow) -> bool:
+    """Whether an item is this author's to write, or nobody's yet."""
+    return item.state in WRITABLE and item.author_id in (None, user.pk)
+
+
+def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
+    """What the last return says; None where there is none."""
+    event = _last_return(item)
+    stage = None if event is None else stage_of(event, protocol)
+    if event is None or stage is None:
+        return None
+    failed = {one.id: one for one in stage.checks if one.id in event.checks}
+    marks = [(one.field, one.words) for one in failed.values() if one.is_failed(event.checks[one.id])]
+    return Returned(message=event.message, by_role=event.role, marks=tuple(marks))
+
+
+def _last_return(item: ItemRow) -> Event | None:
+    if item.state != "returned" or item.current is None:
+        return None
+    return last_return(list(events_of(item)), item.current.sha256)
+
+
+def hand_in(desk: Desk, draft: DraftRow, user: UserRow, *, seen: int) -> Done | Refused | Checked:
+    """Make a revision of a draft, where nothing speaks against it; what does is given back.
+
+    Args:
+        desk: the item.
+        draft: what was written, saved.
+        user: who hands it in.
+        seen: the `lock_version` of the item that the person saw.
+
+    Raises:
+        MediaError: a medium cannot be read.
+    """
+    written = decoded(draft.body)
+    checked = check(written, desk.told)
+    if checked.faults:
+        return checked
+    pieces = pieces_of(written, desk.subject.media, desk.item.project)
+    content = content_of(written, desk.subject, pieces=pieces)
+    is_again = desk.item.state == "returned"
+    if is_again and (left := _left(desk.item, content)) and not written.changed:
+        words = "This was marked and is as it was: change it, or say below why it stays."
+        said = tuple(Said(field=name, level="fault", words=words, by="review") for name in left)
+        return Checked(said=(*said, *checked.said))
+    with transaction.atomic():
+        if desk.item.author_id is None:
+            ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
+        found = act(
+            desk.item,
+            Act(
+                kind="resubmit" if is_again else "submit",
+                role="author",
+                by=user.pseudonym,
+                content=content,
+                origin="author_revise" if is_again else "submit",
+                message=written.changed,
+                seen=seen,
+            ),
+        )
+        if isinstance(found, Done):
+            close(draft)
+        else:
+            transaction.set_rollback(True)
+    return found
+
+
+def _left(item: ItemRow, content: dict[str, object]) -> tuple[str, ...]:
+    """The fields that were marked and are as they were."""
+    event = _last_return(item)
+    stage = None if event is None else stage_of(event, protocol_of(item.project))
+    if event is None or stage is None or item.current is None:
+        return ()
+    before = to_revision(item.current, item.item_id).content
+    return untouched(before, content, marked_fields(event, stage))

@@ -1,0 +1,353 @@
+"""Writing an item by its pages: media, the form, saves, conflicts, handing in, what came back."""
+
+import html
+import json
+import re
+
+import pytest
+
+from vidence.studio.bridge.items import annotations_of, item_of
+from vidence.studio.projects import add_project
+from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
+from vidence.studio.records.work import DraftLogRow, DraftRow
+from vidence.studio.workflow import Act, act, protocol_of, to_revision
+from videos.stamped import write
+
+JSON = {"Accept": "application/json"}
+PAYLOADS = (
+    "<script>window.pwned=1</script>",
+    "\"'><img src=x onerror=window.pwned=1>",
+    "{{ 7*7 }}{% debug %}",
+    "</textarea></template><svg onload=window.pwned=1>",
+    "javascript:alert(1)//",
+    "\u202egnp.exe",
+)
+FILLED = {
+    "question": "Which lens bends the light most?",
+    "language": "en",
+    "right-text": "the thick one",
+    "wrong-0-text": "the flat one",
+    "wrong-0-why": "it is the widest",
+    "wrong-1-text": "the hollow one",
+    "wrong-2-text": "the coloured one",
+    "wrong-3-text": "none of them bends it at all",
+    "step-0": "Three lenses are put into a beam.",
+    "step-1": "Behind the thick one the beam crosses soonest.",
+    "evidence-0-kind": "proactive",
+    "evidence-0-start": "0.1",
+    "evidence-0-end": "0.3",
+    "evidence-0-text": "the beam behind the glass",
+    "evidence-0-steps": "1, 2",
+    "knowledge-0-title": "Lens",
+    "knowledge-0-url": "https://en.wikipedia.org/wiki/Lens",
+    "subject": "Physics",
+    "textbook": "Optics",
+    "chapter": "3",
+    "concept": "refraction",
+}
+
+
+class Place:
+    """A project with a film, an author, and a browser of theirs."""
+
+    def __init__(self, team, folder, protocol="mmvu"):
+        self.team, self.folder = team, folder
+        write(folder / "clips" / "lens.mp4", numbers=range(30))
+        self.project = add_project("films", protocol, media_root=str(folder))
+        self.ann = team.user("Ann", "author", project="films")
+        self.client = team.signed_in("Ann")
+
+    def take_in(self, *paths):
+        ticked = [f"video:{one}" for one in paths or ("clips/lens.mp4",)]
+        return self.client.post("/projects/films/media/", {"path": ticked})
+
+    def begin(self, form="mmvu/mcq", media=None):
+        rows = [one.public for one in MediumRow.objects.order_by("path")] if media is None else media
+        return self.client.post("/projects/films/new/", {"medium": rows, "form": form})
+
+    def post(self, address, *, client=None, headers=None, **fields):
+        n = len(DraftLogRow.objects.all())
+        version = fields.pop("version", None)
+        if version is None:
+            draft = DraftRow.objects.filter(is_closed=False).order_by("-pk").first()
+            version = draft.version if draft else 0
+        seen = fields.pop("seen", None) or ItemRow.objects.order_by("-pk").first().lock_version
+        told = {"request": f"word-{n}", "seen": seen, **fields, "version": version}
+        return (client or self.client).post(address, told, headers=headers)
+
+
+@pytest.fixture
+def place(team, tmp_path):
+    (tmp_path / "clips").mkdir()
+    return Place(team, tmp_path)
+
+
+@pytest.fixture
+def edit(place):
+    """The address of the form of a new item."""
+    assert place.take_in().status_code == 302
+    begun = place.begin()
+    assert begun.status_code == 302, begun.content.decode()
+    return begun["location"]
+
+
+def said(answer):
+    return html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+
+
+# --------------------------------------------------------------------------- media and quota
+
+
+def test_media_are_found_below_the_folders_and_taken_in_with_their_facts(place):
+    (place.folder / "notes.txt").write_text("no medium")
+    page = place.client.get("/projects/films/media/").content.decode()
+    assert "video:clips/lens.mp4" in page
+    assert "notes.txt" not in page
+    place.take_in()
+    row = MediumRow.objects.get()
+    assert (row.path, row.kind, row.n_frames, row.duration_s, row.source_id) == (
+        *("clips/lens.mp4", "video", 30, 1.0),
+        "clips/lens.mp4",
+    )
+    assert len(row.sha256) == 64
+    assert "video:clips/lens.mp4" not in place.client.get("/projects/films/media/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.mp4", "/etc/passwd", "clips/../../x.mp4", "a\0b", "no-such.mp4", ""]
+)
+def test_a_path_that_leads_out_is_no_medium(place, path):
+    answer = place.take_in(path)
+    assert answer.status_code == 400
+    assert MediumRow.objects.count() == 0
+
+
+def test_a_link_that_leads_out_is_no_medium(place, tmp_path_factory):
+    outside = write(tmp_path_factory.mktemp("outside") / "secret.mp4", numbers=range(3))
+    (place.folder / "clips" / "link.mp4").symlink_to(outside)
+    answer = place.take_in("clips/link.mp4")
+    assert answer.status_code == 400
+    assert "outside the folders" in said(answer)
+
+
+def test_a_file_that_is_no_film_is_refused(place):
+    (place.folder / "clips" / "bad.mp4").write_bytes(b"no film")
+    assert place.take_in("clips/bad.mp4").status_code == 400
+    assert MediumRow.objects.count() == 0
+
+
+def test_the_quota_of_a_video_holds(place):
+    place.take_in()
+    assert [place.begin().status_code for _ in range(4)] == [302, 302, 302, 400]
+    assert "3 items, which is its quota" in said(place.begin())
+    assert "full" in said(place.client.get("/projects/films/media/"))
+    assert ItemRow.objects.count() == 3
+
+
+def test_the_quota_of_the_project_goes_before(place):
+    folder = place.team.settings.data / "projects" / "films"
+    folder.mkdir(parents=True)
+    (folder / "checks.toml").write_text("most_per_video = 1\n")
+    place.take_in()
+    assert [place.begin().status_code for _ in range(2)] == [302, 400]
+
+
+@pytest.mark.parametrize("form", ["mmvu/3afc", "no-such/mcq", "mmvu", ""])
+def test_there_is_no_item_of_another_form(place, form):
+    place.take_in()
+    assert place.begin(form).status_code == 400
+    assert ItemRow.objects.count() == 0
+
+
+def test_an_item_is_about_media_of_its_project(place):
+    place.take_in()
+    assert place.begin(media=[]).status_code == 400
+    assert place.begin(media=["6f9619ff-8b86-d011-b42d-00cf4fc964ff"]).status_code == 400
+
+
+# --------------------------------------------------------------------------- saves
+
+
+def test_a_save_is_acknowledged_with_its_version_and_what_machines_say(place, edit):
+    answer = place.post(edit, headers=JSON, question="Which lens?")
+    told = json.loads(answer.content)
+    assert (answer.status_code, told["version"]) == (200, 1)
+    assert "The right option is empty." in told["checks"]
+    assert "Which lens?" in place.client.get(edit).content.decode()
+    assert DraftLogRow.objects.get().version == 1
+
+
+def test_without_scripts_the_save_button_saves(place, edit):
+    answer = place.post(edit, question="Which lens?", action="save", **{"step-1": "later", "step-0": "first"})
+    assert (answer.status_code, answer["location"]) == (302, edit)
+    page = place.client.get(edit).content.decode()
+    assert page.index("first") < page.index("later")
+
+
+def test_two_tabs_are_a_conflict_that_shows_both(place, edit):
+    place.post(edit, question="Which lens is thick?", version=0)
+    late = place.post(edit, headers=JSON, question="Which lens is thin?", version=0)
+    assert (late.status_code, json.loads(late.content)["version"]) == (409, 1)
+    page = place.post(edit, question="Which lens is thin?", version=0)
+    assert page.status_code == 409
+    text = page.content.decode()
+    assert "<del>thick</del>" in text
+    assert "<ins>thin</ins>" in text
+    assert DraftRow.objects.get().version == 1
+    mine = place.post(edit, question="Which lens is thin?", version=1)
+    assert mine.status_code == 302
+    assert [one.version for one in DraftLogRow.objects.order_by("version")] == [1, 2]
+
+
+def test_a_save_that_is_sent_twice_is_kept_once(place, edit):
+    for _ in range(2):
+        answer = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
+        assert json.loads(answer.content)["version"] == 1
+    assert DraftLogRow.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"state": "accepted"},
+        {"author": "eve"},
+        {"wrong-0-is_right": "1"},
+        {"question": "x" * 10_001},
+        {"request": ""},
+    ],
+)
+def test_fields_that_no_form_has_are_refused(place, edit, fields):
+    answer = place.post(edit, headers=JSON, **{"question": "x", **fields})
+    assert answer.status_code == 400
+    assert json.loads(answer.content)["words"]
+    assert DraftLogRow.objects.count() == 0
+    assert ItemRow.objects.get().state == "drafting"
+
+
+@pytest.mark.parametrize("version", ["-1", "1e3", "", "99999999999"])
+def test_a_version_that_is_none_is_a_conflict(place, edit, version):
+    assert place.post(edit, headers=JSON, question="x", version=version).status_code == 409
+
+
+def test_nobody_else_sees_the_form(place, edit):
+    place.team.user("Eve", "author", project="films")
+    place.team.user("Bob", "reviewer", project="films")
+    assert place.team.signed_in("Eve").get(edit).status_code == 404
+    assert place.team.signed_in("Eve").post(edit, {"question": "mine now"}).status_code == 404
+    assert place.team.signed_in("Bob").get(edit).status_code == 403
+    assert place.team.client().get(edit).status_code == 302
+
+
+def test_one_who_is_signed_out_is_told_so(place, edit):
+    answer = place.team.client().post(edit, {"question": "x", "version": 0}, headers=JSON)
+    assert answer.status_code == 401
+
+
+def test_hostile_words_are_shown_as_text(place, edit):
+    for words in PAYLOADS:
+        fields = {name: words for name in FILLED if not name.endswith(("kind", "id"))}
+        place.post(edit, **fields)
+        for answer in (
+            place.client.get(edit),
+            place.post(edit, version=0, **fields),
+            place.post(edit, action="submit", **fields),
+        ):
+            page = answer.content.decode()
+            for mark in ("<script>window", "<img src=x", "<svg onload", "49{% debug", "</template><svg"):
+                assert mark not in page
+            assert html.escape(words) in page or words in page
+
+
+# --------------------------------------------------------------------------- handing in
+
+
+def test_what_is_not_whole_is_saved_and_not_handed_in(place, edit):
+    answer = place.post(edit, question="Which lens?", action="submit")
+    assert answer.status_code == 422
+    assert "It is saved." in said(answer)
+    assert "4 are expected" in said(answer)
+    assert (ItemRow.objects.get().state, DraftRow.objects.get().version) == ("drafting", 1)
+
+
+def test_what_is_handed_in_is_a_revision_that_becomes_a_question(place, edit):
+    answer = place.post(edit, action="submit", **FILLED)
+    assert answer.status_code == 302, said(answer)
+    item = ItemRow.objects.get()
+    assert (item.state, item.author.pseudonym) == ("submitted", place.ann.pseudonym)
+    revision = to_revision(item.current, item.item_id)
+    question = item_of(revision)
+    assert question.choices[ord(question.answer) - ord("A")] == "the thick one"
+    assert question.media[0].path == "clips/lens.mp4"
+    assert question.tags["textbook"] == "Optics"
+    piece = annotations_of(revision).annotations.evidence[0]
+    assert (piece.first, piece.last, piece.steps) == (3, 9, (0, 1))
+    assert DraftRow.objects.get().is_closed
+
+
+def test_handing_in_twice_is_one_revision(place, edit):
+    answers = [
+        place.post(edit, action="submit", version=0, request="same", seen=1, **FILLED) for _ in range(2)
+    ]
+    assert [one.status_code for one in answers] == [302, 302]
+    assert RevisionRow.objects.count() == 1
+    late = place.post(edit, headers=JSON, version=1, question="more")
+    assert (late.status_code, json.loads(late.content)["closed"]) == (409, True)
+
+
+def test_an_item_that_somebody_changed_is_not_handed_in(place, edit):
+    answer = place.post(edit, action="submit", seen=99, **FILLED)
+    assert answer.status_code == 409
+    assert "somebody has changed it" in said(answer)
+    assert RevisionRow.objects.count() == 0
+
+
+def test_the_balance_of_places_is_shown(place, edit):
+    place.post(edit, action="submit", **FILLED)
+    other = place.begin()["location"]
+    assert re.search(r"A \d, B \d, C \d, D \d, E \d", re.sub(r"\s+", " ", said(place.client.get(other))))
+
+
+# --------------------------------------------------------------------------- what came back
+
+
+@pytest.fixture
+def returned(place, edit):
+    place.post(edit, action="submit", **FILLED)
+    item = ItemRow.objects.get()
+    check = next(one for one in protocol_of(place.project).stages[0].checks if one.field == "question")
+    act(item, Act(kind="claim", by="bob", role="reviewer"))
+    words = "It is not said which of the lenses in the film are meant; name the first shot."
+    act(item, Act(kind="return", by="bob", role="reviewer", message=words, checks={check.id: "no"}))
+    assert item.state == "returned"
+    return edit
+
+
+def test_what_came_back_stands_beside_its_fields(place, returned):
+    page = said(place.client.get(returned))
+    assert "This is your one revision" in page
+    assert "It is not said which of the lenses" in page
+    assert "Not so, says the review" in page
+    assert "the thick one" in place.client.get(returned).content.decode()
+    assert "bob" not in page
+
+
+def test_what_was_marked_is_changed_or_explained(place, returned):
+    other = {**FILLED, "step-0": "Three lenses are put into one beam."}
+    assert "This was marked" in said(place.post(returned, action="submit", **other))
+    assert RevisionRow.objects.count() == 1
+    changed = {**FILLED, "question": "Which lens of the first shot bends the light most?"}
+    assert "<ins>" in place.post(returned, **changed, action="submit", seen=99).content.decode()
+    assert place.post(returned, action="submit", **changed).status_code == 302
+    last = RevisionRow.objects.order_by("-n").first()
+    assert (last.n, last.origin) == (2, "author_revise")
+    first = RevisionRow.objects.get(n=1)
+    orders = [json.loads(one.content)["annotations"]["order"] for one in (first, last)]
+    assert orders[0] == orders[1]
+
+
+def test_a_mark_may_be_answered_in_words(place, returned):
+    answer = place.post(
+        returned, action="submit", **{**FILLED, "step-0": "Three.", "changed": "There is one shot."}
+    )
+    assert answer.status_code == 302
+    assert ItemRow.objects.get().state == "submitted"

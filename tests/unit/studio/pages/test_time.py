@@ -1,0 +1,149 @@
+"""Beats over HTTP, the page of time, and the ledger of a project."""
+
+import pytest
+
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.work import LedgerRow, TimeCorrectionRow, TimeSpanRow
+from vidence.studio.workflow import Act, act
+
+TIME = "/projects/films/time"
+
+
+@pytest.fixture
+def place(team):
+    project = team.project(protocol="mmvu")
+    add_items(project, ["q1"], kinds={})
+    for name, role in (("Ann", "author"), ("Rita", "researcher"), ("Olga", "operator"), ("Omar", "operator")):
+        team.user(name, role, project="films")
+    return project
+
+
+def beat(client, path="/projects/films/", **more):
+    return client.post("/beat", {"path": path, **more}).status_code
+
+
+def test_the_clock_of_the_browser_does_not_count(team, place):
+    client = team.signed_in("Ann")
+    for _ in range(5):
+        assert beat(client, time="2026-11-24T09:00:00Z", at="9999999999") == 204
+        team.clock.move(15)
+    row = TimeSpanRow.objects.get()
+    assert (row.end_at - row.start_at).total_seconds() == 60
+    assert row.start_at.day == 23
+
+
+def test_beats_that_are_sent_again_and_ten_times_as_often(team, place):
+    client = team.signed_in("Ann")
+    for _ in range(400):
+        beat(client)
+        beat(client)
+        team.clock.move(1.5)
+    row = TimeSpanRow.objects.get()
+    assert abs((row.end_at - row.start_at).total_seconds() - 600) <= 15
+    assert row.n_beats <= 81  # what says nothing new is not written
+
+
+def test_which_beats_count(team, place):
+    item = ItemRow.objects.get()
+    team.project("others")
+    client = team.signed_in("Ann")
+    assert beat(client, "/nowhere") == 400
+    for path in ("/", "/projects/others/", "/projects/no-such/"):
+        assert beat(client, path) == 204
+    assert beat(team.signed_in("Rita")) == beat(team.signed_in("Olga")) == 204
+    assert TimeSpanRow.objects.count() == 0
+    assert beat(client, f"/projects/films/items/{item.public}/") == 204
+    assert TimeSpanRow.objects.get().item == item
+    assert team.client().post("/beat", {"path": "/"}).status_code == 401
+
+
+def test_a_board_of_a_set_is_work_on_its_project(team, place, monkeypatch):
+    from types import SimpleNamespace
+
+    from vidence.studio.pages import time
+    from vidence.studio.records.boards import MadeSetRow
+
+    made = MadeSetRow.objects.create(project=place, folder="made/a", people_folder="people")
+    loose = MadeSetRow.objects.create(folder="made/b", people_folder="people")
+    client = team.signed_in("Ann")
+    for row, n_spans in ((loose, 0), (made, 1)):
+        monkeypatch.setattr(time, "resolve", lambda _, row=row: SimpleNamespace(kwargs={"made": row.public}))
+        assert beat(client, "/sets/x/") == 204
+        assert TimeSpanRow.objects.count() == n_spans
+
+
+def test_signing_out_ends_the_span(team, place):
+    client = team.signed_in("Ann")
+    beat(client)
+    client.post("/sign-out")
+    assert not TimeSpanRow.objects.get().is_open
+
+
+def test_time_of_one_who_works_alone_is_counted_and_not_paid(solo):
+    solo.project(protocol="mmvu")
+    client = solo.signed_in()
+    for _ in range(5):
+        assert beat(client) == 204
+        solo.clock.move(15)
+    page = client.get(TIME).content.decode()
+    assert "Today: 0:01:00" in page
+    assert "Earned" not in page
+
+
+def correct(client, **more):
+    said = {"act": "file", "kind": "active", "start": "2026-11-23T08:00", "end": "2026-11-23T08:30"}
+    return client.post(TIME, {**said, "reason": "watched on paper", **more})
+
+
+def test_a_correction_goes_from_the_worker_to_an_operator(team, place):
+    ann, olga = team.signed_in("Ann"), team.signed_in("Olga")
+    assert correct(ann).status_code == 302
+    row = TimeCorrectionRow.objects.get()
+    decide = {"correction": str(row.public), "act": "approve"}
+    assert ann.post(TIME, decide).status_code == 400
+    assert "watched on paper" in olga.get(TIME).content.decode()
+    assert olga.post(TIME, decide).status_code == 302
+    page = ann.get(TIME).content.decode()
+    assert "Today: 0:30:00" in page
+    assert "3.00 USD" in page
+    assert "is filed" in olga.get(TIME).content.decode()
+    again = olga.post(TIME, decide)
+    assert (again.status_code, "approved already" in again.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "more", [{"start": "noon"}, {"end": "2026-11-23T07:00"}, {"reason": "no"}, {"act": "x"}]
+)
+def test_a_correction_that_cannot_be_is_shown_again_as_it_was_written(team, place, more):
+    answer = correct(team.signed_in("Ann"), **more)
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'role="alert"' in page
+    assert 'value="2026-11-23T0' in page
+    assert TimeCorrectionRow.objects.count() == 0
+
+
+def test_nobody_sees_the_time_of_others_but_operators(team, place):
+    beat(team.signed_in("Ann"))
+    team.user("Ben", "author", project="films")
+    assert "Everybody today" not in team.signed_in("Ben").get(TIME).content.decode()
+    assert "Everybody today" in team.signed_in("Olga").get(TIME).content.decode()
+    assert correct(team.signed_in("Rita")).status_code == 403
+
+
+def test_an_entry_is_taken_back_on_the_page_of_the_ledger(team, place):
+    where = "/projects/films/ledger"
+    client = team.signed_in("Olga")
+    assert "Nothing was earned yet" in client.get(where).content.decode()
+    done = act(ItemRow.objects.get(), Act(kind="submit", by="p001", role="author", content={"question": "?"}))
+    assert done.number == 1
+    entry = LedgerRow.objects.get()
+    page = client.get(where).content.decode()
+    assert "The chain of hashes holds" in page
+    assert "2.00 USD" in page
+    assert client.post(where, {"entry": str(entry.public), "reason": ""}).status_code == 400
+    assert client.post(where, {"entry": str(entry.public), "reason": "twice"}).status_code == 302
+    assert "-2.00 USD" in client.get(where).content.decode()
+    for name in ("", "x", "00000000-0000-0000-0000-000000000000"):
+        assert client.post(where, {"entry": name, "reason": "twice"}).status_code == 404

@@ -1,0 +1,83 @@
+"""Who reads what of an item: the words of a revision, who did it, and what was said."""
+
+import pytest
+
+from vidence.studio.access import Person
+from vidence.studio.history import history_of
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.workflow import Act, Done, act, protocol_of
+
+LONG = "The cup is never seen; say which one is meant, and when it can be seen."
+
+
+def words(question, answer="A"):
+    return {
+        "item_id": "q1",
+        "question": question,
+        "choices": ["the red one", "the blue one"],
+        "answer": answer,
+    }
+
+
+@pytest.fixture
+def item(team):
+    """An item that came back once and was handed in again."""
+    project = team.project()
+    add_items(project, ["q1"], kinds={"q1": "mcq"})
+    row = ItemRow.objects.get()
+    row.author = team.user("Ann", "author", project="films")
+    row.save()
+    ann = row.author.pseudonym
+    check = protocol_of(project).stages[0].checks[0].id
+    for said in (
+        Act(kind="submit", by=ann, role="author", content=words("Which cup?")),
+        Act(kind="claim", by="bob", role="reviewer"),
+        Act(kind="return", by="bob", role="reviewer", message=LONG, checks={check: "no"}),
+        Act(kind="resubmit", by=ann, role="author", content=words("Which bowl?"), origin="author_revise"),
+    ):
+        assert isinstance(act(row, said), Done)
+    return row
+
+
+def person(name, *roles):
+    return Person(name=name, shown=name, roles={"films": frozenset(roles)})
+
+
+def test_the_author_reads_both_and_not_who_looked(item):
+    found = history_of(item, person(item.author.pseudonym, "author"))
+    assert [one.n for one in found.wordings] == [1, 2]
+    assert [(p.change, p.text) for p in found.wordings[1].diffs[0].pieces if p.change != "same"] == [
+        ("out", "cup"),
+        ("in", "bowl"),
+    ]
+    assert [one.message for one in found.done if one.message] == [LONG]
+    assert {one.by for one in found.done} == {""}
+
+
+def test_an_operator_reads_everything(item):
+    found = history_of(item, person("olga", "operator"))
+    assert (len(found.wordings), found.n_hidden) == (2, 0)
+    assert {one.by for one in found.done} == {item.author.pseudonym, "bob"}
+    assert {one.fault for one in (*found.done, *found.wordings)} == {""}
+
+
+def test_who_looked_reads_what_they_decided_and_not_what_is_to_be_looked_at(item):
+    found = history_of(item, person("bob", "reviewer"))
+    assert [one.n for one in found.wordings] == [1]
+    assert found.n_hidden == 1
+    assert [one.message for one in found.done if one.message] == [LONG]
+
+
+@pytest.mark.parametrize("role", ["reviewer", "meta", "researcher", "author"])
+def test_others_read_no_words(item, role):
+    found = history_of(item, person("eve", role))
+    assert found.wordings == ()
+    assert {(one.message, one.by) for one in found.done} == {("", "")}
+
+
+def test_the_page_has_the_words_for_their_author_alone(team, item):
+    team.user("Eve", "author", project="films")
+    address = f"/projects/films/items/{item.public}/"
+    assert "the red one" in team.signed_in("Ann").get(address).content.decode()
+    assert "the red one" not in team.signed_in("Eve").get(address).content.decode()

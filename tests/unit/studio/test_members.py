@@ -1,0 +1,97 @@
+"""People of a project: their roles and domains, and who is there for each domain."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.studio.accounts import person_of_user, with_stamp
+from vidence.studio.members import Terms, coverage, domains_in, known_row_of, members, row_of, set_terms
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import MembershipRow, UserRow
+from vidence.studio.workflow import protocol_of
+
+
+@pytest.fixture
+def place(team):
+    return team.project(protocol="mmvu")
+
+
+def test_roles_and_domains_are_of_one_project(team, place):
+    from vidence.studio.accounts import stamp
+
+    others = team.project("others")
+    bob = team.user("Bob", "reviewer", project="others")
+    before = stamp(bob)
+    terms = Terms(roles=("meta", "author"), domains=("law",), is_author_of_the_paper=True)
+    set_terms(bob, place, terms, by="p009")
+    bob.refresh_from_db()
+    person = person_of_user(bob, list(bob.memberships.select_related("project")))
+    assert person.roles_in("films") == {"author", "meta"}
+    assert person.roles_in("others") == {"reviewer"}
+    assert with_stamp(str(bob.public), before) is None  # the sessions have ended
+    row = MembershipRow.objects.get(project=place)
+    assert (row.roles, row.domains, row.is_author_of_the_paper) == (["author", "meta"], ["law"], True)
+    set_terms(bob, place, Terms(roles=()), by="p009")
+    assert list(MembershipRow.objects.values_list("project", flat=True)) == [others.pk]
+
+
+def test_noting_a_domain_ends_no_session(team, place):
+    bob = team.user("Bob", "reviewer", project="films")
+    edition = bob.edition
+    set_terms(bob, place, Terms(roles=("reviewer",), domains=("art",)), by="p009")
+    bob.refresh_from_db()
+    assert bob.edition == edition
+
+
+def test_operators_do_not_shut_themselves_out(team, place):
+    olga = team.user("Olga", "operator", project="films")
+    with pytest.raises(UsageError, match="another operator does"):
+        set_terms(olga, place, Terms(roles=("author",)), by=olga.pseudonym)
+    set_terms(olga, place, Terms(roles=("author",)), by="p009")
+    with pytest.raises(UsageError, match="there is no role 'root'"):
+        set_terms(olga, place, Terms(roles=("root",)), by="p009")
+
+
+def test_each_domain_with_fewer_than_two_is_named(team, place):
+    add_items(place, ["q1", "q2", "q3"], kinds={})
+    for item, domain in zip(ItemRow.objects.order_by("item_id"), ("law", "law", "art"), strict=True):
+        item.strata = {"domain": domain}
+        item.save()
+    for name, roles, domains in (
+        ("Ann", ("author",), ["law"]),
+        ("Ben", ("author", "reviewer"), []),
+        ("Bob", ("reviewer",), ["law", "art"]),
+        ("Eve", ("researcher",), ["law"]),
+    ):
+        team.user(name, *roles, project="films")
+        MembershipRow.objects.filter(user__name=name).update(domains=domains)
+    protocol = protocol_of(place)
+    found = coverage(place, protocol, members(place, protocol))
+    assert [(one.domain, one.n_items, one.n_people, one.lacks) for one in found] == [
+        ("art", 1, {"author": 1, "reviewer": 2}, ("author",)),
+        ("law", 2, {"author": 2, "reviewer": 2}, ()),
+    ]
+    MembershipRow.objects.filter(user__name="Ann").update(qualified_until=team.clock())
+    people = members(place, protocol)
+    assert [list(one.closed) for one in people] == [["author"], [], [], []]
+    assert coverage(place, protocol, people)[1].lacks == ("author",)
+
+
+def test_people_of_all_projects_are_shown(team, place):
+    team.user("Olga", "operator", "reviewer")
+    found = members(place, protocol_of(place))
+    assert [(one.user.name, one.membership.project, one.is_open("reviewer")) for one in found] == [
+        ("Olga", None, True)
+    ]
+
+
+def test_one_who_works_alone_has_a_row_once_it_is_needed(solo):
+    request = solo.signed_in().get("/").wsgi_request
+    assert known_row_of(request.person) is None
+    row = row_of(request.person)
+    assert row_of(request.person) == known_row_of(request.person) == row
+    assert (row.pseudonym, row.is_active, UserRow.objects.count()) == ("solo", False, 1)
+
+
+def test_domains_as_people_write_them():
+    assert domains_in("b,a , ,  a b ") == ("a", "a b", "b")

@@ -1,0 +1,91 @@
+"""Releases of what was accepted."""
+
+import msgspec
+import pytest
+
+from vidence.errors import DataError, UsageError
+from vidence.make.review.protocol import load_protocol
+from vidence.records import Item
+from vidence.studio.bridge.taking import take_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.work import AuditEventRow
+from vidence.studio.releasing import Wish, release, releases_of
+from vidence.studio.workflow import Act, Done, act
+
+ANY = ("all",)
+
+
+def question(name, path="videos/a.mp4"):
+    said = {"item_id": name, "media": ({"path": path},), "question": f"Which {name}?", "answer": "B"}
+    return msgspec.convert(said | {"choices": ["one", "two"]}, Item)
+
+
+def accept(item_id):
+    item = ItemRow.objects.get(item_id=item_id)
+    checks = {one.id: "yes" for one in load_protocol("mmvu").stages[0].checks}
+    for kind, more in (("claim", {}), ("accept", {"checks": checks})):
+        assert isinstance(act(item, Act(kind=kind, by="bob", role="reviewer", **more)), Done)
+
+
+@pytest.fixture
+def project(team):
+    """A project with two questions, one of them accepted."""
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1"), question("q2")])
+    accept("q1")
+    return made
+
+
+def test_only_what_was_accepted_is_released(project):
+    found = release(project, Wish(without_licence=ANY), by="olga")
+    lines = (found.folder / "items.jsonl").read_bytes().splitlines()
+    assert [msgspec.json.decode(one, type=Item).item_id for one in lines] == ["q1"]
+    assert releases_of(project) == [found.folder]
+    assert "1.0.0" in found.folder.name
+    event = AuditEventRow.objects.get(kind="released")
+    assert (event.by, event.about, event.details["n"]) == ("olga", "films", 1)
+
+
+def test_a_release_never_changes(project):
+    release(project, Wish(without_licence=ANY), by="olga")
+    assert not release(project, Wish(without_licence=ANY), by="olga").is_new
+    accept("q2")
+    with pytest.raises(UsageError, match=r"1\.0\.0"):
+        release(project, Wish(without_licence=ANY), by="olga")
+    release(project, Wish(version="1.1.0", without_licence=ANY), by="olga")
+    assert [one.name for one in releases_of(project)] == ["films-1.0.0", "films-1.1.0"]
+
+
+def test_without_anything_accepted_there_is_no_release(team):
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1")])
+    with pytest.raises(UsageError, match="no question was accepted yet"):
+        release(made, Wish(), by="olga")
+    assert releases_of(made) == []
+
+
+def test_media_outside_the_folder_of_the_project_are_not_released(team):
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1", "/etc/a.mp4")])
+    accept("q1")
+    with pytest.raises(DataError, match="outside the folder"):
+        release(made, Wish(without_licence=ANY), by="olga")
+
+
+def test_the_page_releases_and_says_what_is_wrong(project, team):
+    team.user("Olga", "operator")
+    client = team.signed_in("Olga")
+    address = "/projects/films/releases/"
+    assert b"1 of 2 questions is accepted" in client.get(address).content
+    refused = client.post(address, {"version": "../x", "without": "all"})
+    assert refused.status_code == 400
+    assert b"Not released: version is" in refused.content
+    assert client.post(address, {"version": "1.0.0", "without": "all"}).status_code == 302
+    shown = client.get(address).content.decode()
+    assert "films-1.0.0" in shown
+    assert "vidence run table --data" in shown
+
+
+def test_who_is_no_operator_releases_nothing(project, team):
+    team.user("Ann", "author", "reviewer", "meta", "researcher")
+    assert team.signed_in("Ann").post("/projects/films/releases/", {}).status_code == 403

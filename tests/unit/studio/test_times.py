@@ -1,0 +1,160 @@
+"""Beats, spans and corrections of accounts; what they come to in the ledger."""
+
+from datetime import timedelta
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.work import LedgerRow, TimeCorrectionRow, TimeSpanRow
+from vidence.studio.rules.spans import Span
+from vidence.studio.times import (
+    active_minutes,
+    beat,
+    close_stale,
+    decide,
+    end_work,
+    file_correction,
+    is_running,
+    spans_on,
+    sum_s,
+)
+from vidence.studio.upkeep import verify
+
+
+@pytest.fixture
+def place(team):
+    """A project under MMVU's pay (6 USD an hour), an author and two operators."""
+    project = team.project(protocol="mmvu")
+    add_items(project, ["q1", "q2"], kinds={})
+    return project
+
+
+@pytest.fixture
+def ann(team):
+    return team.user("Ann", "author")
+
+
+@pytest.fixture
+def olga(team):
+    return team.user("Olga", "operator")
+
+
+def beats(team, user, project, seconds, *, item=None, step=15):
+    for _ in range(int(seconds // step)):
+        team.clock.move(step)
+        beat(user, project, item)
+
+
+def of(user, team, project):
+    return sum_s(list(spans_on(user, project, team.clock())))
+
+
+def test_one_open_span_whatever_the_tabs(team, place, ann):
+    for second in range(601):
+        for tab in range(5):
+            if (second + 3 * tab) % 15 == 0:
+                beat(ann, place, None)
+        team.clock.move(1)
+    assert TimeSpanRow.objects.count() == 1
+    assert abs(of(ann, team, place) - 600) <= 15
+    assert is_running(TimeSpanRow.objects.get())
+
+
+def test_sleep_is_kept_as_idle_and_not_paid(team, place, ann):
+    beat(ann, place, None)
+    beats(team, ann, place, 600)
+    team.clock.move(7200)
+    beats(team, ann, place, 615)
+    kinds = [
+        (one.kind, (one.end_at - one.start_at).total_seconds()) for one in TimeSpanRow.objects.order_by("pk")
+    ]
+    assert sorted(kinds) == [("active", 600.0), ("active", 600.0), ("idle", 7215.0)]
+    assert of(ann, team, place) == 1200
+    end_work(ann)
+    assert sum(one.quantity for one in LedgerRow.objects.all()) == pytest.approx(20)
+    assert sum(one.amount_minor for one in LedgerRow.objects.all()) == 200
+    assert list(verify()) == []
+
+
+def test_a_clock_of_the_server_that_goes_back_is_flagged(team, place, ann):
+    beat(ann, place, None)
+    beats(team, ann, place, 60)
+    team.clock.move(-3600)
+    beats(team, ann, place, 60)
+    rows = TimeSpanRow.objects.order_by("pk")
+    assert [(one.is_clock_back, one.end_at >= one.start_at) for one in rows] == [(False, True), (True, True)]
+
+
+def test_time_is_of_the_item_that_was_open(team, place, ann):
+    first, second = ItemRow.objects.order_by("item_id")
+    beat(ann, place, first)
+    beats(team, ann, place, 60, item=first)
+    beats(team, ann, place, 30, item=second)
+    assert (active_minutes(ann, first), active_minutes(ann, second)) == (1.25, 0.25)
+
+
+def test_stale_spans_are_closed_by_the_next_beat_of_anybody(team, place, ann, olga):
+    beat(ann, place, None)
+    beats(team, ann, place, 1200)
+    team.clock.move(91)
+    assert not is_running(TimeSpanRow.objects.get())
+    beat(olga, place, None)
+    assert TimeSpanRow.objects.filter(user=ann, is_open=True).count() == 0
+    assert LedgerRow.objects.get(user=ann).amount_minor == 200
+    assert close_stale(team.clock()) == 0
+
+
+def told(team, kind, start_s, end_s):
+    now = team.clock()
+    return Span(kind=kind, start=now - timedelta(seconds=start_s), end=now - timedelta(seconds=end_s))
+
+
+def test_a_correction_is_filed_decided_and_paid_and_the_count_stays(team, place, ann, olga):
+    beat(ann, place, None)
+    beats(team, ann, place, 1200)
+    end_work(ann)
+    before = list(TimeSpanRow.objects.values_list())
+    team.clock.move(3600)
+    missed = file_correction(ann, place, told(team, "active", 1800, 600), reason="wrote on paper")
+    assert of(ann, team, place) == 1200
+    decide(missed, by=olga, is_approved=True)
+    assert of(ann, team, place) == 2400
+    assert list(TimeSpanRow.objects.filter(source="heartbeat").values_list()) == before
+    assert [one.amount_minor for one in LedgerRow.objects.order_by("number")] == [200, 200]
+    idle = file_correction(ann, place, told(team, "idle", 1200, 600), reason="the video ran alone")
+    decide(idle, by=olga, is_approved=True)
+    assert of(ann, team, place) == 1800
+    assert [one.amount_minor for one in LedgerRow.objects.order_by("number")] == [200, 200, -100]
+    assert list(verify()) == []
+
+
+def test_who_decides_a_correction(team, place, ann, olga):
+    mine = file_correction(olga, place, told(team, "active", 600, 0), reason="a meeting of all")
+    with pytest.raises(UsageError, match="nobody decides their own"):
+        decide(mine, by=olga, is_approved=True)
+    other = file_correction(ann, place, told(team, "active", 600, 0), reason="a meeting of all")
+    with pytest.raises(UsageError, match="refused with a reason"):
+        decide(other, by=olga, is_approved=False)
+    decide(other, by=olga, is_approved=False, answer="that was the day before")
+    with pytest.raises(UsageError, match="refused already"):
+        decide(other, by=olga, is_approved=True)
+    assert TimeCorrectionRow.objects.get(pk=other.pk).state == "refused"
+    assert TimeSpanRow.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s", "reason", "said"),
+    [
+        (0, 600, "long enough", "ends before it begins"),
+        (600, -600, "long enough", "in the future"),
+        (15 * 86400, 15 * 86400 - 60, "long enough", "14 days"),
+        (13 * 3600, 0, "long enough", "12 hours at most"),
+        (10 * 3600, 8 * 3600, "long enough", "one day of UTC"),
+        (600, 0, "short", "a reason of 5 signs"),
+    ],
+)
+def test_corrections_that_cannot_be(team, place, ann, start_s, end_s, reason, said):
+    with pytest.raises(UsageError, match=said):
+        file_correction(ann, place, told(team, "active", start_s, end_s), reason=reason)
