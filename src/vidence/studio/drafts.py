@@ -19,7 +19,7 @@ _MOST_REQUEST: Final = 64
 
 
 class Saved(Record):
-    """It is kept, as this version. A request that had been kept already is kept no second time."""
+    """It is kept, as this version. What had been kept already is kept no second time."""
 
     version: int
     at: str
@@ -85,8 +85,10 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
         before = DraftLogRow.objects.filter(draft=row, request=request).first()
         if before is not None:
             return Saved(version=before.version, at=before.at.isoformat())
+        at = row.saved_at.isoformat()
+        if not row.is_closed and row.version and row.body == body:
+            return Saved(version=row.version, at=at)
         if row.is_closed or seen != row.version:
-            at = row.saved_at.isoformat()
             return Conflict(version=row.version, at=at, body=row.body, is_closed=row.is_closed)
         row.version += 1
         row.body = body

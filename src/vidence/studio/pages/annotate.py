@@ -27,7 +27,7 @@ from vidence.studio.intake import (
     roots_of,
     shown_media,
 )
-from vidence.studio.pages.annotate_fields import group_of, groups_of
+from vidence.studio.pages.annotate_fields import Beside, group_of, groups_of
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -201,7 +201,7 @@ def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -
     is_script = request.headers.get("Accept", "").startswith("application/json")
     said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
     try:
-        written = read_form(said, new_id=lambda: new_request()[:12])
+        written = read_form(said, new_id=_new_id)
         found = save(
             draft,
             body=encoded(written),
@@ -259,14 +259,18 @@ def _page(
         written,
         desk.form,
         cast("Kind", item.kind),
-        media=[one.name for one in shown],
-        said=found.said if refused or draft.version else (),
-        marks=returned.marks if returned else (),
+        beside=Beside(
+            media=[one.name for one in shown],
+            new_id=_new_id,
+            said=found.said if refused or draft.version else (),
+            marks=returned.marks if returned else (),
+        ),
     )
     diffs: tuple[FieldDiff, ...] = ()
     if returned and item.current is not None:
         before = wording_of(to_revision(item.current, item.item_id).content)
         diffs = field_diffs(fields_of(before), fields_of(written))
+        diffs = tuple(one for one in diffs if not one.name.endswith("-id"))
     told = {
         "item": item,
         "project": item.project,
@@ -331,11 +335,12 @@ def _checks_text(request: HttpRequest, desk: Desk, found: Checked) -> str:
 def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflict) -> HttpResponse:
     """Both texts, where somebody saved another version since."""
     theirs = decoded(found.body)
+    differing = field_diffs(fields_of(theirs), fields_of(mine))
     told = {
         "item": desk.item,
         "project": desk.item.project,
         "found": found,
-        "diffs": [(one, _label(one.name)) for one in field_diffs(fields_of(theirs), fields_of(mine))],
+        "diffs": [(one, _label(one.name)) for one in differing if not one.name.endswith("-id")],
         "mine": fields_of(mine).items(),
         "request_word": new_request(),
     }
@@ -349,6 +354,11 @@ def _label(name: str) -> str:
     if not number.isdecimal():
         return name.replace("-", ", ")
     return f"{bare} {int(number) + 1}{', ' if part else ''}{part}"
+
+
+def _new_id() -> str:
+    """Twelve letters that an option is called by."""
+    return new_request()[:12]
 
 
 def _number(said: str) -> int:
