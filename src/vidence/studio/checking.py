@@ -56,6 +56,10 @@ _FIELDS: Final = {
     "kind": "question",
     "date": "media",
 }
+_SAID_BY_FORM: Final = frozenset(
+    {"empty", "few-evidence", "no-proactive", "untied-evidence", "unknown-step", "evidence-without-times"}
+    | {"not-enough-choices", "same-choices", "no-reasoning-type", "empty-clip"}
+)
 _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "note": "note"}
 
 
@@ -188,8 +192,8 @@ def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
     for one in check_rows([row], shelf)[0].findings:
         field = _FIELDS.get(one.column, one.column)
         is_whole = one.kind == "long-clip" and not (written.start or written.end)
-        if (field == "concept" and not has_concept) or is_whole or one.kind in ("empty", "few-evidence"):
-            continue  # these are said by the form itself
+        if (field == "concept" and not has_concept) or is_whole or one.kind in _SAID_BY_FORM:
+            continue
         level: Level = "fault" if one.is_fault else "warning"
         yield Said(field=field, level=level, words=one.says, by="expert")
     if has_concept:
