@@ -2,7 +2,7 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import annotate, entering, media, projects, start
+from vidence.studio.pages import annotate, entering, media, projects, start, viewer
 
 urlpatterns = [
     *start.urls,
@@ -10,6 +10,7 @@ urlpatterns = [
     *projects.urls,
     *media.urls,
     *annotate.urls,
+    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"
