@@ -64,6 +64,21 @@ def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on:
     return draft
 
 
+def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) -> DraftRow:
+    """The draft as a page shows it; where nobody has saved one, what a new one would be, which is not kept.
+
+    Args:
+        user: whose it is; None: somebody who has written nothing here yet.
+        item: what it is of.
+        stage: who writes.
+        body: what a new draft would begin with.
+    """
+    found: DraftRow | None = DraftRow.objects.filter(
+        user=user, item=item, stage=stage, is_closed=False
+    ).first()
+    return found or DraftRow(item=item, body=body, saved_at=current().settings.clock())
+
+
 def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
     """Keep what somebody has written, in the draft and in the log of all saves; all of it or nothing.
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.studio.access import route
-from vidence.studio.accounts import account_of
+from vidence.studio.accounts import account_of, known_account
 from vidence.studio.bridge.items import wording_of
 from vidence.studio.checking import Checked, check, quota
 from vidence.studio.drafts import Conflict, new_request, save
@@ -47,6 +47,7 @@ from vidence.studio.rules.forms import (
 from vidence.studio.rules.wording import Wording, seconds
 from vidence.studio.workflow import Done, Refused, protocol_of, to_revision
 from vidence.studio.writing import (
+    WRITABLE,
     Desk,
     decoded,
     desk_of,
@@ -55,7 +56,7 @@ from vidence.studio.writing import (
     folder_of,
     form_of_project,
     hand_in,
-    may_write,
+    shown_draft,
     why_returned,
 )
 
@@ -177,22 +178,22 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = get_object_or_404(
         ItemRow.objects.select_related("project", "current"), project__slug=project, public=item
     )
-    user = account_of(request.person)
-    if row.author_id not in (None, user.pk):
+    is_post = request.method == "POST"
+    user = account_of(request.person) if is_post else known_account(request.person)
+    if row.author_id is not None and (user is None or row.author_id != user.pk):
         raise Http404
     is_script = request.headers.get("Accept", "").startswith("application/json")
-    if not may_write(row, user):
+    if row.state not in WRITABLE:
         if is_script:
             return _json(
                 {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
             )
         return HttpResponseRedirect(reverse("item", args=[project, item]))
     try:
-        desk = desk_of(row, author=user.pseudonym)
-        draft = draft_of(row, user)
-        if request.method != "POST":
-            return _page(request, desk, draft)
-        return _post(request, desk, draft, user=user)
+        desk = desk_of(row, author=request.person.name)
+        if user is None or not is_post:
+            return _page(request, desk, shown_draft(row, user))
+        return _post(request, desk, draft_of(row, user), user=user)
     except (DataError, MediaError) as error:
         return fault(request, HTTPStatus.CONFLICT, title="This cannot be shown", words=str(error))
 
