@@ -167,6 +167,14 @@ def person_of_user(user: UserRow, memberships: Sequence[MembershipRow]) -> Perso
     return Person(name=user.pseudonym, shown=user.shown, roles=roles, user=user)
 
 
+def known_account(person: Person) -> UserRow | None:
+    """The account under which somebody writes, where there is one already."""
+    if isinstance(person.user, UserRow):
+        return person.user
+    found: UserRow | None = UserRow.objects.filter(pseudonym=person.name).first()
+    return found
+
+
 def account_of(person: Person) -> UserRow:
     """The account under which somebody writes; that of a studio without accounts is made at its first use.
 

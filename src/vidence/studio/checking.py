@@ -35,7 +35,7 @@ from vidence.make.proving.world import World
 from vidence.make.scene_graph.proof import Verdict
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item
-from vidence.studio.bridge.items import Subject, item_as_written, options_of
+from vidence.studio.bridge.items import Subject, final_item, item_as_written, options_of
 from vidence.studio.rules.faults import Level, Said, form_faults
 from vidence.studio.rules.forms import Form, Kind
 from vidence.studio.rules.wording import Wording, seconds
@@ -56,6 +56,12 @@ _FIELDS: Final = {
     "kind": "question",
     "date": "media",
 }
+_SAID_BY_FORM: Final = frozenset(
+    {"empty", "few-evidence", "no-proactive", "untied-evidence", "unknown-step", "evidence-without-times"}
+    | {"not-enough-choices", "same-choices", "no-reasoning-type", "empty-clip"}
+)
+_BY_LETTER: Final = frozenset({"letter-in-question", "choices-in-question"})
+"""What only holds in the order in which options were written; here the order is drawn."""
 _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "note": "note"}
 
 
@@ -107,13 +113,13 @@ def check(written: Wording, told: Told) -> Checked:
             for film, words, passes in licences
             if not passes
         ]
-        verdicts = _verdicts(item, told)
+        verdicts = _verdicts(final_item(written, told.subject), told)
         if written.program:
             proof, found = _proof(written.program, told)
             said += found
     except (DataError, UsageError) as error:
         said.append(Said(field="", level="fault", words=str(error), by="project"))
-    said += _by_audit(item, told.kind)
+    said += _by_audit(final_item(written, told.subject), told.kind)
     if written.hints and item.answer and not (item.answer_kind == "choice" and not item.choices):
         leak = leak_in(written.hints, item)
         if leak is not None:
@@ -151,7 +157,9 @@ def _by_audit(item: Item, kind: Kind) -> Iterator[Said]:
     if not item.question or (kind != "open" and len(item.choices) < 2):
         return
     for one in text_reasons(item):
-        yield Said(field="question", level=_LEVELS[one.severity], words=one.says, by="audit")
+        is_about_order = one.kind == "refers-to-choices" and one.severity != "note"
+        level = "fault" if is_about_order or one.kind in _BY_LETTER else _LEVELS[one.severity]
+        yield Said(field="question", level=level, words=one.says, by="audit")
 
 
 def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
@@ -188,8 +196,8 @@ def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
     for one in check_rows([row], shelf)[0].findings:
         field = _FIELDS.get(one.column, one.column)
         is_whole = one.kind == "long-clip" and not (written.start or written.end)
-        if (field == "concept" and not has_concept) or is_whole or one.kind in ("empty", "few-evidence"):
-            continue  # these are said by the form itself
+        if (field == "concept" and not has_concept) or is_whole or one.kind in _SAID_BY_FORM:
+            continue
         level: Level = "fault" if one.is_fault else "warning"
         yield Said(field=field, level=level, words=one.says, by="expert")
     if has_concept:
@@ -247,12 +255,8 @@ def _verdicts(item: Item, told: Told) -> tuple[tuple[ItemVerdict, bool], ...]:
     if not path.is_file():
         return ()
     mine = [one for one in read_verdicts(path) if one.item_id == item.item_id]
-    orders = {asked_content(item)} if mine else set()
-    if mine and item.choices:
-        from vidence.make.expert.items import shuffled
-
-        orders.add(asked_content(shuffled(item, seed=told.subject.seed)))
-    return tuple((one, one.content in orders) for one in mine)
+    now = asked_content(item) if mine else ""
+    return tuple((one, one.content == now) for one in mine)
 
 
 def _proof(program: str, told: Told) -> tuple[Verdict | None, list[Said]]:

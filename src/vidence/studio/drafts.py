@@ -19,7 +19,7 @@ _MOST_REQUEST: Final = 64
 
 
 class Saved(Record):
-    """It is kept, as this version. A request that had been kept already is kept no second time."""
+    """It is kept, as this version. What had been kept already is kept no second time."""
 
     version: int
     at: str
@@ -64,6 +64,21 @@ def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on:
     return draft
 
 
+def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) -> DraftRow:
+    """The draft as a page shows it; where nobody has saved one, what a new one would be, which is not kept.
+
+    Args:
+        user: whose it is; None: somebody who has written nothing here yet.
+        item: what it is of.
+        stage: who writes.
+        body: what a new draft would begin with.
+    """
+    found: DraftRow | None = DraftRow.objects.filter(
+        user=user, item=item, stage=stage, is_closed=False
+    ).first()
+    return found or DraftRow(item=item, body=body, saved_at=current().settings.clock())
+
+
 def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
     """Keep what somebody has written, in the draft and in the log of all saves; all of it or nothing.
 
@@ -85,8 +100,10 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
         before = DraftLogRow.objects.filter(draft=row, request=request).first()
         if before is not None:
             return Saved(version=before.version, at=before.at.isoformat())
+        at = row.saved_at.isoformat()
+        if not row.is_closed and row.version and row.body == body:
+            return Saved(version=row.version, at=at)
         if row.is_closed or seen != row.version:
-            at = row.saved_at.isoformat()
             return Conflict(version=row.version, at=at, body=row.body, is_closed=row.is_closed)
         row.version += 1
         row.body = body

@@ -15,7 +15,7 @@ from vidence.make.review.revisions import Event
 from vidence.records import Record
 from vidence.studio.bridge.items import Subject, content_of, wording_of
 from vidence.studio.checking import Checked, Told, check
-from vidence.studio.drafts import AUTHOR, close, open_draft
+from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.intake import as_media, films_of, media_rows, pieces_of
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -120,11 +120,24 @@ def draft_of(item: ItemRow, user: UserRow) -> DraftRow:
     Raises:
         DataError: the last revision is no question.
     """
-    begun = Wording()
-    if item.current is not None:
-        begun = wording_of(to_revision(item.current, item.item_id).content)
     based_on = "" if item.current is None else item.current.sha256
-    return open_draft(user, item, stage=AUTHOR, body=encoded(begun), based_on=based_on)
+    return open_draft(user, item, stage=AUTHOR, body=_begun(item), based_on=based_on)
+
+
+def shown_draft(item: ItemRow, user: UserRow | None) -> DraftRow:
+    """The draft of an author as the form shows it; looking at it makes none.
+
+    Raises:
+        DataError: the last revision is no question.
+    """
+    return seen_draft(user, item, stage=AUTHOR, body=_begun(item))
+
+
+def _begun(item: ItemRow) -> str:
+    """What a new draft begins with."""
+    if item.current is None:
+        return encoded(Wording())
+    return encoded(wording_of(to_revision(item.current, item.item_id).content))
 
 
 def encoded(written: Wording) -> str:
@@ -142,11 +155,6 @@ def decoded(body: str) -> Wording:
         return msgspec.json.decode(body, type=Wording)
     except msgspec.DecodeError as error:
         raise DataError(f"the draft cannot be read ({error})") from error
-
-
-def may_write(item: ItemRow, user: UserRow) -> bool:
-    """Whether an item is this author's to write, or nobody's yet."""
-    return item.state in WRITABLE and item.author_id in (None, user.pk)
 
 
 def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:

@@ -15,6 +15,7 @@ EVERYBODY = dict.fromkeys((*ROLES, "nobody"), 200)
 SIGNED_IN = {**dict.fromkeys(ROLES, 200), "nobody": 302}
 IN_PROJECT = SIGNED_IN
 OPERATORS = {**dict.fromkeys(ROLES, 403), "operator": 200, "nobody": 302}
+AUTHORS = {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302}
 RESEARCHERS = {**dict.fromkeys(ROLES, 403), "researcher": 200, "nobody": 302}
 NOTHING_FOR_RESEARCHERS = {**RESEARCHERS, "researcher": 404}  # no such run, set or question
 NOTHING = {**dict.fromkeys(ROLES, 404), "nobody": 302}  # no such token
@@ -50,9 +51,8 @@ TABLE = {
     "protocol": OPERATORS,
     "beat": dict.fromkeys((*ROLES, "nobody"), 405),
     "releases": OPERATORS,
-    "intake": {**dict.fromkeys(ROLES, 403), "author": 200, "operator": 200, "nobody": 302},
-    "new-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
-    "edit-item": {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302},
+    "intake": {**OPERATORS, "author": 200},
+    **dict.fromkeys(("new-item", "edit-item"), AUTHORS),
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(

@@ -104,6 +104,8 @@ def test_what_is_whole_has_no_fault(tmp_path):
         ({"start": "10", "end": "20"}, "evidence", "expert"),
         ({"hints": ("look behind the thick one",)}, "hints", "leak"),
         ({"hints": ("", "a link")}, "hint-0", "form"),
+        ({"question": "Is it option C?"}, "question", "audit"),
+        ({"wrong": (*WHOLE.wrong[:3], Option(id="x", text="both A and B"))}, "question", "audit"),
         ({"question": "Is the answer is the thick one so?"}, "question", "audit"),
     ],
 )

@@ -41,6 +41,12 @@ def test_a_request_that_is_sent_twice_is_kept_once(draft):
     assert DraftLogRow.objects.count() == 1
 
 
+def test_the_same_text_is_no_conflict_and_no_version(draft):
+    save(draft, body="mine", seen=0, request="a")
+    assert save(draft, body="mine", seen=0, request="b").version == 1
+    assert DraftLogRow.objects.count() == 1
+
+
 def test_what_was_handed_in_is_not_written_on(draft):
     close(draft)
     late = save(draft, body="more", seen=0, request="a")

@@ -5,13 +5,14 @@ The content of a revision is the item as it stands in a file of questions, with 
 a line of ``annotations.jsonl``.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from vidence.errors import DataError
-from vidence.make.expert.items import shuffled
 from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.review.revisions import Revision
 from vidence.make.review.translations import LANGUAGE
@@ -158,14 +159,14 @@ def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = 
         subject: what it is about.
         pieces: the frames of the evidence; none: they are not known.
     """
-    bare = item_as_written(written, subject)
-    final = shuffled(bare, seed=subject.seed)
+    order = _order(subject, n_options=len(options_of(written)))
+    final = final_item(written, subject)
     known = pieces or [Piece(medium=one.medium, steps=numbers(one.steps) or ()) for one in written.evidence]
     told = Annotations(
         form=subject.form,
         seed=subject.seed,
         options=tuple(Option(id=one.id, category=one.category) for one in options_of(written)),
-        order=_order(bare, final),
+        order=order,
         evidence=tuple(known),
         conditions=written.conditions,
         knowledge=written.knowledge,
@@ -222,15 +223,18 @@ def _evidence(one: Mark, media: Sequence[Media]) -> Evidence:
     )
 
 
-def _order(bare: Item, final: Item) -> tuple[int, ...]:
-    """For each place the position that its option had."""
-    left = list(enumerate(bare.choices))
-    order = []
-    for choice in final.choices:
-        found = next(pair for pair in left if pair[1] == choice)
-        left.remove(found)
-        order.append(found[0])
-    return tuple(order)
+def _order(subject: Subject, *, n_options: int) -> tuple[int, ...]:
+    """For each place the position of the option that is shown there; a function of the seed and the name."""
+    if not n_options:
+        return ()
+    drawn = hashlib.sha256(f"{subject.seed}/{subject.item_id}".encode()).digest()
+    return tuple(int(one) for one in np.random.default_rng(list(drawn)).permutation(n_options))
+
+
+def final_item(written: Wording, subject: Subject) -> Item:
+    """The question with its options in the order that others see."""
+    order = _order(subject, n_options=len(options_of(written)))
+    return item_as_written(written, subject).with_order(order)
 
 
 # --------------------------------------------------------------------------- content -> written

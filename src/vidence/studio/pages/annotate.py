@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.studio.access import route
-from vidence.studio.accounts import account_of
+from vidence.studio.accounts import account_of, known_account
 from vidence.studio.bridge.items import wording_of
 from vidence.studio.checking import Checked, check, quota
 from vidence.studio.drafts import Conflict, new_request, save
@@ -27,7 +27,7 @@ from vidence.studio.intake import (
     roots_of,
     shown_media,
 )
-from vidence.studio.pages.annotate_fields import group_of, groups_of
+from vidence.studio.pages.annotate_fields import Beside, group_of, groups_of
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -47,6 +47,7 @@ from vidence.studio.rules.forms import (
 from vidence.studio.rules.wording import Wording, seconds
 from vidence.studio.workflow import Done, Refused, protocol_of, to_revision
 from vidence.studio.writing import (
+    WRITABLE,
     Desk,
     decoded,
     desk_of,
@@ -55,7 +56,7 @@ from vidence.studio.writing import (
     folder_of,
     form_of_project,
     hand_in,
-    may_write,
+    shown_draft,
     why_returned,
 )
 
@@ -177,22 +178,22 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = get_object_or_404(
         ItemRow.objects.select_related("project", "current"), project__slug=project, public=item
     )
-    user = account_of(request.person)
-    if row.author_id not in (None, user.pk):
+    is_post = request.method == "POST"
+    user = account_of(request.person) if is_post else known_account(request.person)
+    if row.author_id is not None and (user is None or row.author_id != user.pk):
         raise Http404
     is_script = request.headers.get("Accept", "").startswith("application/json")
-    if not may_write(row, user):
+    if row.state not in WRITABLE:
         if is_script:
             return _json(
                 {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
             )
         return HttpResponseRedirect(reverse("item", args=[project, item]))
     try:
-        desk = desk_of(row, author=user.pseudonym)
-        draft = draft_of(row, user)
-        if request.method != "POST":
-            return _page(request, desk, draft)
-        return _post(request, desk, draft, user=user)
+        desk = desk_of(row, author=request.person.name)
+        if user is None or not is_post:
+            return _page(request, desk, shown_draft(row, user))
+        return _post(request, desk, draft_of(row, user), user=user)
     except (DataError, MediaError) as error:
         return fault(request, HTTPStatus.CONFLICT, title="This cannot be shown", words=str(error))
 
@@ -201,7 +202,7 @@ def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -
     is_script = request.headers.get("Accept", "").startswith("application/json")
     said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
     try:
-        written = read_form(said, new_id=lambda: new_request()[:12])
+        written = read_form(said, new_id=_new_id)
         found = save(
             draft,
             body=encoded(written),
@@ -259,14 +260,18 @@ def _page(
         written,
         desk.form,
         cast("Kind", item.kind),
-        media=[one.name for one in shown],
-        said=found.said if refused or draft.version else (),
-        marks=returned.marks if returned else (),
+        beside=Beside(
+            media=[one.name for one in shown],
+            new_id=_new_id,
+            said=found.said if refused or draft.version else (),
+            marks=returned.marks if returned else (),
+        ),
     )
     diffs: tuple[FieldDiff, ...] = ()
     if returned and item.current is not None:
         before = wording_of(to_revision(item.current, item.item_id).content)
         diffs = field_diffs(fields_of(before), fields_of(written))
+        diffs = tuple(one for one in diffs if not one.name.endswith("-id"))
     told = {
         "item": item,
         "project": item.project,
@@ -331,11 +336,12 @@ def _checks_text(request: HttpRequest, desk: Desk, found: Checked) -> str:
 def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflict) -> HttpResponse:
     """Both texts, where somebody saved another version since."""
     theirs = decoded(found.body)
+    differing = field_diffs(fields_of(theirs), fields_of(mine))
     told = {
         "item": desk.item,
         "project": desk.item.project,
         "found": found,
-        "diffs": [(one, _label(one.name)) for one in field_diffs(fields_of(theirs), fields_of(mine))],
+        "diffs": [(one, _label(one.name)) for one in differing if not one.name.endswith("-id")],
         "mine": fields_of(mine).items(),
         "request_word": new_request(),
     }
@@ -349,6 +355,11 @@ def _label(name: str) -> str:
     if not number.isdecimal():
         return name.replace("-", ", ")
     return f"{bare} {int(number) + 1}{', ' if part else ''}{part}"
+
+
+def _new_id() -> str:
+    """Twelve letters that an option is called by."""
+    return new_request()[:12]
 
 
 def _number(said: str) -> int:

@@ -1,6 +1,6 @@
 """The form of an item as a template draws it: groups of fields with what stands in them and what is said."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -74,33 +74,37 @@ class Group:
     marks: tuple[str, ...] = field(default=())
 
 
-def groups_of(
-    written: Wording,
-    form: Form,
-    kind: Kind,
-    *,
-    media: Sequence[str],
-    said: Iterable[Said] = (),
-    marks: Iterable[tuple[str, str]] = (),
-) -> tuple[Group, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What a form is drawn with beside its words.
+
+    `media` are the names of the media, `said` is what machines say by field, `marks` what reviewers say by
+    field of an item; `new_id` draws the names of options that nobody has written yet.
+    """
+
+    media: Sequence[str]
+    new_id: Callable[[], str]
+    said: tuple[Said, ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
+
+
+def groups_of(written: Wording, form: Form, kind: Kind, *, beside: Beside) -> tuple[Group, ...]:
     """The parts of the form of an item, in their order.
 
     Args:
         written: what stands in it.
         form: which parts it has.
         kind: whether there are options.
-        media: the names of the media.
-        said: what machines say, by field.
-        marks: what reviewers say, by field of an item.
+        beside: the media, and what is said of it.
     """
-    drawn = _Drawn(fields_of(written), tuple(said))
+    drawn = _Drawn(fields_of(written), beside.said, beside.new_id)
     by_part = {
         "concept": _concept,
         "category": _category,
         "reasoning": _reasoning,
         "clip": _clip,
         "steps": lambda one: _steps(one, written),
-        "evidence": lambda one: _evidence(one, written, media),
+        "evidence": lambda one: _evidence(one, written, beside.media),
         "conditions": lambda one: _conditions(one, written),
         "knowledge": lambda one: _knowledge(one, written),
         "hints": _hints,
@@ -113,7 +117,7 @@ def groups_of(
     if "conditions" in parts:
         groups.append(_program(drawn))
     told: dict[str, list[str]] = {}
-    for item_field, words in marks:
+    for item_field, words in beside.marks:
         for name in _REVIEWED.get(item_field, (item_field,)):
             told.setdefault(name, []).append(words)
     return tuple(
@@ -127,6 +131,7 @@ class _Drawn:
 
     values: Mapping[str, str]
     said: tuple[Said, ...]
+    new_id: Callable[[], str]
 
     def field(self, name: str, label: str, **more: object) -> Field:
         said = tuple(one for one in self.said if one.field == name)
@@ -159,7 +164,10 @@ def _options(drawn: _Drawn, written: Wording, form: Form) -> Group:
     has_category = "category" in form.parts
 
     def row(name: str, title: str) -> Row:
-        fields = [drawn.field(f"{name}-id", "", is_hidden=True), drawn.field(f"{name}-text", "Option")]
+        named = drawn.field(f"{name}-id", "", is_hidden=True)
+        if not named.value and NUMBER not in name:
+            named = replace(named, value=drawn.new_id())
+        fields = [named, drawn.field(f"{name}-text", "Option")]
         if has_category:
             label = form.categories if form.name == "actpld" else "Kind, where it is another"
             fields.append(drawn.field(f"{name}-category", label))

@@ -23,6 +23,8 @@ function add(group) {
   for (const one of [row, ...row.querySelectorAll("*")])
     for (const { name, value } of [...one.attributes]) if (value.includes("__n__")) one.setAttribute(name, value.replaceAll("__n__", n));
   for (const one of row.querySelectorAll(".row-title, label")) one.textContent = one.textContent.replace("__m__", n + 1);
+  const name = row.querySelector('[name$="-id"]');
+  if (name !== null) name.value = [...crypto.getRandomValues(new Uint8Array(6))].map((one) => one.toString(16).padStart(2, "0")).join("");
   rows.append(row);
   return row;
 }

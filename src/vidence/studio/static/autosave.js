@@ -109,33 +109,39 @@ class Autosave {
     }
   }
 
-  /** Save what is written now; while one save is on its way the next one waits for it. */
+  /** Save what is written now; while one save is on its way the next one waits for it.
+   *
+   * A save that was sent and not answered may have been kept. It is sent again, as it was and under its word,
+   * before anything newer: otherwise the newer one would meet a version that this page does not know.
+   */
   async save() {
     clearTimeout(this.timer);
-    const written = this.#written();
-    if (this.isSaving || this.isStopped || written === this.saved) return;
+    if (this.isSaving || this.isStopped) return;
+    if (this.pending === null) {
+      const written = this.#written();
+      if (written === this.saved) return;
+      const body = new URLSearchParams(new FormData(this.form));
+      body.set("request", newWord());
+      body.delete("action");
+      this.pending = { written, body };
+    }
     this.isSaving = true;
-    // A save that was sent and not answered is sent again under its word: it is kept once.
-    if (this.pending === null || this.pending.written !== written)
-      this.pending = { written, word: newWord() };
-    const body = new URLSearchParams(new FormData(this.form));
-    body.set("request", this.pending.word);
-    body.delete("action");
+    this.pending.body.set("csrfmiddlewaretoken", this.form.elements.csrfmiddlewaretoken.value);
     let answer = null;
     try {
       answer = await fetch(this.form.getAttribute("action") ?? location.href, {
         method: "POST",
         headers: { Accept: "application/json" },
-        body,
+        body: this.pending.body,
         signal: AbortSignal.timeout(WAIT_MS),
       });
-      await this.#answered(answer, written);
+      await this.#answered(answer, this.pending.written);
     } catch {
       this.#lost("not saved, kept here", AGAIN_MS);
     } finally {
       this.isSaving = false;
     }
-    if (answer?.ok && this.#written() !== this.saved) this.#typed();
+    if (answer?.ok && this.#written() !== this.saved) this.timer = setTimeout(() => this.save(), 0);
   }
 
   async #answered(answer, written) {
@@ -145,15 +151,17 @@ class Autosave {
       this.form.elements.request.value = newWord();
       this.saved = written;
       this.pending = null;
-      if (this.#written() === written) kept.drop(this.name);
+      const isAll = this.#written() === written;
+      if (isAll) kept.drop(this.name);
       this.panel?.querySelector("[data-signed-out]")?.remove();
-      this.#say(`saved ${new Date(told.at).toLocaleTimeString([], { hour12: false })}`);
+      this.#say(isAll ? `saved ${new Date(told.at).toLocaleTimeString([], { hour12: false })}` : "saving…");
       this.form.dispatchEvent(new CustomEvent("vidence:saved", { bubbles: true, detail: told }));
     } else if (answer.status === 401 || answer.status === 403) {
       await this.#signedOut();
     } else if (answer.status === 409) {
       this.#conflict(await answer.json());
     } else if (answer.status === 400) {
+      this.pending = null;
       const told = await answer.json().catch(() => ({}));
       this.#lost(`not saved, kept here: ${told.words ?? "the server cannot read it"}`, null);
     } else {
@@ -204,16 +212,17 @@ class Autosave {
     this.panel?.replaceChildren(note);
   }
 
-  /** A whole page is asked for: what is on its way must not come behind it. */
-  #submitted(event) {
+  /** A whole page is asked for: a save whose answer did not come yet goes before it. */
+  async #submitted(event) {
     clearTimeout(this.timer);
-    if (!this.isSaving) {
+    if (this.isStopped || (this.pending === null && !this.isSaving)) {
       this.isStopped = true;
       return;
     }
     event.preventDefault();
-    const button = event.submitter;
-    setTimeout(() => this.form.requestSubmit(button ?? undefined), 100);
+    const button = event.submitter ?? undefined;
+    await this.save();
+    setTimeout(() => this.form.requestSubmit(button), this.pending === null ? 0 : AGAIN_MS);
   }
 
   /** Offer what this browser kept of an earlier time; it is never put into the form unasked. */

@@ -1,0 +1,229 @@
+"""Writing items in Chromium: marks by keyboard, saves through crashes, two tabs, a session that ends."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from videos.stamped import write
+
+PASSWORD = "correct horse battery"  # noqa: S105 - of tests
+SAVED = re.compile(r"^saved \d")
+HOSTILE = "<img src=x onerror=window.pwned=1>"
+LISTEN = """() => {
+  window.told = [];
+  document.addEventListener("vidence:saved", (event) => window.told.push(event.detail.version));
+}"""
+FILM = f"clips/{HOSTILE}.mp4"
+
+
+class Team:
+    """A team's studio on one port, which can be killed and started again."""
+
+    def __init__(self, serve, folder: Path) -> None:
+        self.data, self._media, self._serve = folder / "team", folder / "media", serve
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        """Serve; the address is the same each time."""
+        self.served = self._serve(
+            "studio", "serve", self.data, "--port", self.port, "--media-root", self._media
+        )
+
+    def kill(self) -> None:
+        """As a machine that loses its power does."""
+        os.kill(self.served.process.pid, signal.SIGKILL)
+        self.served.process.wait()
+
+    def kept(self) -> tuple[str, list[tuple[int, str]]]:
+        """What SQLite says of its file, and each save in the log of drafts."""
+        connection = sqlite3.connect(self.data / "studio.sqlite3")
+        try:
+            log = connection.execute(
+                "SELECT version, body FROM studio_draftlogrow ORDER BY version"
+            ).fetchall()
+            return connection.execute("PRAGMA integrity_check").fetchone()[0], log
+        finally:
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A folder with one project, one author and one film; each test has a copy."""
+    folder = tmp_path_factory.mktemp("begun")
+    (folder / "media" / "clips").mkdir(parents=True)
+    write(folder / "media" / FILM, numbers=range(60))
+    for words, said in (
+        (("project", folder / "team", "films", "--protocol", "mmvu", "--title", "Films"), ""),
+        (("user", "add", folder / "team", "Ann", "--roles", "author", "--password-stdin"), PASSWORD),
+    ):
+        command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
+        subprocess.run(command, input=said, text=True, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture
+def team(serve, begun, tmp_path):
+    """A server of the copy."""
+    shutil.copytree(begun, tmp_path / "copy")
+    return Team(serve, tmp_path / "copy")
+
+
+def sign_in(page, team, after="/"):
+    page.goto(f"{team.url}/sign-in?next={after}")
+    page.get_by_label("Name").fill("Ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Password").press("Enter")
+    page.wait_for_url(f"{team.url}{after}")
+
+
+def begin(page, team):
+    """A new item on the film; its form."""
+    sign_in(page, team, "/projects/films/media/")
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Take in what is ticked").click()
+    page.get_by_role("link", name="New item").click()
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/edit")
+    return page.url
+
+
+def state(page):
+    return page.locator("[data-save-state]")
+
+
+def looked(page, name):
+    """What axe says of a page, and whether it fits, on a wide screen and on a narrow one."""
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == [], name
+    for width, height in ((400, 800), (1400, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
+        if folder := os.environ.get("VIDENCE_PICTURES"):
+            page.screenshot(path=f"{folder}/{name}-{width}.png")
+
+
+def test_marks_by_keyboard_become_evidence_that_is_saved(page, team):
+    begin(page, team)
+    page.locator("section[data-player][data-state=painted]").wait_for()
+    page.get_by_label("Question").focus()
+    page.keyboard.type("Which block turns white second?")
+    page.keyboard.press("Alt+Shift+Period")
+    frame = page.locator("section[data-player]")
+    expect(frame).to_have_attribute("data-frame", "10")
+    page.keyboard.press("Alt+i")
+    page.keyboard.press("Alt+Shift+Period")
+    expect(frame).to_have_attribute("data-frame", "20")
+    for key in ("Alt+o", "Alt+p", "Alt+e"):
+        page.keyboard.press(key)
+    expect(page.locator("#f-evidence-0-text")).to_be_focused()
+    page.keyboard.type("the second block")
+    assert page.locator("#f-evidence-0-start").input_value() == "0.333333"
+    assert page.locator("#f-evidence-0-end").input_value() == "0.666667"
+    assert page.locator("#f-evidence-0-kind").input_value() == "proactive"
+    expect(state(page)).to_have_text(SAVED)
+    expect(page.locator("[data-checks]")).to_contain_text("The right option is empty")
+    page.get_by_role("button", name="Add a step").press("Enter")
+    page.keyboard.type("It turns white.")
+    page.keyboard.press("Control+s")
+    expect(state(page)).to_have_text(SAVED)
+    looked(page, "annotate")
+    page.reload()
+    assert page.locator("#f-evidence-0-text").input_value() == "the second block"
+    assert page.locator("#f-step-0").input_value() == "It turns white."
+    page.locator("#f-step-0").press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Not handed in")
+    looked(page, "not-handed-in")
+    assert page.evaluate("window.pwned") is None
+
+
+def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team):
+    address = begin(page, team)
+    page.evaluate(LISTEN)
+    question = page.get_by_label("Question")
+    for number in range(2):
+        question.press_sequentially(f"round {number}: which block is white? ", delay=5)
+        expect(state(page)).to_have_text(SAVED)
+        question.press_sequentially("and this is typed while it is killed ", delay=5)
+        if number % 2:
+            page.keyboard.press("Control+s")  # on its way, answered or not
+        team.kill()
+        question.press_sequentially("and this behind it. ", delay=5)
+        expect(state(page)).to_have_text("not saved, kept here", timeout=6_000)
+        told = page.evaluate("window.told")
+        integrity, log = team.kept()
+        assert integrity == "ok"
+        assert {one for one, _ in log} >= set(told)
+        team.start()
+        expect(state(page)).to_have_text(SAVED, timeout=10_000)
+    written = question.input_value()
+    team.kill()
+    question.press_sequentially("The browser ends, too.", delay=5)
+    expect(state(page)).to_have_text("not saved, kept here", timeout=6_000)
+    context = page.context
+    page.close()
+    team.start()
+    again = context.new_page()
+    again.goto(address)
+    assert again.get_by_label("Question").input_value() == written.strip()
+    expect(again.get_by_role("alert")).to_contain_text("This browser kept a text")
+    again.get_by_role("button", name="Put it into the form").click()
+    expect(state(again)).to_have_text(SAVED)
+    again.reload()
+    assert again.get_by_label("Question").input_value().endswith("The browser ends, too.")
+    assert again.get_by_role("alert").count() == 0
+
+
+def test_two_tabs_show_both_texts_and_a_kept_one_is_not_put_over_a_newer(page, team):
+    address = begin(page, team)
+    other = page.context.new_page()
+    other.goto(address)
+    page.get_by_label("Question").fill(f"Which block is thick? {HOSTILE}")
+    expect(state(page)).to_have_text(SAVED)
+    other.get_by_label("Question").fill(f"Which block is thin? {HOSTILE}")
+    expect(state(other)).to_have_text("not saved, kept here: there is another version")
+    third = page.context.new_page()
+    third.goto(address)
+    expect(third.get_by_role("alert")).to_contain_text("written on version 0; the form shows version 1")
+    assert "thick" in third.get_by_label("Question").input_value()
+    other.get_by_role("button", name="Show both").click()
+    expect(other.get_by_role("heading", level=1)).to_contain_text("Two versions")
+    assert other.locator("del").all_inner_texts() == ["thick"]
+    assert other.locator("ins").all_inner_texts() == ["thin"]
+    looked(other, "conflict")
+    other.get_by_role("button", name="Go on with what was written here").click()
+    expect(other.get_by_label("Question")).to_have_value(f"Which block is thin? {HOSTILE}")
+    assert other.evaluate("window.pwned") is None
+    assert [version for version, _ in team.kept()[1]] == [1, 2]
+
+
+def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team):
+    begin(page, team)
+    page.context.clear_cookies()
+    page.get_by_label("Question").fill("Which block is written after the end?")
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    expect(state(page)).to_contain_text("not saved, kept here")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Sign in in another tab").click()
+    second = opened.value
+    second.get_by_label("Name").fill("Ann")
+    second.get_by_label("Password").fill(PASSWORD)
+    second.get_by_label("Password").press("Enter")
+    second.wait_for_url(f"{team.url}/")
+    expect(state(page)).to_have_text(SAVED, timeout=10_000)
+    assert page.get_by_role("alert").all_inner_texts() == []
+    page.reload()
+    assert page.get_by_label("Question").input_value() == "Which block is written after the end?"

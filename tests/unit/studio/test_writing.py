@@ -1,0 +1,65 @@
+"""The work of an author: forms by protocols, drafts of what was imported, what looking leaves as it is."""
+
+import msgspec
+import pytest
+
+from vidence.errors import DataError
+from vidence.records import Item, Media
+from vidence.studio.bridge.items import item_of
+from vidence.studio.projects import add_items, add_project
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.work import DraftRow
+from vidence.studio.workflow import Act, act, to_revision
+from vidence.studio.writing import decoded, desk_of, draft_of, folder_of, form_of_project, shown_draft
+
+
+@pytest.mark.parametrize(
+    "name", ["humanpcr-r", "mmvu", "perceptioncomp", "actpld", "herbench", "humanpcr-pc"]
+)
+def test_a_protocol_of_ours_has_its_form(team, name):
+    assert form_of_project(add_project("films", name)) == name
+
+
+def test_another_protocol_has_the_form_of_experts(team, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'title = "Ours"\n[[stages]]\nrole = "reviewer"\n[[stages.checks]]\nid = "a"\nwords = "b"\n'
+    )
+    assert form_of_project(add_project("films", str(path))) == "mmvu"
+
+
+def test_the_draft_of_an_imported_item_keeps_what_its_form_does_not_show(team):
+    project = team.project()
+    add_items(project, ["q1"], kinds={"q1": "mcq"})
+    row = ItemRow.objects.get()
+    item = Item(
+        item_id="q1",
+        benchmark="theirs",
+        media=(Media(path="far/away.mp4"),),
+        question="Where?",
+        choices=("here", "there"),
+        answer="B",
+        tags={"level": "2", "subject": "Maps"},
+    )
+    act(row, Act(kind="submit", by="ann", role="author", content=msgspec.to_builtins(item), origin="import"))
+    user = team.user("Ann", "author")
+    written = decoded(draft_of(row, user).body)
+    assert (written.right.text, written.subject) == ("there", "Maps")
+    subject = desk_of(row, author="ann").subject
+    assert (subject.media, subject.tags, subject.benchmark) == (item.media, {"level": "2"}, "theirs")
+    assert item_of(to_revision(row.current, "q1")) == item
+
+
+def test_looking_makes_no_draft(team):
+    project = team.project()
+    add_items(project, ["q1"], kinds={})
+    row = ItemRow.objects.get()
+    shown = shown_draft(row, None)
+    assert (shown.version, shown.body) == (0, "{}")
+    assert DraftRow.objects.count() == 0
+    assert folder_of(project).name == "films"
+
+
+def test_a_draft_of_another_version_is_no_draft():
+    with pytest.raises(DataError, match="cannot be read"):
+        decoded('{"state": "accepted"}')
