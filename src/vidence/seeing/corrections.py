@@ -47,6 +47,11 @@ def track_check(track: Track) -> str:
     frames = np.ascontiguousarray(track.frame_indices.astype("<i8"))
     boxes = np.ascontiguousarray(np.rint(track.boxes_px).astype("<i8"))
     digest = hashlib.sha256(frames.tobytes() + boxes.tobytes()).hexdigest()
+    return check_letters(digest)
+
+
+def check_letters(digest: str) -> str:
+    """Twelve letters of a hexadecimal digest."""
     return digest[:_CHECK_CHARS].translate(_LETTERS)
 
 

@@ -219,6 +219,7 @@ def _part_mixed(one: VideoState, *, mixed: Collection[str]) -> None:
     tracked = one.material.tracked
     if tracked is None or not mixed:
         return
+    one.parted = tuple(sorted(mixed))
     gone = tuple(track for track in tracked.tracks if track.track_id in mixed)
     left = tuple(track for track in tracked.tracks if track.track_id not in mixed)
     chosen = tuple(name for name in one.material.chosen if name not in mixed)

@@ -183,6 +183,17 @@ class SceneStep(Record, omit_defaults=True):
             )
 
 
+class PeopleRules(Record, omit_defaults=True):
+    """What people say of this set, row by row: the `folder` of their files, each of which may be absent.
+
+    A false scene card of which more than `most_told` of its readers said without the film that it is false
+    is told by its words, and dropped.
+    """
+
+    folder: str = "people"
+    most_told: Share = 0.5
+
+
 class TaskRules(Record, omit_defaults=True):
     """How much of one task: at most `per_video` drafts of a video and `total` of all.
 
@@ -218,6 +229,7 @@ class HerbenchConfig(Record, omit_defaults=True):
     shots: ShotRules | None = None
     cards: CardStep | None = None
     scenes: SceneStep | None = None
+    people: PeopleRules | None = None
     models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
     asking: AskLimits = AskLimits()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)

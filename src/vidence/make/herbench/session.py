@@ -1,6 +1,6 @@
 """One session of making HERBench questions: its configuration, and what is known of each video by now."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Crop, Dropped, Material
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
+from vidence.records import Record
 
 VIDEO_ID = "{video_id}"
 """What stands for the id of a video in paths of the configuration."""
@@ -41,6 +42,8 @@ class HerbenchSession(Session):
     stages: tuple[str, ...] = STAGES
     video_ids: set[str] = field(default_factory=set)
     """All videos of the set, also those that cannot be read; not to be relied on where a limit is set."""
+    people: dict[type[Record], Sequence[Record]] = field(default_factory=dict)
+    """The rows of people's files that were read, by their kind."""
 
     def others_in(self, pattern: str, video_id: str) -> Collection[str] | None:
         """The other videos of which a file speaks, by its path in the configuration; None for any."""
@@ -74,6 +77,8 @@ class VideoState:
     flags: tuple[Flag, ...] = ()
     portraits: dict[str, tuple[Crop, ...]] = field(default_factory=dict)
     """A few pictures of everybody in it who has a track."""
+    parted: tuple[str, ...] = ()
+    """Tracks that their cards say are several people."""
 
     @property
     def video_id(self) -> str:

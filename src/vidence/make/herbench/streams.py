@@ -53,6 +53,8 @@ def gather(work: HerbenchSession, *, needs: Collection[str]) -> tuple[list[Video
         track_all(work, videos, needs=needs)
     if work.reaches("cards"):
         write_all_cards(work, videos, needs=needs)
+        if work.config.people is not None:  # boards show everybody
+            cut_all_portraits(work, [one for one in videos if one.material.chosen])
     if work.reaches("scenes"):
         write_all_scenes(work, videos, needs=needs)
     corpus = Corpus(

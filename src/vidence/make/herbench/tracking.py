@@ -14,6 +14,7 @@ from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shot
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.counting import calibrate, check_counts
+from vidence.make.herbench.people import name_unused, rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.watching import (
     Boxes,
@@ -24,6 +25,9 @@ from vidence.make.herbench.watching import (
     open_watch,
     unreadable,
 )
+from vidence.make.people.rows import ShotRow, TrackRow
+from vidence.make.people.shot_acts import apply_shots
+from vidence.make.people.track_acts import TracksByPeople, apply_tracks
 from vidence.make.pipeline.cache import Artifact, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped
@@ -42,6 +46,8 @@ from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, 
 from vidence.seeing.watching import Detector, LastResort, frames_at
 
 STAGE: Final = "tracks"
+BY_PEOPLE_STAGE: Final = "tracks-by-people"
+NOT_PICKED: Final = "not-picked"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 NEED_SHOTS: Final = ("shots", "scene_cards")
 
@@ -168,6 +174,7 @@ class _Watcher:
         self.n_cached += seen.was_cached
         shots = self._given_shots(one) or seen.shots
         if shots is not None:
+            shots = self._shots_by_people(one, seen.video, shots)
             one.material = replace(one.material, shots=shots.value)
             one.digests["shots"] = shots.digest
         if seen.boxes is not None:
@@ -200,6 +207,23 @@ class _Watcher:
             )
         return self._corrected_shots[one.video_id]
 
+    def _shots_by_people(
+        self, one: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
+    ) -> Artifact[tuple[Shot, ...]]:
+        """The shots with what people say of cuts; the same where nobody says anything that can be used.
+
+        Raises:
+            DataError: the file of rows has a fault.
+        """
+        rows = rows_of(self.work, ShotRow, one.video_id)
+        if not rows:
+            return shots
+        made = apply_shots(shots.value, rows, times_s=video.times_s)
+        name_unused(self.work, made.unused)
+        if not made.used:
+            return shots
+        return Artifact(value=made.shots, digest=digest_of(made.shots), was_cached=True)
+
     def _verdicts(self, one: VideoState) -> Verdicts:
         """What people say of the tracks of a video.
 
@@ -218,6 +242,37 @@ class _Watcher:
                 "and correct the lines there: delete those of a phantom, write 0 in column seven to drop "
                 "somebody, another id from the frame of a switch on, and one id for tracks to be merged"
             )
+        return found
+
+    def _by_people(
+        self, one: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
+    ) -> Artifact[Tracks]:
+        """The tracks of a video with what people say of them; the same where no row can be used.
+
+        Raises:
+            DataError: the file of rows has a fault.
+        """
+        rows = rows_of(self.work, TrackRow, one.video_id)
+        if not rows or self.rules is None:
+            return made
+        by_people = apply_tracks(made.value.video, rows)
+        name_unused(self.work, by_people.unused)
+        if not by_people.used:
+            return made
+        rules, seed = self.rules, self.work.config.seed
+        stage = Stage(name=BY_PEOPLE_STAGE, kind=Tracks, settings=[rules.of_tracks, seed])
+        inputs = {"tracks": made.digest, "boxes": boxes.digest, "rows": by_people.digest}
+        found = self.work.cache.find(stage, inputs, unit=one.video_id)
+        if found is None:
+            tracks = after_people(
+                video,
+                boxes.value,
+                made=made.value,
+                by_people=by_people,
+                rules=rules,
+                rng=drawing(seed, one.video_id),
+            )
+            found = self.work.cache.put(stage, inputs, tracks, unit=one.video_id)
         return found
 
     def _spec(self, one: VideoState) -> str:
@@ -275,9 +330,9 @@ class _Watcher:
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
-        found = self.work.cache.find(stage, inputs)
+        found = self.work.cache.find(stage, inputs, unit=one.video_id)
         if found is None:
-            rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
+            rng = drawing(seed, one.video_id)
             if given is None:
                 tracks = find_tracks(
                     video,
@@ -290,7 +345,14 @@ class _Watcher:
                 )
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
-            found = self.work.cache.put(stage, inputs, tracks)
+            found = self.work.cache.put(stage, inputs, tracks, unit=one.video_id)
+        if given is None:
+            found = self._by_people(one, video, boxes, made=found)
+        elif rows_of(self.work, TrackRow, one.video_id):
+            raise DataError(
+                f"{TrackRow.file} has rows on the tracks of {one.video_id}, which people gave and which are "
+                "taken as they are; leave these rows out, and correct the file of tracks"
+            )
         made = found.value
         self.taken += map(one.named, made.raw_ids)
         self.chosen += map(one.named, made.chosen)
@@ -305,6 +367,11 @@ class _Watcher:
 
 
 # --------------------------------------------------------------------------- tracks of its boxes
+
+
+def drawing(seed: int, video_id: str) -> np.random.Generator:
+    """What tracks of a video are picked with."""
+    return np.random.default_rng(list(hashlib.sha256(f"{seed}/{video_id}".encode()).digest()))
 
 
 def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands for itself
@@ -370,10 +437,7 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
         known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
     basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
     refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
-    looks = read_appearances(video, people, settings=rules.looks) if people else {}
-    ranking = rank(refined, appearances=looks, settings=rules.rank)
-    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
-    chosen = tuple(pick.track_id for pick in picks)
+    chosen = _chosen(video, refined, rules=rules, rng=rng)
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
     raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
     left = [t.track_id for t in people if t.track_id not in chosen]
@@ -381,8 +445,59 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
         video=replace(refined, detections=None),
         chosen=chosen,
         raw_ids=raw_ids,
-        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
+        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left)),
     )
+
+
+def after_people(
+    video: KeptVideo,
+    seen: Boxes,
+    *,
+    made: Tracks,
+    by_people: TracksByPeople,
+    rules: TrackingRules,
+    rng: np.random.Generator,
+) -> Tracks:
+    """The tracks that programs are left with after what people say of them: ranked anew, and some picked.
+
+    Args:
+        video: for the looks of the tracks.
+        seen: the boxes.
+        made: what programs are left with.
+        by_people: the same after the rows of people.
+        rules: how tracks are ranked and picked.
+        rng: for the picking.
+
+    Raises:
+        MediaError: the video cannot be opened any more.
+    """
+    people, others = by_people.tracks, by_people.others
+    whole = replace(made.video, detections=seen.detections)
+    known = _looks(seen, replace(whole, tracks=(*people, *others)), rules=rules)
+    refined = replace(whole, tracks=people, others=others, looks=_means(known))
+    chosen = _chosen(video, refined, rules=rules, rng=rng)
+    gone = [one for one in made.dropped if one.reason != NOT_PICKED]
+    corrected = Corrected(tracks=people, others=others, dropped=by_people.dropped, is_complete=False)
+    raw_ids, gone = _after_people(made.raw_ids, gone, corrected)
+    left = [track.track_id for track in people if track.track_id not in chosen]
+    return Tracks(
+        video=replace(refined, detections=None),
+        chosen=chosen,
+        raw_ids=raw_ids,
+        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left)),
+    )
+
+
+def _chosen(
+    video: KeptVideo, tracked: TrackedVideo, *, rules: TrackingRules, rng: np.random.Generator
+) -> tuple[str, ...]:
+    """The tracks that are picked, best first."""
+    if not tracked.tracks:
+        return ()
+    looks = read_appearances(video, tracked.tracks, settings=rules.looks)
+    ranking = rank(tracked, appearances=looks, settings=rules.rank)
+    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick)
+    return tuple(pick.track_id for pick in picks)
 
 
 def _after_people(
@@ -441,10 +556,7 @@ def take_tracks(
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
     whole = replace(whole, looks=_means(looks))
     stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
-    appearances = read_appearances(video, stays, settings=rules.looks) if stays else {}
-    ranking = rank(replace(whole, tracks=stays), appearances=appearances, settings=rules.rank)
-    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if stays else ()
-    chosen = tuple(pick.track_id for pick in picks)
+    chosen = _chosen(video, replace(whole, tracks=stays), rules=rules, rng=rng)
     left = [t.track_id for t in stays if t.track_id not in chosen]
     return Tracks(
         video=replace(whole, tracks=(*stays, *map(_first_by_id, visits)), detections=None),
@@ -453,7 +565,7 @@ def take_tracks(
         dropped=(
             *_gone(known.dropped, ()),
             *away,
-            *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left),
+            *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left),
         ),
     )
 

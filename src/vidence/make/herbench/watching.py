@@ -106,8 +106,9 @@ class VideoWatch:
         if self.failed is not None:
             raise self.failed
         cache, inputs, wanted = self._work.cache, self._inputs, self._wanted
-        boxes = None if wanted.detector is None else cache.find(self._box_stage, inputs)
-        shots = None if wanted.shots is None else cache.find(self._shot_stage, inputs)
+        unit = self._one.video_id
+        boxes = None if wanted.detector is None else cache.find(self._box_stage, inputs, unit=unit)
+        shots = None if wanted.shots is None else cache.find(self._shot_stage, inputs, unit=unit)
         was_cached = True
         if wanted.detector is not None and boxes is None:
             was_cached = False
@@ -119,14 +120,14 @@ class VideoWatch:
                 finds_parts=wanted.detector.finds_parts,
                 rate=self._rate,
             )
-            boxes = cache.put(self._box_stage, inputs, found)
+            boxes = cache.put(self._box_stage, inputs, found, unit=unit)
             if seen.shots is not None:
-                shots = cache.put(self._shot_stage, inputs, seen.shots)
+                shots = cache.put(self._shot_stage, inputs, seen.shots, unit=unit)
             watch.clear()
         if wanted.shots is not None and shots is None:
             was_cached = False
             found_shots = find_shots(Video(self.video.scan), wanted.shots)
-            shots = cache.put(self._shot_stage, inputs, found_shots)
+            shots = cache.put(self._shot_stage, inputs, found_shots, unit=unit)
         return SeenIn(video=self.video, boxes=boxes, shots=shots, was_cached=was_cached)
 
     def _watch(self, detector: Detector) -> Watch:

@@ -10,6 +10,7 @@ from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.hints import additions, lacked_by_all, why_none
+from vidence.make.herbench.opened import keep_opened
 from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
@@ -101,6 +102,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         seen = review(work, questions, videos, gated=gated)
     if work.reaches("release"):
         seen = release(work, seen, gated=gated, maker=MADE_BY)
+    keep_opened(work, videos)
     account = work.ledger.write(work.out, [one.draft.task for one in seen.questions])
     hints: tuple[str, ...] = ()
     if work.reaches("questions"):
@@ -126,6 +128,7 @@ def _sheets(work: HerbenchSession) -> Built:
         raise UsageError("a session with --sheets ends with them; leave out --until")
     videos = gather_for_sheets(work)
     made = write_sheets(work, videos, Path(work.overrides.sheets))
+    keep_opened(work, videos)
     account = work.ledger.write(work.out, [])
     return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
 

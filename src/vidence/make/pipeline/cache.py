@@ -13,9 +13,9 @@ import io
 import logging
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from vidence.contracts import Flow
 from vidence.errors import StoreError
 from vidence.media.whole import write_whole
+from vidence.records import Record
 
 T = TypeVar("T")
+INDEX_FILE: Final = "index.jsonl"
 _FORMAT = "vidence-stage/2"
 _log = logging.getLogger(__name__)
 
@@ -115,18 +117,37 @@ class FlowUnit(Generic[T]):
     start: Callable[[], Flow[T]]
 
 
+class KeptRow(Record):
+    """A result that a session found or made: ``stages/STAGE/KEY`` and `suffix`, of which `unit` of work.
+
+    `digest` is the SHA-256 of its bytes.
+    """
+
+    stage: str
+    unit: str
+    key: str
+    digest: str
+    suffix: str = ".json"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ArtifactCache:
-    """The folder of results. What cannot be read there is made anew."""
+    """The folder of results. What cannot be read there is made anew.
+
+    `kept` takes down the results of named units that were found or made, by stage and unit.
+    """
 
     folder: Path
+    kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict, compare=False)
 
-    def find(self, stage: Stage[T], inputs: Mapping[str, str]) -> Artifact[T] | None:
-        """The result of a unit, if it was made before."""
+    def find(self, stage: Stage[T], inputs: Mapping[str, str], *, unit: str = "") -> Artifact[T] | None:
+        """The result of a unit, if it was made before; under its name it is taken down."""
         path = self._path(stage, inputs)
         try:
             data = path.read_bytes()
-            return Artifact(value=stage.decode(data), digest=_digest(data), was_cached=True)
+            found = Artifact(value=stage.decode(data), digest=_digest(data), was_cached=True)
+            self._take_down(stage, inputs, unit=unit, digest=found.digest)
+            return found
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -144,8 +165,8 @@ class ArtifactCache:
             path.unlink(missing_ok=True)
             path.parent.rmdir()
 
-    def put(self, stage: Stage[T], inputs: Mapping[str, str], value: T) -> Artifact[T]:
-        """Keep a result, whole or not at all.
+    def put(self, stage: Stage[T], inputs: Mapping[str, str], value: T, *, unit: str = "") -> Artifact[T]:
+        """Keep a result, whole or not at all; under the name of its unit it is taken down.
 
         Raises:
             StoreError: it cannot be written.
@@ -159,15 +180,35 @@ class ArtifactCache:
                 f"cannot write {path}: {error.strerror or error}; make room or choose another --out, "
                 "and the same command goes on"
             ) from error
+        self._take_down(stage, inputs, unit=unit, digest=_digest(data))
         # What is read back, not what was made: this session sees what every later one will see.
         return Artifact(value=stage.decode(data), digest=_digest(data), was_cached=False)
 
     def result(self, unit: Unit[T]) -> Artifact[T]:
         """The result of a unit, made where it is not cached or not usable; errors as `make` raises them."""
-        found = self.find(unit.stage, unit.inputs)
+        found = self.find(unit.stage, unit.inputs, unit=unit.name)
         if found is None or not unit.is_usable(found.value):
-            found = self.put(unit.stage, unit.inputs, unit.make())
+            found = self.put(unit.stage, unit.inputs, unit.make(), unit=unit.name)
         return found
+
+    def _take_down(self, stage: Stage[T], inputs: Mapping[str, str], *, unit: str, digest: str) -> None:
+        if unit:
+            row = KeptRow(stage=stage.name, unit=unit, key=stage.key(inputs), digest=digest)
+            self.kept[stage.name, unit] = row
+
+    def write_index(self) -> Path:
+        """Write ``index.jsonl``: a line for each result that was taken down, in the order of their names.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        path = self.folder / INDEX_FILE
+        rows = [self.kept[name] for name in sorted(self.kept)]
+        try:
+            write_whole(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        return path
 
     def _path(self, stage: Stage[T], inputs: Mapping[str, str]) -> Path:
         return self.folder / stage.name / f"{stage.key(inputs)}.json"

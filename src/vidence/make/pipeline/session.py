@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
@@ -12,7 +12,7 @@ from vidence.engine.environment import Environment, now
 from vidence.engine.trust import check, needs_of_spec
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import MediaError, UnknownNameError
-from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
+from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
     Account,
@@ -31,6 +31,7 @@ from vidence.records import Failed, Record
 from vidence.tables.table import Table
 
 T = TypeVar("T")
+STAGES_FOLDER: Final = "stages"
 # Which drafts stay, and why the others do not: quality gates, filters, balance.
 Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dropped]]]
 
@@ -231,11 +232,13 @@ class Session:
     overrides: MakeOverrides
     stages: tuple[str, ...]
     ledger: Ledger = field(default_factory=Ledger)
+    kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict)
+    """The results of named units that this session found or made."""
 
     @property
     def cache(self) -> ArtifactCache:
         """Where results are kept."""
-        return ArtifactCache(folder=self.out / "stages")
+        return ArtifactCache(folder=self.out / STAGES_FOLDER, kept=self.kept)
 
     def reaches(self, stage: str) -> bool:
         """Whether this session does a stage, or ends before it."""
@@ -329,7 +332,8 @@ class Session:
             VidenceError: a model answers nobody any more; every result so far is kept.
         """
         self.began(stage, len(units))
-        found = {unit.name: self.cache.find(unit.stage, unit.inputs) for unit in units}
+        cache = self.cache
+        found = {unit.name: cache.find(unit.stage, unit.inputs, unit=unit.name) for unit in units}
         for unit in units:
             if found[unit.name] is not None:
                 self.done(unit.stage.name, unit.name, was_cached=True)
@@ -348,7 +352,7 @@ class Session:
     def _keeping(self, unit: FlowUnit[T]) -> Flow[Artifact[T]]:
         """The flow of a unit that keeps its result when it ends: nothing is lost when the next one fails."""
         value = yield from unit.start()
-        artifact = self.cache.put(unit.stage, unit.inputs, value)
+        artifact = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
         self.done(unit.stage.name, unit.name, was_cached=False)
         return artifact
 

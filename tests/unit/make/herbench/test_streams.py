@@ -114,9 +114,9 @@ class Making:
         self.versions: dict[str, int] = {}
         look_up = ArtifactCache.find
 
-        def find(cache, stage, *rest):
+        def find(cache, stage, *rest, **named):
             self.versions[stage.name] = stage.version
-            return look_up(cache, stage, *rest)
+            return look_up(cache, stage, *rest, **named)
 
         monkeypatch.setattr(ArtifactCache, "find", find)
 

@@ -1,0 +1,509 @@
+"""Rows of people's files, one CSV file a kind in one folder: strict reading, and writing of the same bytes.
+
+A file that is not there has no row. Of a file with a single fault nothing is used: every fault is named as
+``file:line: field: why``. Each row has `check`, letters made of what the person saw (`checks`); whoever uses
+a row compares them, and a row about something that has changed since is named and not used.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final, Literal, TypeVar
+
+import msgspec
+
+from vidence.ask.files import FieldError, csv_rows, read
+from vidence.errors import DataError
+from vidence.make.pipeline.ledger import write_file
+from vidence.records import Record
+from vidence.tables.export import FORMULA, NUMBER, csv_text
+
+MOST_BYTES: Final = 16_000_000
+_MOST_FAULTS: Final = 20
+_MOST_TEXT: Final = 2_000
+_FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER, re.ASCII)
+_CHECK: Final = re.compile(r"[a-z]{12}")
+_PERSON: Final = re.compile(r"[\w.@-]{1,60}")
+_THING: Final = re.compile(r"[\w./-]{1,80}")
+_NO_NAME: Final = re.compile(r"[/\\\x00-\x1f]|\.\.|\A\Z")
+_SHOT_ACT: Final = re.compile(r"(cut-at|no-cut-at):(\d{1,9})|(gradual):(\d{1,9})-(\d{1,9})", re.ASCII)
+_TRACK_ACT: Final = re.compile(
+    r"(ok|phantom)|(split):(\d{1,9})|(join|same-as):([\w./-]{1,80})|(drop):(\d{1,9})-(\d{1,9})", re.ASCII
+)
+_WINDOW: Final = re.compile(r"whole|(\d{1,9})-(\d{1,9})", re.ASCII)
+_EDGE: Final = "left|right|top|bottom"
+_PLACE: Final = re.compile(
+    rf"(entered|left):({_EDGE})|(crossed):({_EDGE})-({_EDGE})|(visited):([\w-]{{1,40}})"
+)
+SHOT_ACTS: Final = "cut-at:FRAME, no-cut-at:FRAME or gradual:FIRST-LAST"
+TRACK_ACTS: Final = "ok, phantom, split:FRAME, join:OTHER, same-as:OTHER or drop:FIRST-LAST"
+PLACES: Final = "entered:EDGE, left:EDGE, crossed:EDGE-EDGE or visited:REGION"
+WHOLE: Final = "whole"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """What a row says is to be done: with the frames `first` to `last`, or with the track `other`."""
+
+    name: str
+    first: int = -1
+    last: int = -1
+    other: str = ""
+
+
+class ShotRow(Record):
+    """Something about the cuts of a video.
+
+    ``cut-at:FRAME``: a shot begins with this frame. ``no-cut-at:FRAME``: none does; the shot that began with
+    it goes on from the one before. ``gradual:FIRST-LAST``: these frames show two shots at once; the later
+    one begins with FIRST and is alone behind LAST.
+    """
+
+    file: ClassVar[str] = "shots.csv"
+    video_id: str
+    check: str
+    act: str
+    by: str
+    note: str = ""
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has."""
+        return self.video_id, self.check, self.act, self.by
+
+    @property
+    def parsed(self) -> Act:
+        """The act.
+
+        Raises:
+            FieldError: it is none.
+        """
+        found = _SHOT_ACT.fullmatch(self.act)
+        if found is None:
+            raise FieldError("act", f"{self.act[:80]!r} found; expected {SHOT_ACTS}")
+        if found[1]:
+            return Act(name=found[1], first=int(found[2]), last=int(found[2]))
+        return _ordered(Act(name=found[3], first=int(found[4]), last=int(found[5])))
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+        _see_person("by", self.by)
+        _ = self.parsed
+
+
+class TrackRow(Record):
+    """Something about one track of a video.
+
+    ``ok``: one person from its first frame to its last, whatever programs think of it. ``phantom``: nobody.
+    ``split:FRAME``: from this frame on it is somebody else; the parts are ``ID/1`` and ``ID/2``.
+    ``join:OTHER``: it goes on as the track OTHER, whose name both have then; no gap is filled.
+    ``same-as:OTHER``: both show one person, who was away between them: they count, and nobody is asked about
+    either. ``drop:FIRST-LAST``: its boxes in these frames are wrong and go.
+    """
+
+    file: ClassVar[str] = "tracks.csv"
+    video_id: str
+    check: str
+    track_id: str
+    act: str
+    by: str
+    note: str = ""
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has."""
+        return self.video_id, self.check, self.track_id, self.act, self.by
+
+    @property
+    def parsed(self) -> Act:
+        """The act.
+
+        Raises:
+            FieldError: it is none.
+        """
+        found = _TRACK_ACT.fullmatch(self.act)
+        if found is None:
+            raise FieldError("act", f"{self.act[:80]!r} found; expected {TRACK_ACTS}")
+        if found[1]:
+            return Act(name=found[1])
+        if found[2]:
+            return Act(name=found[2], first=int(found[3]), last=int(found[3]))
+        if found[4]:
+            return Act(name=found[4], other=found[5])
+        return _ordered(Act(name=found[6], first=int(found[7]), last=int(found[8])))
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+        _see_thing("track_id", self.track_id)
+        _see_person("by", self.by)
+        if self.parsed.other == self.track_id:
+            raise FieldError("act", f"{self.act!r} names the track {self.track_id} itself; expected another")
+
+
+class CountRow(Record):
+    """How many people somebody counted at a place, in the frames of a window (``FIRST-LAST``, or ``whole``).
+
+    `place` is ``entered:EDGE``, ``left:EDGE``, ``crossed:EDGE-EDGE`` or ``visited:REGION``, as the questions
+    of RLPC ask. The true number is surely between `n_low` and `n_high`. `frames` are those in which each of
+    the people was counted, as far as they were noted; a question's evidence is taken from them.
+    """
+
+    file: ClassVar[str] = "counts.csv"
+    video_id: str
+    check: str
+    window: str
+    place: str
+    n: int
+    n_low: int
+    n_high: int
+    counter: str
+    frames: tuple[int, ...] = ()
+    note: str = ""
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has: nobody counts the same twice."""
+        return self.video_id, self.check, self.window, self.place, self.counter
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last frame of the window; None for the whole video.
+
+        Raises:
+            FieldError: it is no window.
+        """
+        found = _WINDOW.fullmatch(self.window)
+        if found is None:
+            raise FieldError(
+                "window", f"{self.window[:80]!r} found; expected FIRST-LAST in frames, or {WHOLE}"
+            )
+        if found[1] is None:
+            return None
+        act = _ordered(Act(name="window", first=int(found[1]), last=int(found[2])))
+        return act.first, act.last
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+        _see_person("counter", self.counter)
+        span = self.span
+        if not _PLACE.fullmatch(self.place):
+            raise FieldError("place", f"{self.place[:80]!r} found; expected {PLACES}")
+        if not 0 <= self.n_low <= self.n <= self.n_high <= 10_000:
+            words = f"n_low {self.n_low}, n {self.n}, n_high {self.n_high} found"
+            raise FieldError("n", f"{words}; expected 0 or more, and each no more than the next")
+        low, high = span or (0, 10**9)
+        if wrong := [at for at in self.frames if not low <= at <= high]:
+            raise FieldError("frames", f"{wrong[0]} is not in the window {self.window}")
+
+
+class CardCheckRow(Record):
+    """What a reader says of a card beside the pictures of everybody in its video.
+
+    `fits`: ``one`` person, ``several`` or ``none``. `leaks` (``yes`` or ``no``): words in it give away what
+    it must not.
+    """
+
+    file: ClassVar[str] = "card_checks.csv"
+    video_id: str
+    check: str
+    track_id: str
+    kind: Literal["A", "B"]
+    fits: Literal["one", "several", "none"]
+    leaks: Literal["yes", "no"]
+    by: str
+    note: str = ""
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has."""
+        return self.video_id, self.check, self.track_id, self.kind, self.by
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+        _see_thing("track_id", self.track_id)
+        _see_person("by", self.by)
+
+
+class FalseCheckRow(Record):
+    """What a reader says of a false scene card: first without the film, then with it.
+
+    `told`: what the sentence was taken for by its words alone. `occurs`: what it says does happen in the
+    film. `natural`: it reads like the others.
+    """
+
+    file: ClassVar[str] = "false_checks.csv"
+    video_id: str
+    check: str
+    card_id: str
+    told: Literal["true", "false", "cannot-say"]
+    occurs: Literal["yes", "no", "cannot-say"]
+    natural: Literal["yes", "no"]
+    by: str
+    note: str = ""
+    where: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has."""
+        return self.video_id, self.check, self.card_id, self.by
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+        _see_thing("card_id", self.card_id)
+        _see_person("by", self.by)
+
+
+RowT = TypeVar("RowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
+KINDS: Final = (ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
+
+
+def columns(kind: type[RowT]) -> tuple[str, ...]:
+    """The columns of a kind of file, in the order in which they are written."""
+    return tuple(name for name in kind.__struct_fields__ if name != "where")
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None) -> tuple[RowT, ...]:
+    """The rows of a kind in their order; none where the file is not there. `where` is file and line.
+
+    Args:
+        folder: the folder of people's files.
+        kind: `ShotRow`, `TrackRow`, `CountRow`, `CardCheckRow` or `FalseCheckRow`.
+        videos: the videos of the set; None where not all are known, and then any name is right.
+
+    Raises:
+        DataError: the file cannot be read, leads out of the folder, is larger than 16 MB, or has rows that
+            cannot be used; the first twenty are named with file and line. Nothing of it is used then.
+    """
+    path = _inside(folder, kind.file)
+    if path is None:
+        return ()
+    content = read(path, what="a first line that names the columns")
+    optional = {one.name for one in msgspec.structs.fields(kind) if not one.required}
+    needed = [name for name in columns(kind) if name not in optional]
+    rows: list[RowT] = []
+    faults: list[str] = []
+    seen: dict[tuple[object, ...], str] = {}
+    for line, cells in csv_rows(content, needed=needed, known=columns(kind)):
+        try:
+            if isinstance(cells, FieldError):
+                raise cells
+            row = _row(kind, cells, where=f"{folder.name}/{kind.file}:{line}")
+            _see(row, videos=videos)
+            if row.key in seen:
+                raise FieldError("row", f"the same as in line {seen[row.key]}; expected each once")
+            seen[row.key] = line
+            rows.append(row)
+        except FieldError as fault:
+            faults.append(f"{path}:{line}: {fault}")
+    if faults:
+        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+        raise DataError("\n".join(faults[:_MOST_FAULTS]) + more)
+    return tuple(rows)
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """A file of the folder; None where it is not there.
+
+    Raises:
+        DataError: it lies elsewhere, is no plain file, or is too large.
+    """
+    path = folder / name
+    if not path.exists() and not path.is_symlink():
+        return None
+    if path.is_symlink() or not path.is_file():
+        raise DataError(f"{path} is no plain file of its folder; put the file itself there")
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise DataError(
+            f"{path} has {size / 1e6:,.0f} MB; expected at most {MOST_BYTES // 10**6} MB: people's rows alone"
+        )
+    return path
+
+
+def _row(kind: type[RowT], cells: Mapping[str, str], *, where: str) -> RowT:
+    """A row out of its cells.
+
+    Raises:
+        FieldError: a cell is not what it should be.
+    """
+    given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name != "frames"}
+    if "frames" in given:
+        given["frames"] = str(given["frames"]).split()
+    try:
+        return msgspec.convert(given | {"where": where}, kind, strict=False)
+    except msgspec.ValidationError as error:
+        what, _, field = str(error).partition(" - at `$.")
+        name = field.rstrip("`").partition("[")[0]
+        raise FieldError(name or "row", f"{cells.get(name, '')[:80]!r}: {what}") from error
+
+
+def _see(
+    row: ShotRow | TrackRow | CountRow | CardCheckRow | FalseCheckRow, *, videos: Collection[str] | None
+) -> None:
+    """See that a row makes sense by itself.
+
+    Raises:
+        FieldError: it does not.
+    """
+    if _NO_NAME.search(row.video_id):
+        raise FieldError("video_id", f"{row.video_id[:80]!r} is no name of a video")
+    if videos is not None and row.video_id not in videos:
+        known = ", ".join(sorted(videos)[:5]) + (", ..." if len(videos) > 5 else "")
+        raise FieldError(
+            "video_id", f"{row.video_id[:80]!r} found; the videos of the set are {known or 'none'}"
+        )
+    if not _CHECK.fullmatch(row.check):
+        raise FieldError("check", f"{row.check[:80]!r} found; expected the twelve letters that were shown")
+    row.see()
+    if len(row.note) > _MOST_TEXT or "\n" in row.note or "\r" in row.note:
+        raise FieldError("note", f"expected one line of at most {_MOST_TEXT:,} characters")
+    if _FORMULA.match(row.note) and not _NUMBER.match(row.note):
+        raise FieldError("note", f"{row.note[:40]!r}: a spreadsheet would run it; begin with another sign")
+
+
+def _ordered(act: Act) -> Act:
+    if act.last < act.first:
+        field = "window" if act.name == "window" else "act"
+        raise FieldError(field, f"the last frame {act.last} is before the first one {act.first}")
+    return act
+
+
+def _see_person(field: str, name: str) -> None:
+    if not _PERSON.fullmatch(name) or name.startswith(("@", "-")):
+        raise FieldError(field, f"{name[:80]!r} found; expected a name of letters, digits and . _ - @")
+
+
+def _see_thing(field: str, name: str) -> None:
+    if not _THING.fullmatch(name) or name.startswith("-"):
+        raise FieldError(field, f"{name[:80]!r} found; expected an id of letters, digits and . _ - /")
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def append_row(folder: Path, row: RowT) -> Path:
+    """Write a row behind those of its file, whose bytes stay; the file is begun where it is not there.
+
+    Raises:
+        DataError: the file has a fault, or the row has one or is there already.
+        StoreError: it cannot be written.
+    """
+    kind = type(row)
+    before: Sequence[RowT] = read_rows(folder, kind, videos=None)
+    _check(row)
+    key = row.key
+    if any(one.key == key for one in before):
+        raise DataError(f"{folder / kind.file} has this row already: {_line(row, columns(kind)).strip()}")
+    path = folder / kind.file
+    if not path.exists():
+        write_file(path, _content(kind, [row]))
+        return path
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        content += b"\n"
+    header = list(csv_header(path))
+    if set(_filled(row)) - set(header):  # a file written by hand that lacks an optional column
+        content = _content(kind, before)
+        header = list(columns(kind))
+    write_file(path, content + _line(row, header).encode())
+    return path
+
+
+def remove_row(folder: Path, row: RowT) -> bool:
+    """Take a row out of its file again; whether it was there. The last one takes the file with it.
+
+    Raises:
+        DataError: the file has a fault.
+        StoreError: it cannot be written.
+    """
+    kind = type(row)
+    every = read_rows(folder, kind, videos=None)
+    key = row.key
+    left = [one for one in every if one.key != key]
+    if len(left) < len(every):
+        write_rows(folder, kind, left)
+    return len(left) < len(every)
+
+
+def write_rows(folder: Path, kind: type[RowT], rows: Sequence[RowT]) -> Path:
+    """Write a file anew: the same rows always give the same bytes. Without a row there is no file.
+
+    Raises:
+        DataError: a row has a fault, or two are the same.
+        StoreError: it cannot be written.
+    """
+    seen: set[tuple[object, ...]] = set()
+    for row in rows:
+        _check(row)
+        if row.key in seen:
+            raise DataError(f"a row is there twice: {_line(row, columns(kind)).strip()}")
+        seen.add(row.key)
+    path = folder / kind.file
+    if rows:
+        write_file(path, _content(kind, rows))
+    else:
+        path.unlink(missing_ok=True)
+    return path
+
+
+def csv_header(path: Path) -> Iterator[str]:
+    """The columns of a file, in its own order."""
+    first = path.read_bytes().decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0]
+    return (cell.strip().strip('"') for cell in first.split(","))
+
+
+def _check(row: ShotRow | TrackRow | CountRow | CardCheckRow | FalseCheckRow) -> None:
+    """See that a row can be read again as it is.
+
+    Raises:
+        DataError: it cannot.
+    """
+    try:
+        _see(row, videos=None)
+    except FieldError as fault:
+        raise DataError(f"the row for {row.file} cannot be written: {fault}") from fault
+
+
+def _content(kind: type[RowT], rows: Sequence[RowT]) -> bytes:
+    """A whole file with the columns that are written always."""
+    names = columns(kind)
+    return (csv_text([names], is_data=True) + "".join(_line(row, names) for row in rows)).encode()
+
+
+def _line(row: RowT, names: Sequence[str]) -> str:
+    return csv_text([[_cell(getattr(row, name)) for name in names]], is_data=True)
+
+
+def _cell(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _filled(row: RowT) -> list[str]:
+    return [name for name in columns(type(row)) if _cell(getattr(row, name))]
