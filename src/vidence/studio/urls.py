@@ -2,13 +2,16 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import entering, media, projects, start
+from vidence.studio.pages import board_cards, board_counts, boards, entering, media, projects, start
 
 urlpatterns = [
     *start.urls,
     *entering.urls,
     *projects.urls,
     *media.urls,
+    *boards.urls,
+    *board_cards.urls,
+    *board_counts.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"
