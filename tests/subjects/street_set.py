@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
@@ -57,13 +58,17 @@ SCENE = {
 
 
 class StreetSet:
-    """A set in a folder."""
+    """A set in a folder; a copy of the folder is one, too."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.config = folder / "config.toml"
         self.people = folder / "people"
         self.made = folder / "made" / "street"
+
+    def draw(self) -> "StreetSet":
+        """Write everything that it is made of."""
+        folder = self.folder
         looks = [0, 2, 4, 6, 8, 1, 3, 5]
         assert max(looks) < len(LOOKS)
         street = plan_street("north", looks=looks, rng=np.random.default_rng(7))
@@ -72,6 +77,7 @@ class StreetSet:
         scenes = self.people / "scenes" / "north.jsonl"
         scenes.parent.mkdir(parents=True)
         scenes.write_text(json.dumps(SCENE) + "\n")
+        return self
 
     def make(self) -> Built:
         """Make its questions; what is kept from before is not made again."""
@@ -86,7 +92,5 @@ class StreetSet:
 
     def drafts(self) -> list[Draft]:
         """The questions before the gates."""
-        import msgspec
-
         lines = (self.made / "drafts.jsonl").read_bytes().splitlines()
         return [msgspec.json.decode(line, type=Draft) for line in lines]

@@ -57,6 +57,8 @@ TABLES: Final[Mapping[BoardName, type]] = {
 SCENE: Final = "scene"
 FALSE: Final = "false"
 """What the words of a `CardCheckRow` are beside the cards ``A`` and ``B`` of a track: those of a shot."""
+BY_HAND: Final = "by-hand"
+"""Who wrote words whose file names nobody."""
 CARDS_FOLDER, SCENES_FOLDER = "cards", "scenes"
 _LOCK: Final = Lock()  # a file is read and written by one request at a time
 
@@ -86,10 +88,15 @@ def say(row: BoardRow, by: Person) -> BoardRow | Refused:
                     append_row(Path(row.made_set.people_folder), written)
                 _write_words(row)
         except IntegrityError:
-            return Refused(reason="you have said this already; take it back first")
+            return _not_kept(row, "you have said this already; take it back first")
         except (DataError, StoreError) as error:
-            return Refused(reason=str(error))
+            return _not_kept(row, str(error))
     return row
+
+
+def _not_kept(row: BoardRow, reason: str) -> Refused:
+    row.pk = None  # of a row that was taken back; somebody else's has it next
+    return Refused(reason=reason)
 
 
 def change(row: BoardRow) -> BoardRow | Refused:
@@ -237,11 +244,75 @@ def _write_words(row: BoardRow) -> None:
     made = row.made_set
     rows = boards.CardCheckRow.objects.filter(made_set=made, video_id=row.video_id).exclude(text="")
     latest = {(one.track_id, one.kind): one for one in rows.order_by("at", "pk")}
-    folder = Path(made.people_folder)
-    if row.kind in (SCENE, FALSE):
-        write_words(folder / SCENES_FOLDER / f"{row.video_id}.jsonl", _scene_lines(latest))
-    else:
-        write_words(folder / CARDS_FOLDER / f"{row.video_id}.jsonl", _card_lines(latest))
+    path = _words_path(made, row.video_id, is_scene=row.kind in (SCENE, FALSE))
+    gone = (row.track_id, row.kind)
+    foreign = [key for key in _words_in(path) if key not in latest and key != gone]
+    if foreign:
+        raise DataError(
+            f"{path} has words of others, on {foreign[0][0]}, that are not here yet: read the files again, on "
+            "the page of the set"
+        )
+    write_words(path, _scene_lines(latest) if row.kind in (SCENE, FALSE) else _card_lines(latest))
+
+
+def _words_path(made: boards.MadeSetRow, video_id: str, *, is_scene: bool) -> Path:
+    return Path(made.people_folder) / (SCENES_FOLDER if is_scene else CARDS_FOLDER) / f"{video_id}.jsonl"
+
+
+def _words_in(path: Path) -> dict[tuple[str, str], tuple[str, str, tuple[int, ...]]]:
+    """The words of a file by track (or shot) and kind: the text, its writer, its frames.
+
+    Raises:
+        DataError: a line cannot be used here; those that name a shot by a time, or list changes, are for files
+            that no board writes.
+    """
+    found: dict[tuple[str, str], tuple[str, str, tuple[int, ...]]] = {}
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    is_scene = path.parent.name == SCENES_FOLDER
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            if is_scene:
+                scene = msgspec.json.decode(line, type=SceneRow)
+                if not scene.shot_id or scene.changes or scene.card_id:
+                    raise DataError(f"{path}:{number}: expected shot_id, text and false, as boards write them")
+                found[scene.shot_id, SCENE] = scene.text, scene.writer, scene.frames
+                if scene.false:
+                    found[scene.shot_id, FALSE] = scene.false, scene.writer, scene.frames
+            else:
+                card = msgspec.json.decode(line, type=CardRow)
+                found[card.track_id, card.kind] = card.text, card.writer, card.frames
+        except msgspec.DecodeError as error:
+            raise DataError(f"{path}:{number}: {error}") from error
+    return found
+
+
+def _take_in_words(made: boards.MadeSetRow) -> int:
+    n_new = 0
+    files = [
+        path
+        for name in (CARDS_FOLDER, SCENES_FOLDER)
+        for path in sorted((Path(made.people_folder) / name).glob("*.jsonl"))
+    ]
+    for path in files:
+        known = boards.CardCheckRow.objects.filter(made_set=made, video_id=path.stem).exclude(text="")
+        there = set(known.values_list("track_id", "kind"))
+        for (name, kind), (text, writer, frames) in _words_in(path).items():
+            if (name, kind) not in there:
+                boards.CardCheckRow.objects.create(
+                    made_set=made,
+                    video_id=path.stem,
+                    seen="",
+                    track_id=name,
+                    kind=kind,
+                    text=text,
+                    frames=list(frames),
+                    by_name=writer or BY_HAND,
+                    at=current().settings.clock(),
+                )
+                n_new += 1
+    return n_new
 
 
 def _card_lines(latest: Mapping[tuple[str, str], boards.CardCheckRow]) -> list[CardRow]:
@@ -302,6 +373,7 @@ def take_in(made: boards.MadeSetRow) -> int:
                 if row.key not in known:
                     _table_row(made, row).save(force_insert=True)
                     n_new += 1
+        n_new += _take_in_words(made)
     return n_new
 
 

@@ -1,6 +1,5 @@
 """Boards of words: cards of people and of scenes, whom a card fits, and false cards without the film."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -10,8 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
-from vidence.errors import DataError
-from vidence.make.cards.cards import check_cards
+from vidence.make.cards.cards import CardChecks, check_cards
 from vidence.make.cards.crops import CropPlan, plan_crops
 from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
@@ -24,13 +22,12 @@ from vidence.seeing.corrections import listed_others
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.pages.boards import (
-    ACTORS,
     BOTH,
     OpenBoard,
     board_of,
     refuse_idle,
-    set_of,
     shots_now,
+    told_why,
     tracks_now,
     undone,
 )
@@ -52,11 +49,11 @@ class Leaks(Record):
 # --------------------------------------------------------------------------- words that leak
 
 
-def leaks_of_cards(board_rules: object, a_text: str, b_text: str) -> Leaks:
+def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
     """What the making would say of the two cards of a track.
 
     Args:
-        board_rules: the `CardChecks` of the set.
+        rules: the `CardChecks` of the set.
         a_text: what somebody looks like.
         b_text: what they do.
     """
@@ -67,14 +64,16 @@ def leaks_of_cards(board_rules: object, a_text: str, b_text: str) -> Leaks:
     ]
     if not cards:
         return Leaks()
-    found = check_cards(cards, board_rules)
+    found = check_cards(cards, rules)
     said = [f"{one.what.rpartition('/')[2]}: {one.detail} ({one.reason})" for one in found.dropped]
     said += [f"{one.kind}: {one.reason}, look at: {', '.join(one.words)}" for one in found.flags]
     words = [word for one in found.flags for word in one.words]
     if len(cards) == 2:
         alike = leakage(a_text, b_text)
-        said.append(f"similarity of A and B: {max(alike.raw, alike.content):.2f}")
-        if alike.is_leak(board_rules.limit):
+        said.append(
+            f"similarity of A and B: {max(alike.raw, alike.content):.2f}, at most {rules.limit:g}"
+        )
+        if alike.is_leak(rules.limit):
             words += alike.repeated or alike.shared
     return Leaks(said=tuple(said), words=tuple(dict.fromkeys(words)))
 
@@ -96,6 +95,7 @@ def leaks_of_scene(text: str, false: str) -> Leaks:
     return Leaks(said=tuple(said), words=words)
 
 
+@told_why
 def leaks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The same for whoever is typing, as JSON."""
     board = board_of(request, made, video, "cards")
@@ -144,6 +144,7 @@ class SceneShown:
     leaks: Leaks
 
 
+@told_why
 def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Write, mend and reject the cards of a video."""
     board = board_of(request, made, video, "cards")
@@ -155,11 +156,7 @@ def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address())
-    try:
-        found = tracks_now(board)
-        shot_rows = shots_now(board)
-    except DataError as error:
-        return render(request, "boards/cards.html", board.told(fault=str(error)), status=409)
+    found, shot_rows = tracks_now(board), shots_now(board)
     written = written_of(board)
     shown = [] if found is None else [_shown(board, one, found[1], written) for one in _order(board, found[1])]
     shown.sort(key=lambda one: not one.is_open)
@@ -331,6 +328,7 @@ def _fits(board: OpenBoard, card: Card, fits: str, *, leaks: bool, note: str) ->
 # --------------------------------------------------------------------------- line-up
 
 
+@told_why
 def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """One description and the crops of everybody in the video, in a drawn order."""
     board = board_of(request, made, video, "cards")
@@ -361,6 +359,7 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 # --------------------------------------------------------------------------- false cards
 
 
+@told_why
 def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Sentences about shots: told true or false without the film first, then looked at beside it."""
     board = board_of(request, made, video, "false-cards")

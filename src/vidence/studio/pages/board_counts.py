@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
 from vidence.errors import DataError
-from vidence.make.people.rows import CountRow
+from vidence.make.people.rows import WHOLE, CountRow
 from vidence.seeing.space import EDGES, Bands, named_regions
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
-from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, tracks_now, undone
+from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, told_why, tracks_now, undone
 from vidence.studio.records.boards import WindowCountRow
 from vidence.studio.rules.boards import Counted, agreement
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, say
@@ -26,7 +26,7 @@ _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view
 class Done:
     """A window and place that this person has counted: what everybody said, and what the tracks say."""
 
-    window: str
+    when: str
     words: str
     rows: tuple[WindowCountRow, ...]
     agreement: str
@@ -66,6 +66,7 @@ def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, f
     return [shapes[edge] for edge in name.split("-") if edge in shapes]
 
 
+@told_why
 def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Count people; what others counted, and the tracks, is shown to those who have counted themselves."""
     board = board_of(request, made, video, "counts")
@@ -90,7 +91,7 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         places=known,
         place=place if place in known else "",
         words=known.get(place, ""),
-        window=window,
+        window_words=when(window),
         first=given.get("first", ""),
         last=given.get("last", ""),
         n_others=len(by_place.get((window, place), [])),
@@ -98,7 +99,7 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         shapes=rectangles(place, board.video.width_px, board.video.height_px) if place in known else [],
         done=shown,
         to_do=[
-            {"window": key[0], "place": key[1], "words": known.get(key[1], key[1]), "span": key[0].split("-")}
+            {"window": key[0], "place": key[1], "words": known.get(key[1], key[1]), "when": when(key[0]), "span": key[0].split("-")}
             for key in by_place
             if key not in mine
         ],
@@ -108,7 +109,16 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 
 
 def _window(first: str, last: str) -> str:
-    return f"{first.strip()}-{last.strip()}" if first.strip() or last.strip() else "whole"
+    return f"{first.strip()}-{last.strip()}" if first.strip() or last.strip() else WHOLE
+
+
+def when(window: str) -> str:
+    """A window in words.
+
+    >>> when("whole"), when("8-80")
+    ('in the whole video', 'in frames 8-80')
+    """
+    return "in the whole video" if window == WHOLE else f"in frames {window}"
 
 
 def _lanes(board: OpenBoard, window: str) -> str:
@@ -127,15 +137,11 @@ def _done(
 ) -> Done:
     window, place = key
     said = [Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high) for one in rows]
-    try:
-        now = tracks_now(board)
-    except DataError as error:
-        by_tracks = str(error)
-    else:
-        n = None if now is None else counted_by_tracks(now[1], place=place, window=window)
-        by_tracks = "there are no tracks" if n is None else f"the tracks count {n}"
+    now = tracks_now(board)
+    n = None if now is None else counted_by_tracks(now[1], place=place, window=window)
+    by_tracks = "there are no tracks" if n is None else f"the tracks count {n}"
     return Done(
-        window=window,
+        when=when(window),
         words=known.get(place, place),
         rows=rows,
         agreement=agreement(said),

@@ -1,7 +1,8 @@
 """Boards: sets in the making, the tracks and shots of their videos, and what people say of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Final, cast
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from vidence.errors import DataError, MediaError, VidenceError
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.make.people.checks import check_of_shots, check_of_track
 from vidence.make.people.rows import Act, ShotRow, TrackRow
 from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
@@ -96,6 +97,20 @@ class OpenBoard:
 
 
 # --------------------------------------------------------------------------- finding things
+
+
+def told_why(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page of a set that says why the set, or a file of it, cannot be used."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **named: object) -> HttpResponse:
+        try:
+            return view(request, **named)
+        except VidenceError as error:
+            status = 404 if isinstance(error, UsageError) else 409
+            return render(request, "boards/refused.html", {"fault": str(error)}, status=status)
+
+    return answer
 
 
 def boards_of(made: MadeSetRow, video_id: str) -> list[tuple[str, str, str, int]]:
@@ -219,6 +234,7 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     return made
 
 
+@told_why
 def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
     """The videos of a set, and how much was said of each."""
     row, opened = set_of(request, made)
@@ -254,6 +270,7 @@ class TrackShown:
     end_s: float
     is_picked: bool
     reasons: tuple[str, ...]
+    n_meetings: int
     near: tuple[Neighbour, ...]
     crops: tuple[tuple[int, float], ...]
     said: tuple[TrackVerdictRow, ...]
@@ -292,6 +309,7 @@ def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
     return now, left_by_people(board.video.tracked, now)
 
 
+@told_why
 def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The tracks of a video, suspicious ones first."""
     board = board_of(request, made, video, "tracks")
@@ -303,10 +321,7 @@ def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address(_anchor_after(done, request)))
-    try:
-        now = tracks_now(board)
-    except DataError as error:
-        return render(request, "boards/tracks.html", board.told(fault=str(error)), status=409)
+    now = tracks_now(board)
     shown, unused, gone = _tracks_shown(board, now)
     ids = [one.track.track_id for one in shown]
     page = max(1, _number(request.GET.get("page", "1")) or 1)
@@ -350,12 +365,13 @@ def _tracks_shown(
                 end_s=end_s,
                 is_picked=track.track_id in board.video.chosen,
                 reasons=suspicions(track, video, met=met, left_out=left_out),
+                n_meetings=len(met),
                 near=neighbours(track, video, everybody),
                 crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
                 said=tuple(verdicts.get(track.track_id, ())),
             )
         )
-    shown.sort(key=lambda one: (not one.is_open, -len(one.reasons), one.start_s, one.track.track_id))
+    shown.sort(key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id))
     gone = [f"{one.what}: {one.detail}" for one in result.dropped]
     return shown, [str(one) for one in result.unused], gone
 
@@ -448,6 +464,7 @@ def shots_now(board: OpenBoard) -> ShotsByPeople | None:
     return apply_shots(board.video.shots, rows, times_s=board.video.times_s)
 
 
+@told_why
 def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The shots of a video: each cut with the frames on both sides."""
     board = board_of(request, made, video, "shots")
@@ -459,10 +476,7 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address("cuts"))
-    try:
-        now = shots_now(board)
-    except DataError as error:
-        return render(request, "boards/shots.html", board.told(fault=str(error)), status=409)
+    now = shots_now(board)
     told = board.told(
         fault=fault,
         cuts=_cuts(board, now),
@@ -538,8 +552,11 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     from asgiref.sync import sync_to_async
 
-    board = await sync_to_async(board_of)(request, made, video, "tracks")
-    now = tracks_now(board)
+    try:
+        board = await sync_to_async(board_of)(request, made, video, "tracks")
+        now = tracks_now(board)
+    except VidenceError as error:
+        raise Http404 from error
     frame = _number(request.GET.get("frame", ""))
     name = request.GET.get("track", "")
     everybody: Mapping[str, Track] = {}
@@ -552,7 +569,7 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         cut: EncodedFrame = await crop(
             board.opened.media_roots, board.video, track, frame, is_whole=request.GET.get("whole") == "1"
         )
-    except MediaError as error:
+    except VidenceError as error:
         raise Http404 from error
     headers = {"ETag": f'"{cut.digest}"', "Cache-Control": "private, max-age=3600"}
     return HttpResponse(cut.data, content_type=cut.media_type, headers=headers)

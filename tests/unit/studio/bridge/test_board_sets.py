@@ -1,0 +1,74 @@
+"""Sets as boards open them: by their configuration, kept until a making changes them; what tracks count."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.studio.bridge.board_sets import BoardSets, board_sets, counted_by_tracks, crop, offered
+
+
+def test_sets_are_offered_by_their_configuration_or_its_folder(street, tmp_path):
+    (street.folder / "other.toml").write_text("a = 1\n")
+    (street.folder / "not-made.toml").write_text(street.config.read_text().replace("street", "unmade"))
+    (found,) = offered([street.folder])
+    assert found.config == street.config.resolve()
+    assert found.folder == street.made.resolve()
+    assert offered([street.config]) == (found,)
+    assert offered([tmp_path, street.folder / "videos"]) == ()
+
+
+def test_a_set_is_opened_once_until_a_making_changes_it(street):
+    sets = BoardSets([street.config])
+    first = sets.get(street.made.resolve())
+    assert sets.get(street.made.resolve()) is first
+    assert board_sets((street.config,)) is board_sets((street.config,))
+    street.config.write_text(street.config.read_text().replace("n_tracks = 4", "n_tracks = 3"))
+    street.make()
+    again = sets.get(street.made.resolve())
+    assert again is not first
+    assert len(first.videos["north"].chosen) == 4
+    assert len(again.videos["north"].chosen) == 3
+    with pytest.raises(UsageError, match="start the studio with the configuration"):
+        sets.get(street.folder)
+
+
+def test_what_a_set_says_of_itself(street):
+    opened = BoardSets([street.config]).get(street.made.resolve())
+    north = opened.videos["north"]
+    assert opened.name == "street"
+    assert opened.notes == ()
+    assert opened.people_folder == street.people.resolve()
+    assert opened.remake("north") == ""
+    assert north.file == street.folder.resolve() / "videos" / "north.mp4"
+    assert north.reason("6") == "not-picked"
+    assert north.reason("99") == ""
+    assert north.card("3", "A") is None
+    assert len(north.portraits(north.tracked.tracks[0])) == 8
+    (street.people / "tracks.csv").write_text("video_id\n")
+    assert "until this is mended" in opened.remake("north")
+    text = street.config.read_text().replace("[people]\n", "").replace("people/cards", "cards")
+    street.config.write_text(text)
+    notes = BoardSets([street.config]).get(street.made.resolve()).notes
+    assert "has no [people]" in notes[0]
+    assert "in [cards] to use them" in notes[1]
+
+
+def test_tracks_count_by_place_and_window(street):
+    video = BoardSets([street.config]).get(street.made.resolve()).videos["north"].tracked
+    assert counted_by_tracks(video, place="visited:right-third", window="whole") == 6
+    assert counted_by_tracks(video, place="visited:right-third", window="0-10") == 0
+    assert counted_by_tracks(video, place="visited:nowhere", window="whole") is None
+    assert counted_by_tracks(video, place="entered:left", window="whole") == 4
+    assert counted_by_tracks(video, place="entered:left", window="0-9") == 0
+    assert counted_by_tracks(video, place="crossed:right-left", window="whole") == 2
+
+
+def test_crops_are_cut_out_of_the_film(street, solo):
+    import asyncio
+
+    opened = BoardSets([street.config]).get(street.made.resolve())
+    north = opened.videos["north"]
+    track = north.tracked.tracks[2]
+    cut = asyncio.run(crop(opened.media_roots, north, track, 60, is_whole=False))
+    whole = asyncio.run(crop(opened.media_roots, north, track, 60, is_whole=True))
+    assert cut.height_px > cut.width_px
+    assert (whole.width_px, whole.height_px) == (320, 240)
