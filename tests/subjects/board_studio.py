@@ -40,4 +40,6 @@ def open_boards(street: StreetSet, client: Any, *, project: str = "") -> Boards:
     assert answer.status_code == 302, answer.content.decode()
     from vidence.studio.records.boards import MadeSetRow
 
-    return Boards(street=street, made=MadeSetRow.objects.get(folder=str(street.made.resolve())), client=client)
+    return Boards(
+        street=street, made=MadeSetRow.objects.get(folder=str(street.made.resolve())), client=client
+    )

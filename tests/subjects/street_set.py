@@ -1,4 +1,4 @@
-"""A small set for boards: a drawn street with a detector's boxes, cards, a scene with a false card, made once."""
+"""A small set for boards: a drawn street with a detector's boxes, and a scene with a false card."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,9 @@ class StreetSet:
     def make(self) -> Built:
         """Make its questions; what is kept from before is not made again."""
         context = BuildContext(
-            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=lambda event: None
+            cache_root=self.folder / "cache",
+            memory=self.folder / "replies.sqlite",
+            on_event=lambda event: None,
         )
         return herbench.create().make(self.config, out=None, overrides=MakeOverrides(), context=context)
 

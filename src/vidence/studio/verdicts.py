@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 
 from vidence.errors import DataError, StoreError
 from vidence.make.cards.card_files import CardRow, SceneRow
@@ -47,7 +46,7 @@ BoardRow: TypeAlias = (
     | boards.WindowCountRow
 )
 BoardName: TypeAlias = Literal["tracks", "shots", "cards", "false-cards", "counts"]
-TABLES: Final[Mapping[BoardName, type]] = {
+TABLES: Final[Mapping[BoardName, Any]] = {
     "tracks": boards.TrackVerdictRow,
     "shots": boards.ShotEditRow,
     "cards": boards.CardCheckRow,
@@ -85,13 +84,21 @@ def say(row: BoardRow, by: Person) -> BoardRow | Refused:
             with transaction.atomic():
                 row.save(force_insert=True)
                 if written is not None:
-                    append_row(Path(row.made_set.people_folder), written)
+                    _append(Path(row.made_set.people_folder), written)
                 _write_words(row)
         except IntegrityError:
             return _not_kept(row, "you have said this already; take it back first")
         except (DataError, StoreError) as error:
             return _not_kept(row, str(error))
     return row
+
+
+def _append(folder: Path, row: FileRow) -> None:
+    append_row(folder, cast("TrackRow", row))  # of whichever kind
+
+
+def _remove(folder: Path, row: FileRow) -> None:
+    remove_row(folder, cast("TrackRow", row))  # of whichever kind
 
 
 def _not_kept(row: BoardRow, reason: str) -> Refused:
@@ -114,9 +121,9 @@ def change(row: BoardRow) -> BoardRow | Refused:
             with transaction.atomic():
                 row.save()
                 if old is not None and old != new:
-                    remove_row(folder, old)
+                    _remove(folder, old)
                 if new is not None and old != new:
-                    append_row(folder, new)
+                    _append(folder, new)
                 _write_words(row)
         except IntegrityError:
             return Refused(reason="this is said already; take it back first")
@@ -136,7 +143,7 @@ def take_back(made: boards.MadeSetRow, board: BoardName, by: Person, *, video_id
         try:
             row.delete()
             if written is not None:
-                remove_row(Path(made.people_folder), written)
+                _remove(Path(made.people_folder), written)
             _write_words(row)
         except (DataError, StoreError) as error:
             transaction.set_rollback(True)
@@ -234,7 +241,9 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     >>> sorted(["10", "9", "9/2"], key=natural)
     ['9', '9/2', '10']
     """
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part)
+    return tuple(
+        (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part
+    )
 
 
 def _write_words(row: BoardRow) -> None:
@@ -249,8 +258,8 @@ def _write_words(row: BoardRow) -> None:
     foreign = [key for key in _words_in(path) if key not in latest and key != gone]
     if foreign:
         raise DataError(
-            f"{path} has words of others, on {foreign[0][0]}, that are not here yet: read the files again, on "
-            "the page of the set"
+            f"{path} has words of others, on {foreign[0][0]}, that are not here yet: read the files again, "
+            "on the page of the set"
         )
     write_words(path, _scene_lines(latest) if row.kind in (SCENE, FALSE) else _card_lines(latest))
 
@@ -263,8 +272,8 @@ def _words_in(path: Path) -> dict[tuple[str, str], tuple[str, str, tuple[int, ..
     """The words of a file by track (or shot) and kind: the text, its writer, its frames.
 
     Raises:
-        DataError: a line cannot be used here; those that name a shot by a time, or list changes, are for files
-            that no board writes.
+        DataError: a line cannot be used here; one that names a shot by a time, or lists changes, is for
+            files that no board writes.
     """
     found: dict[tuple[str, str], tuple[str, str, tuple[int, ...]]] = {}
     lines = path.read_bytes().splitlines() if path.is_file() else []
@@ -276,7 +285,9 @@ def _words_in(path: Path) -> dict[tuple[str, str], tuple[str, str, tuple[int, ..
             if is_scene:
                 scene = msgspec.json.decode(line, type=SceneRow)
                 if not scene.shot_id or scene.changes or scene.card_id:
-                    raise DataError(f"{path}:{number}: expected shot_id, text and false, as boards write them")
+                    raise DataError(
+                        f"{path}:{number}: expected shot_id, text and false, as boards write them"
+                    )
                 found[scene.shot_id, SCENE] = scene.text, scene.writer, scene.frames
                 if scene.false:
                     found[scene.shot_id, FALSE] = scene.false, scene.writer, scene.frames
@@ -353,7 +364,9 @@ def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> No
 
 def _given(line: CardRow | SceneRow) -> dict[str, object]:
     """The fields that say something."""
-    return {name: value for name, value in msgspec.structs.asdict(line).items() if value not in ("", (), None)}
+    return {
+        name: value for name, value in msgspec.structs.asdict(line).items() if value not in ("", (), None)
+    }
 
 
 # --------------------------------------------------------------------------- rows that others wrote
@@ -367,7 +380,7 @@ def take_in(made: boards.MadeSetRow) -> int:
     """
     n_new = 0
     with _LOCK, transaction.atomic():
-        for kind in KINDS:
+        for kind in cast("Sequence[type[TrackRow]]", KINDS):  # each kind in its turn
             known = {one.key for one in _known(made, kind)}
             for row in read_rows(Path(made.people_folder), kind, videos=None):
                 if row.key not in known:
@@ -387,17 +400,8 @@ def rows_of(made: boards.MadeSetRow, kind: type[FileRowT], *, video_id: str) -> 
     return tuple(row for row in found if row.video_id == video_id)
 
 
-def latest_change(made: boards.MadeSetRow) -> int:
-    """Goes up with each new row of a set."""
-    return sum(
-        table.objects.filter(made_set=made).aggregate(last=Max("pk"))["last"] or 0
-        for table in TABLES.values()
-    )
-
-
 def _known(made: boards.MadeSetRow, kind: type[FileRowT]) -> Iterator[FileRow]:
-    table = TABLES[cast("BoardName", _BOARDS[kind.file])]
-    for row in table.objects.filter(made_set=made):
+    for row in TABLES[_BOARDS[kind.file]].objects.filter(made_set=made):
         found = file_row(row)
         if found is not None:
             yield found

@@ -26,6 +26,21 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "health": OPERATORS,
+    "board-sets": SIGNED_IN,
+    **dict.fromkeys(
+        (
+            "board-set",
+            "board-tracks",
+            "board-shots",
+            "board-cards",
+            "board-line-up",
+            "board-false-cards",
+            "board-counts",
+            "board-crop",
+        ),
+        {**dict.fromkeys(ROLES, 404), "nobody": 302},  # no such set
+    ),
+    "board-leaks": dict.fromkeys((*ROLES, "nobody"), 405),
 }
 
 
@@ -58,7 +73,7 @@ def addresses(values):
     """Every address with its parts filled in; a part that no test knows fails."""
     from vidence.studio.assets import edition
 
-    known = {**values, "name": f"{edition()}/studio.css"}
+    known = {"made": UUID(int=1), "video": "north", **values, "name": f"{edition()}/studio.css"}
     found = {}
     for name, (where, _) in named().items():
         parts = re.findall(r"<(?:\w+:)?(\w+)>", where)
@@ -107,7 +122,7 @@ def test_one_who_only_looks_sees_no_page_of_operators(view):
 def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
     with studio(mode, tmp_path) as made:
         for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
-            expected = {"static": 200, "sign-in": 404, "sign-out": 405}.get(name, 403)
+            expected = {"static": 200, "sign-in": 404, "sign-out": 405, "board-leaks": 405}.get(name, 403)
             assert made.client().get(where).status_code == expected, name
 
 

@@ -5,7 +5,13 @@ import pytest
 from vidence.errors import DataError
 from vidence.make.people.checks import check_of_track
 from vidence.make.people.rows import TrackRow, append_row
-from vidence.studio.records.boards import CardCheckRow, FalseCheckRow, ShotEditRow, TrackVerdictRow, WindowCountRow
+from vidence.studio.records.boards import (
+    CardCheckRow,
+    FalseCheckRow,
+    ShotEditRow,
+    TrackVerdictRow,
+    WindowCountRow,
+)
 from vidence.studio.verdicts import (
     Refused,
     change,
@@ -139,7 +145,9 @@ def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
     from vidence.make.cards.card_files import read_cards
 
     about = {"made_set": boards.made, "video_id": "north", "seen": "a" * 12}
-    row = say(CardCheckRow(**about, track_id="10", kind="A", text="A tall man in a red coat and boots."), person)
+    row = say(
+        CardCheckRow(**about, track_id="10", kind="A", text="A tall man in a red coat and boots."), person
+    )
     say(CardCheckRow(**about, track_id="3", kind="A", text="A small woman in a blue coat and shoes."), person)
     path = boards.street.people / "cards" / "north.jsonl"
     cards = read_cards(path, tracks={"3", "10"}, strict=True).cards
@@ -179,7 +187,10 @@ def test_words_written_by_hand_stay_and_are_not_written_over(boards, person):
 
 def test_counts_stand_by_window_and_place(boards):
     rows = [WindowCountRow(window="0-9", place=place, n=1, n_low=1, n_high=1) for place in ("a", "b", "a")]
-    assert [(key, len(found)) for key, found in counts_of(rows).items()] == [(("0-9", "a"), 2), (("0-9", "b"), 1)]
+    assert [(key, len(found)) for key, found in counts_of(rows).items()] == [
+        (("0-9", "a"), 2),
+        (("0-9", "b"), 1),
+    ]
 
 
 def test_numbers_in_names_are_ordered_as_numbers():

@@ -189,7 +189,7 @@ class BoardSet:
         files.append(self.config.cards.file if self.config.cards is not None else "")
         if not any(one.startswith(f"{folder}/cards/") for one in files):
             said.append(
-                f'Cards that people write stand in {folder}/cards/VIDEO.jsonl; say file = '
+                f"Cards that people write stand in {folder}/cards/VIDEO.jsonl; say file = "
                 f'"{folder}/cards/{{video_id}}.jsonl" in [cards] to use them.'
             )
         return tuple(said)
@@ -202,8 +202,7 @@ class BoardSet:
             shots = read_rows(folder, ShotRow, videos=None)
         except DataError as error:
             return f"nothing, until this is mended: {error}"
-        mine = [[row for row in rows if row.video_id == video_id] for rows in (tracks, shots)]
-        return remade_by(self.videos[video_id].opened, tracks=mine[0], shots=mine[1]).words
+        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots).words
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:
@@ -281,7 +280,7 @@ def _opened(one: Offered) -> BoardSet:
 
 
 async def crop(
-    roots: Sequence[Path], video: BoardVideo, track: Track, frame: int, *, is_whole: bool
+    video: BoardVideo, track: Track, frame: int, *, roots: Sequence[Path], is_whole: bool
 ) -> EncodedFrame:
     """The crop of a track in one of its frames, or the whole frame with its box drawn.
 
@@ -307,7 +306,8 @@ async def crop(
             return encode(_boxed(picture, box), Encoding(size=_FRAME, quality=80))
         return encode(cut_box(picture, box, _CROPS), Encoding(size=Size(), quality=85))
 
-    return await sync_to_async(cut, thread_sensitive=False)()
+    made: EncodedFrame = await sync_to_async(cut, thread_sensitive=False)()
+    return made
 
 
 def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -320,7 +320,6 @@ def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.u
     for grow, colour in ((3, (0, 0, 0)), (2, (255, 230, 0)), (1, (255, 230, 0))):
         pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour)
     return np.asarray(drawn, np.uint8)
-
 
 
 # --------------------------------------------------------------------------- what the tracks count

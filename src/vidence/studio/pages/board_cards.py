@@ -19,6 +19,7 @@ from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others
+from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.pages.boards import (
@@ -57,11 +58,11 @@ def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
         a_text: what somebody looks like.
         b_text: what they do.
     """
-    cards = [
-        Card(track_id="card", kind=kind, text=text)
-        for kind, text in (("A", a_text.strip()), ("B", b_text.strip()))
-        if text
-    ]
+    both = (
+        Card(track_id="card", kind="A", text=a_text.strip()),
+        Card(track_id="card", kind="B", text=b_text.strip()),
+    )
+    cards = [one for one in both if one.text]
     if not cards:
         return Leaks()
     found = check_cards(cards, rules)
@@ -70,9 +71,7 @@ def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
     words = [word for one in found.flags for word in one.words]
     if len(cards) == 2:
         alike = leakage(a_text, b_text)
-        said.append(
-            f"similarity of A and B: {max(alike.raw, alike.content):.2f}, at most {rules.limit:g}"
-        )
+        said.append(f"similarity of A and B: {max(alike.raw, alike.content):.2f}, at most {rules.limit:g}")
         if alike.is_leak(rules.limit):
             words += alike.repeated or alike.shared
     return Leaks(said=tuple(said), words=tuple(dict.fromkeys(words)))
@@ -98,7 +97,7 @@ def leaks_of_scene(text: str, false: str) -> Leaks:
 @told_why
 def leaks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The same for whoever is typing, as JSON."""
-    board = board_of(request, made, video, "cards")
+    board = board_of(request, made, video, name="cards")
     given = {name: request.POST.get(name, "")[:_MOST_LETTERS] for name in ("A", "B", "text", "false")}
     if given["text"] or given["false"]:
         found = leaks_of_scene(given["text"], given["false"])
@@ -147,7 +146,7 @@ class SceneShown:
 @told_why
 def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Write, mend and reject the cards of a video."""
-    board = board_of(request, made, video, "cards")
+    board = board_of(request, made, video, name="cards")
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
@@ -158,7 +157,11 @@ def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             return HttpResponseRedirect(board.address())
     found, shot_rows = tracks_now(board), shots_now(board)
     written = written_of(board)
-    shown = [] if found is None else [_shown(board, one, found[1], written) for one in _order(board, found[1])]
+    shown = (
+        []
+        if found is None
+        else [_shown(board, one, video=found[1], written=written) for one in _order(board, found[1])]
+    )
     shown.sort(key=lambda one: not one.is_open)
     scenes = [] if shot_rows is None else [_scene(board, one, written) for one in shot_rows.shots]
     leaks_at = reverse("board-leaks", args=(board.made.public, board.video.video_id))
@@ -174,22 +177,24 @@ def written_of(board: OpenBoard) -> dict[tuple[str, str], CardCheckRow]:
 
 def _order(board: OpenBoard, video: TrackedVideo) -> list[Track]:
     """The chosen ones first, then everybody who may be asked about."""
-    return sorted(video.tracks, key=lambda one: (one.track_id not in board.video.chosen, natural(one.track_id)))
+    return sorted(
+        video.tracks, key=lambda one: (one.track_id not in board.video.chosen, natural(one.track_id))
+    )
 
 
 def text_of(
-    board: OpenBoard, written: dict[tuple[str, str], CardCheckRow], name: str, kind: str
+    board: OpenBoard, written: dict[tuple[str, str], CardCheckRow], card: tuple[str, str]
 ) -> tuple[str, str]:
     """The words of a card, and who wrote them: a person, or whoever the making had."""
-    row = written.get((name, kind))
+    row = written.get(card)
     if row is not None:
         return row.text, row.by_name
-    made = board.video.card(name, kind)
+    made = board.video.card(*card)
     return (made.text, made.writer) if made is not None else ("", "")
 
 
 def _shown(
-    board: OpenBoard, track: Track, video: TrackedVideo, written: dict[tuple[str, str], CardCheckRow]
+    board: OpenBoard, track: Track, *, video: TrackedVideo, written: dict[tuple[str, str], CardCheckRow]
 ) -> CardsShown:
     plan = plan_crops(
         track,
@@ -199,8 +204,7 @@ def _shown(
         others=(*video.tracks, *video.others),
         fps=video.fps,
     )
-    is_plan = isinstance(plan, CropPlan)
-    found = {kind: text_of(board, written, track.track_id, kind) for kind in "AB"}
+    found = {kind: text_of(board, written, (track.track_id, kind)) for kind in "AB"}
     texts = {kind: text for kind, (text, _) in found.items()}
     checks = CardCheckRow.objects.filter(
         made_set=board.made, video_id=board.video.video_id, track_id=track.track_id
@@ -210,7 +214,7 @@ def _shown(
         check=check_of_track(track),
         looks=plan.appearance if isinstance(plan, CropPlan) else board.video.portraits(track),
         way=plan.path if isinstance(plan, CropPlan) else (),
-        why_none="" if is_plan else f"{plan.reason}: {plan.detail}",
+        why_none="" if isinstance(plan, CropPlan) else f"{plan.reason}: {plan.detail}",
         texts=texts,
         writers={kind: who for kind, (_, who) in found.items()},
         fits={row.kind: f"fits {row.fits}, says {row.by_name}" for row in checks},
@@ -218,7 +222,7 @@ def _shown(
     )
 
 
-def _scene(board: OpenBoard, shot, written: dict[tuple[str, str], CardCheckRow]) -> SceneShown:  # noqa: ANN001
+def _scene(board: OpenBoard, shot: Shot, written: dict[tuple[str, str], CardCheckRow]) -> SceneShown:
     made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id == shot.shot_id}
     true, false = (written.get((shot.shot_id, kind)) for kind in (SCENE, FALSE))
     text = true.text if true else made[True].text if True in made else ""
@@ -249,9 +253,9 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     written = written_of(board)
     for kind, field in kinds:
         text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
-        if not text or text == text_of(board, written, thing, kind)[0]:
+        if not text or text == text_of(board, written, (thing, kind))[0]:
             continue
-        done = _keep(board, thing, kind, text, seen=seen)
+        done = _keep(board, thing, kind, text=text, seen=seen)
         if isinstance(done, Refused):
             return done
     return done
@@ -267,7 +271,7 @@ def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
     return check_of_track(tracks[thing]) if thing in tracks else ""
 
 
-def _keep(board: OpenBoard, thing: str, kind: str, text: str, *, seen: str) -> BoardRow | Refused:
+def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> BoardRow | Refused:
     mine = _mine(board, thing, kind)
     if mine is None:
         row = CardCheckRow(
@@ -296,10 +300,11 @@ def _mine(board: OpenBoard, thing: str, kind: str) -> CardCheckRow | None:
 
 
 def _reject(board: OpenBoard, name: str, kind: str) -> BoardRow | Refused:
-    text, _ = text_of(board, written_of(board), name, kind)
+    text, _ = text_of(board, written_of(board), (name, kind))
     if kind not in ("A", "B") or not text:
         return Refused(reason="there is no such card to reject")
-    return _fits(board, Card(track_id=name, kind=kind, text=text), "none", leaks=False, note="rejected")
+    card = Card(track_id=name, kind="A" if kind == "A" else "B", text=text)
+    return _fits(board, card, "none", leaks=False, note="rejected")
 
 
 def _fits(board: OpenBoard, card: Card, fits: str, *, leaks: bool, note: str) -> BoardRow | Refused:
@@ -331,10 +336,10 @@ def _fits(board: OpenBoard, card: Card, fits: str, *, leaks: bool, note: str) ->
 @told_why
 def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """One description and the crops of everybody in the video, in a drawn order."""
-    board = board_of(request, made, video, "cards")
+    board = board_of(request, made, video, name="cards")
     found = tracks_now(board)
     name = request.GET.get("track", "")
-    text, _ = text_of(board, written_of(board), name, "A")
+    text, _ = text_of(board, written_of(board), (name, "A"))
     if found is None or not text:
         raise Http404
     result, now = found
@@ -362,7 +367,7 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 @told_why
 def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Sentences about shots: told true or false without the film first, then looked at beside it."""
-    board = board_of(request, made, video, "false-cards")
+    board = board_of(request, made, video, name="false-cards")
     all_cards = {one.card_id: one for one in board.video.scene_cards}
     false_ids = [one.card_id for one in all_cards.values() if not one.is_faithful]
     fault = ""
@@ -373,7 +378,9 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address())
-    rows = list(FalseCheckRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by("pk"))
+    rows = list(
+        FalseCheckRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by("pk")
+    )
     mine = {row.card_id: row for row in rows if row.by_name == board.person.name}
     shots = {all_cards[one].shot_id for one in false_ids}
     asked = [one.card_id for one in all_cards.values() if one.shot_id in shots]
@@ -381,7 +388,9 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     left = [one for one in order if one not in mine]
     to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
     answers = [
-        (all_cards[row.card_id].is_faithful, row.told_without_film) for row in rows if row.card_id in all_cards
+        (all_cards[row.card_id].is_faithful, row.told_without_film)
+        for row in rows
+        if row.card_id in all_cards
     ]
     told_ = board.told(
         fault=fault,
@@ -409,9 +418,7 @@ def _beside(board: OpenBoard, cards_: dict[str, SceneCard], card_id: str) -> dic
     }
 
 
-def _say_of_false(
-    request: HttpRequest, board: OpenBoard, cards_: dict[str, SceneCard]
-) -> BoardRow | Refused:
+def _say_of_false(request: HttpRequest, board: OpenBoard, cards_: dict[str, SceneCard]) -> BoardRow | Refused:
     given = request.POST
     card = cards_.get(given.get("card", ""))
     if card is None:

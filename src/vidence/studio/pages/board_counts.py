@@ -1,4 +1,4 @@
-"""The board of counts: how many people come, go or are at a place within a window; a second counter is blind."""
+"""The board of counts: how many people come, go or are at a place; a second counter is blind."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -69,7 +69,7 @@ def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, f
 @told_why
 def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Count people; what others counted, and the tracks, is shown to those who have counted themselves."""
-    board = board_of(request, made, video, "counts")
+    board = board_of(request, made, video, name="counts")
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
@@ -85,7 +85,9 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     rows = WindowCountRow.objects.filter(made_set=board.made, video_id=video).order_by("pk")
     by_place = counts_of(list(rows))
     mine = {key for key, found in by_place.items() if any(one.by_name == board.person.name for one in found)}
-    shown = [_done(board, key, tuple(found), known) for key, found in by_place.items() if key in mine]
+    shown = [
+        _done(board, key, rows=tuple(found), known=known) for key, found in by_place.items() if key in mine
+    ]
     told = board.told(
         fault=fault,
         places=known,
@@ -99,7 +101,13 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         shapes=rectangles(place, board.video.width_px, board.video.height_px) if place in known else [],
         done=shown,
         to_do=[
-            {"window": key[0], "place": key[1], "words": known.get(key[1], key[1]), "when": when(key[0]), "span": key[0].split("-")}
+            {
+                "window": key[0],
+                "place": key[1],
+                "words": known.get(key[1], key[1]),
+                "when": when(key[0]),
+                "span": key[0].split("-"),
+            }
             for key in by_place
             if key not in mine
         ],
@@ -133,7 +141,7 @@ def _lanes(board: OpenBoard, window: str) -> str:
 
 
 def _done(
-    board: OpenBoard, key: tuple[str, str], rows: tuple[WindowCountRow, ...], known: dict[str, str]
+    board: OpenBoard, key: tuple[str, str], *, rows: tuple[WindowCountRow, ...], known: dict[str, str]
 ) -> Done:
     window, place = key
     said = [Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high) for one in rows]

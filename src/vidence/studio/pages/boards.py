@@ -145,7 +145,7 @@ def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
     return made, board_sets(current().settings.paths).get(Path(made.folder))
 
 
-def board_of(request: HttpRequest, public: UUID, video: str, name: BoardName) -> OpenBoard:
+def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName) -> OpenBoard:
     """A board of a video; errors as for `set_of`, and 404 for a video that the set has not."""
     made, opened = set_of(request, public)
     found = opened.videos.get(video)
@@ -312,7 +312,7 @@ def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
 @told_why
 def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The tracks of a video, suspicious ones first."""
-    board = board_of(request, made, video, "tracks")
+    board = board_of(request, made, video, name="tracks")
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
@@ -349,7 +349,9 @@ def _tracks_shown(
     everybody = [*result.tracks, *listed_others(result.others, video)]
     counting = {track.track_id for track in result.tracks}
     verdicts: dict[str, list[TrackVerdictRow]] = {}
-    for row in TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by("pk"):
+    for row in TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by(
+        "pk"
+    ):
         verdicts.setdefault(row.track_id, []).append(row)
     shown = []
     for track in everybody:
@@ -371,7 +373,9 @@ def _tracks_shown(
                 said=tuple(verdicts.get(track.track_id, ())),
             )
         )
-    shown.sort(key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id))
+    shown.sort(
+        key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id)
+    )
     gone = [f"{one.what}: {one.detail}" for one in result.dropped]
     return shown, [str(one) for one in result.unused], gone
 
@@ -467,7 +471,7 @@ def shots_now(board: OpenBoard) -> ShotsByPeople | None:
 @told_why
 def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The shots of a video: each cut with the frames on both sides."""
-    board = board_of(request, made, video, "shots")
+    board = board_of(request, made, video, name="shots")
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
@@ -520,7 +524,9 @@ def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     if name not in ("cut-at", "no-cut-at", "gradual"):
         return Refused(reason=f"there is no act {name[:40]!r}")
     if first is None or (name == "gradual" and last is None):
-        return Refused(reason="say the frame as a whole number" + (", and the last one" * (name == "gradual")))
+        return Refused(
+            reason="say the frame as a whole number" + (", and the last one" * (name == "gradual"))
+        )
     act = _act(name, first, last if name == "gradual" else None)
     try:
         now = shots_now(board)
@@ -553,7 +559,7 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     from asgiref.sync import sync_to_async
 
     try:
-        board = await sync_to_async(board_of)(request, made, video, "tracks")
+        board = await sync_to_async(board_of)(request, made, video, name="tracks")
         now = tracks_now(board)
     except VidenceError as error:
         raise Http404 from error
@@ -567,7 +573,11 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         raise Http404
     try:
         cut: EncodedFrame = await crop(
-            board.opened.media_roots, board.video, track, frame, is_whole=request.GET.get("whole") == "1"
+            board.video,
+            track,
+            frame,
+            roots=board.opened.media_roots,
+            is_whole=request.GET.get("whole") == "1",
         )
     except VidenceError as error:
         raise Http404 from error

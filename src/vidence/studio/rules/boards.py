@@ -1,4 +1,4 @@
-"""What boards compute: what to look at first, who may be one person, what readers tell, what counters agree on."""
+"""What boards compute: what to look at first, who may be one person, what readers and counters say."""
 
 import hashlib
 from collections.abc import Sequence
@@ -71,9 +71,7 @@ def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) ->
     start_s, end_s = video.span_s(track)
     found: list[tuple[float, Neighbour]] = []
     for other in everybody:
-        if other.track_id == track.track_id or len(
-            np.intersect1d(track.frame_indices, other.frame_indices)
-        ):
+        if other.track_id == track.track_id or len(np.intersect1d(track.frame_indices, other.frame_indices)):
             continue
         begins_s, ends_s = video.span_s(other)
         gap_s = max(begins_s - end_s, start_s - ends_s, 0.0)
@@ -118,7 +116,7 @@ def suspicions(
 
 
 def crop_frames(track: Track, *, met: Sequence[Meeting], usual: Sequence[int]) -> tuple[int, ...]:
-    """The frames of the crops of a track: its ends, those spread over its life, and both sides of meetings."""
+    """The frames of the crops of a track: its ends, those spread over its life, both sides of meetings."""
     frames = {int(track.frame_indices[0]), int(track.frame_indices[-1]), *usual}
     for one in met:
         if len(frames) >= MOST_CROPS - 1:
@@ -219,7 +217,8 @@ class Counted:
 def agreement(counts: Sequence[Counted]) -> str:
     """In words how far counters of the same window and place agree.
 
-    >>> agreement([Counted(counter="a", n=5, n_low=5, n_high=6), Counted(counter="b", n=6, n_low=6, n_high=6)])
+    >>> one = Counted(counter="a", n=5, n_low=5, n_high=6)
+    >>> agreement([one, Counted(counter="b", n=6, n_low=6, n_high=6)])
     'they differ by 1, and both ranges hold 6'
     """
     if len(counts) < 2:

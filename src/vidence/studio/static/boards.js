@@ -157,3 +157,4 @@ if (marked) showMark(marked);
 const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
 const first = named?.matches("[data-row]") ? named : document.querySelector("[data-row]:not(.done)");
 if (first && !document.querySelector(".fault")) first.focus({ preventScroll: !named });
+document.documentElement.dataset.boards = "ready";

@@ -68,7 +68,7 @@ def test_crops_are_cut_out_of_the_film(street, solo):
     opened = BoardSets([street.config]).get(street.made.resolve())
     north = opened.videos["north"]
     track = north.tracked.tracks[2]
-    cut = asyncio.run(crop(opened.media_roots, north, track, 60, is_whole=False))
-    whole = asyncio.run(crop(opened.media_roots, north, track, 60, is_whole=True))
+    cut = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=False))
+    whole = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=True))
     assert cut.height_px > cut.width_px
     assert (whole.width_px, whole.height_px) == (320, 240)

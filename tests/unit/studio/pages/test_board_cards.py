@@ -17,7 +17,9 @@ WAY = "This person comes in from the left side. They go on to the right without 
 
 def keep(boards, track="3", a=LOOKS, b=WAY):
     page = boards.page("cards")
-    check = re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)[1]
+    check = re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)[
+        1
+    ]
     return boards.post("cards", act="keep", track=track, check=check, A=a, B=b)
 
 

@@ -11,7 +11,9 @@ from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
 
 def check_on(page, track):
     """The letters that the page has for a track."""
-    return re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)[1]
+    return re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)[
+        1
+    ]
 
 
 def say(boards, track, act, **more):

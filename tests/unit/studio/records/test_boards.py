@@ -1,4 +1,4 @@
-"""Verdicts of boards: each act once for each person, counts within their range, cards named in their video."""
+"""Verdicts of boards: each act once for each person, counts within their range, cards by video."""
 
 import pytest
 
@@ -49,7 +49,13 @@ def test_a_count_lies_in_its_range_and_a_window_is_counted_once(team):
 
 def test_cards_of_two_videos_may_have_one_name(team):
     made = MadeSetRow.objects.create(folder="/made/a", people_folder="/made/a/people")
-    check = {"made_set": made, "seen": "a", "by_name": "p001", "at": team.clock(), "card_id": "shot-0001-false"}
+    check = {
+        "made_set": made,
+        "seen": "a",
+        "by_name": "p001",
+        "at": team.clock(),
+        "card_id": "shot-0001-false",
+    }
     FalseCheckRow.objects.create(video_id="v", **check)
     FalseCheckRow.objects.create(video_id="w", **check)
     refused(lambda: FalseCheckRow.objects.create(video_id="v", **check))
