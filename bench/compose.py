@@ -1,10 +1,20 @@
-"""What composed questions cost: search with proof objects, and the same proven anew by the verifier."""
+"""What composed questions cost: search with proof objects, and the same proven anew by the verifier.
 
-import random
+``python bench/compose.py`` prints the rows of it alone, with `--scenes` and `--each` those of fewer.
+"""
+
+import argparse
+import os
+import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
 
 from harness import Bench, Row, below
+
+T = TypeVar("T")
 
 N_SCENES, N_ENTITIES, N_EACH = 10, 200, 500
 """Scenes, entities of each, and compositions of each logic in each scene: 10,000 in all."""
@@ -15,7 +25,7 @@ def drawn_scene(seed: int):
     from vidence.make.scene_graph.scene import AttributeFact, Entity, Header, RelationFact, Scene
     from vidence.make.scene_graph.vocabulary import Attribute, Category, Relation, Vocabulary
 
-    rng = random.Random(seed)
+    rng = Random(seed)
     attributes = {
         f"a{i}": Attribute(of=("thing",), values=tuple(f"v{n}" for n in range(8))) for i in range(7)
     }
@@ -45,47 +55,95 @@ def searched(scenes, logic: str, n: int) -> Iterator[object]:
     """What the search finds of one logic."""
     from vidence.make.composing.quotas import Quota, Strength, fill
     from vidence.make.composing.scene_bits import SceneBits
+    from vidence.make.composing.search import PLAIN
 
     most = 5 if logic == "conjunctive" else 7
     quota = Quota(
-        per_video=n, types=("attribute",), logic=(logic,), conditions=(2, most), facts=0, negations=False
+        per_video=n,
+        types=("attribute",),
+        logic=(logic,),
+        conditions=(2, most),
+        facts=0,
+        negations=False,
+        shapes=PLAIN,
     )
     fields = {scene.header.scene: SceneBits(scene) for scene in scenes}
     yield from fill(fields, quota, Strength(), seed=0).composed
 
 
+@dataclass(frozen=True)
+class Timed:
+    """The seconds that something took: of processors, with those of worker processes; and by the clock."""
+
+    cpu_s: float
+    wall_s: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu_s:.1f} CPU-s, {self.wall_s:.1f} s"
+
+
+def timed(work: Callable[[], T]) -> tuple[T, Timed]:
+    """What some work gives, and what it took."""
+
+    def cpu_s() -> float:
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(one.ru_utime + one.ru_stime for one in used)
+
+    cpu, wall = cpu_s(), time.perf_counter()
+    made = work()
+    return made, Timed(cpu_s() - cpu, time.perf_counter() - wall)
+
+
 def composing(bench: Bench) -> list[Row]:
-    """Search and verifier over the same compositions; CPU seconds of one process, and their ratio."""
+    """Search and verifier over the same compositions."""
     return measured(N_SCENES, N_EACH)
 
 
 def measured(n_scenes: int, n_each: int) -> list[Row]:
-    """The rows for so many scenes and compositions of each logic in each of them."""
+    """The rows for so many scenes and compositions of each logic in each of them; targets are for all."""
     from vidence.make.composed.proofs import proved
-    from vidence.make.proving.world import World
+    from vidence.make.composing import quotas, scene_bits  # noqa: F401 - so that no measure has the import
 
-    scenes = [drawn_scene(seed) for seed in range(n_scenes)]
-    found, taken = [], {}
-    for logic in ("conjunctive", "sequential"):
-        start = time.process_time()
-        made = list(searched(scenes, logic, n_each))
-        taken[logic] = time.process_time() - start
-        found += made
-        taken[f"n {logic}"] = len(made)
-    start = time.process_time()
-    proved(found, {scene.header.scene: World(scene) for scene in scenes})
-    taken["verifier"] = time.process_time() - start
-    search = taken["conjunctive"] + taken["sequential"]
+    scenes = {f"s{seed}": drawn_scene(seed) for seed in range(n_scenes)}
+    some = list(scenes.values())
+    conjunctions, alone = timed(lambda: list(searched(some, "conjunctive", n_each)))
+    chains, together = timed(lambda: list(searched(some, "sequential", n_each)))
+    found = [*conjunctions, *chains]
+    search = Timed(alone.cpu_s + together.cpu_s, alone.wall_s + together.wall_s)
+    of_jobs = {n: timed(lambda n=n: proved(found, scenes, n_workers=n)) for n in (1, 2)}
+    if of_jobs[1][0] != of_jobs[2][0]:
+        raise RuntimeError("two processes prove otherwise than one")
+    one, two = of_jobs[1][1], of_jobs[2][1]
+    load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
     return [
         Row(
-            "(composing) compositions",
-            f"{taken['n conjunctive']:,} conjunctive, {taken['n sequential']:,} chains",
+            "(composing) compositions, scenes of 200 entities x 60 predicates",
+            f"{len(conjunctions):,} conjunctive, {len(chains):,} chains; load of the machine {load}",
         ),
-        below("(composing) search, conjunctive alone", taken["conjunctive"], 3, "CPU-s"),
-        below("(composing) search and proof objects, all", search, 60, "CPU-s"),
-        below("(composing) verifier, all fields alike", taken["verifier"], 120, "CPU-s"),
-        Row("(composing) verifier / search", f"{taken['verifier'] / search:.2f}"),
+        below("(composing) search, conjunctive alone", alone.cpu_s, 3, "CPU-s"),
+        below("(composing) search and proof objects, all", search.cpu_s, 60, "CPU-s"),
+        below("(composing) search and proof objects, all: wall", search.wall_s, 30, "s"),
+        below("(composing) verifier, 1 process: wall", one.wall_s, 60, "s"),
+        Row("(composing) verifier, 1 process", str(one)),
+        Row("(composing) verifier, 2 processes, same proofs", str(two)),
+        below("(composing) search, and verifier of 2 processes", search.cpu_s + two.cpu_s, 60, "CPU-s"),
+        below(
+            "(composing) search, then verifier of 2 processes: wall",
+            search.wall_s + two.wall_s,
+            30,
+            "s",
+        ),
+        Row("(composing) verifier / search, CPU", f"{one.cpu_s / search.cpu_s:.2f}"),
     ]
 
 
 ALL = (composing,)
+
+if __name__ == "__main__":
+    from run import as_markdown
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scenes", type=int, default=N_SCENES)
+    parser.add_argument("--each", type=int, default=N_EACH)
+    options = parser.parse_args()
+    print(as_markdown(measured(options.scenes, options.each)))

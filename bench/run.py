@@ -16,6 +16,7 @@ import harness
 import make
 import measure
 import pointlight
+import studio
 
 HERE = Path(__file__).parent
 DATA = HERE / ".data"
@@ -44,6 +45,7 @@ def main() -> int:
         *make.ALL,
         *answers.ALL,
         *compose.ALL,
+        *studio.ALL,
     )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []

@@ -105,3 +105,19 @@ def test_an_audit_reads_another_layout(vidence, tmp_path):
     done = vidence("audit", str(questions / "lvb_val.json"), "--map", "longvideobench")
     assert done.code == 0, done.err
     assert "2 questions" in done.out
+
+
+def test_steps_of_a_table_come_through_and_stay_on_a_second_way(vidence, tmp_path):
+    rows = [
+        {"id": 1, "q": "Which?", "c": ["a", "b"], "a": "A", "why": "Look left.\nThen right."},
+        {"id": 2, "q": "Which one?", "c": ["a", "b"], "a": "B", "why": ["Once."]},
+        {"id": 3, "q": "And who?", "c": ["a", "b"], "a": "B"},
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    pairs = "item_id=id,question=q,choices=c,answer=a,steps=why"
+    ours = tmp_path / "ours.jsonl"
+    assert vidence("convert", str(tmp_path / "rows.json"), "--map", pairs, "--out", str(ours)).code == 0
+    steps = [json.loads(line).get("steps", []) for line in ours.read_text().splitlines()]
+    assert steps == [["Look left.", "Then right."], ["Once."], []]
+    (tmp_path / "again.jsonl").write_bytes(vidence("convert", str(ours)).out.encode())
+    assert (tmp_path / "again.jsonl").read_text().splitlines() == ours.read_text().splitlines()

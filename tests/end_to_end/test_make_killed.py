@@ -203,7 +203,8 @@ way = "model"
 options = "model"
 dimension = "Contact"
 aspect = "what a person holds in the hand"
-[gates]
+[gates.blind]
+hold = []  # the same wrong choices everywhere give the right ones away
 """
 
 

@@ -94,3 +94,13 @@ def test_contradictions_are_shown(vidence, folder):
     done = vidence("prove", "mine.txt", "--scenes", "lane.jsonl")
     assert done.code == 0
     assert "lane: contradiction, neither is used: p3 top: p3.top=black" in done.out
+
+
+def test_processes_side_by_side_write_the_same_bytes(vidence, folder):
+    written = []
+    for jobs in ("1", "2"):
+        more = ("--out", "proofs.jsonl", "--json", "said.json", "--todo", "--jobs", jobs)
+        done = vidence("prove", "examples.txt", "--scenes", "lane.jsonl", *more)
+        assert done.code == 1
+        written.append([(folder / name).read_bytes() for name in ("proofs.jsonl", "said.json")] + [done.out])
+    assert written[0] == written[1]

@@ -115,6 +115,19 @@ def test_an_agreement_begins_with_its_headings(items, vidence) -> None:
     assert vidence("release", items, "--into", "out", "--agreement", "terms.md").code == 0
 
 
+def test_media_go_with_a_release_where_their_licence_allows_it(items, vidence) -> None:
+    (vidence.folder / "set" / "videos").mkdir()
+    (vidence.folder / "set" / "videos" / "film-001.mp4").write_bytes(b"a film")
+    done = vidence("release", items, "--into", "out", "--media-files", "copy", "--hide", "test")
+    assert done.code == 0, done.err
+    assert (
+        "Media copied into this release, by the paths of the questions: 1 of 8. The others: 7 not here"
+        in (" ".join(done.out.split()))
+    )
+    assert (vidence.folder / "out/things-1.0.0/videos/film-001.mp4").read_bytes() == b"a film"
+    assert vidence("release", "out/things-1.0.0", "--scan", "out/things-1.0.0.hidden").code == 0
+
+
 def test_the_release_before_and_a_review_and_an_account(items, vidence) -> None:
     assert vidence("release", items, "--into", "out").code == 0
     write(vidence.folder / "less.jsonl", half_hidden()[1:])
@@ -127,6 +140,7 @@ def test_the_release_before_and_a_review_and_an_account(items, vidence) -> None:
     assert done.code == 0, done.err
     gone = (vidence.folder / "out/things-1.1.0/about/withdrawn.jsonl").read_text().splitlines()[1:]
     assert [json.loads(line)["item_id"] for line in gone] == ["table-000"]
+    assert "Since version 1.0.0: 0 questions added, 1 left out, 0 changed." in done.out
     assert (
         "| blind | drafts | 9 | 8 | 1 solved |"
         in (vidence.folder / "out/things-1.1.0/DATASHEET.md").read_text()

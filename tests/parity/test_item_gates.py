@@ -1,5 +1,6 @@
 """Gates and splits on released sets, against figures that were counted apart from them."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -7,9 +8,11 @@ import msgspec
 import pytest
 
 from conftest import need
+from subjects.planted_drafts import models_of
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
 from vidence.make.gates.item_gates import BalanceRules, GateDesk, ItemGateRules, gate_items
+from vidence.make.gates.rules import JudgeRules, TextOnlyRules
 from vidence.make.gates.splits import shared_between, split_items
 from vidence.records import Item
 
@@ -63,3 +66,53 @@ def test_gates_that_need_no_model_drop_what_is_doubled_and_says_its_answer(clips
     found = gate_items(clips, rules, GateDesk(seed=0))
     assert found.ledger.stages[0].dropped == {"repeat": 1}
     assert len({one.item_id for one in found.verdicts}) == len(clips)
+
+
+def test_structures_of_perceptioncomp_that_are_held_back(scenes):
+    rules = ItemGateRules(balance=BalanceRules(hold=("all",)), split_tag="none")
+    found = gate_items(scenes, rules, GateDesk(seed=0))
+    above = {one.name: one.worst.key for one in found.balance if one.verdict == "above"}
+    assert above == {
+        "outdoor tour": "popular",
+        "variety show": "popular",
+        "sport": "median",
+        "home tour": "median",
+    }
+    assert (len(found.items), found.ledger.stages[-1].dropped) == (248, {"solved-by-texts": 857})
+
+
+READERS = """
+import json, pathlib, re
+
+SAID = json.loads(pathlib.Path({answers!r}).read_text())
+
+def reader(prompt):
+    return next(f"Answer: {{said}}" for asked, said in SAID.items() if asked in prompt)
+
+def judge(prompt):
+    marked, said = re.search(r'<reply id="(\\w+)">\\n"(.*)"', prompt).groups()
+    if "riddle" in said:
+        return "Who could say?"
+    correct = "something like" in said
+    return json.dumps({{"id": marked, "extracted_answer": said, "reason": "so", "correct": correct}})
+"""
+
+
+def test_mmvus_free_answers_are_decided_as_they_were_planted(clips, tmp_path):
+    """Of 374 different ones each fourth is equal, in other words, undecidable, and wrong."""
+    free = list({item.question: item for item in clips if item.answer_kind == "text"}.values())
+    assert len(free) == 374
+    ways = ("{}", "something like {}", "a riddle", "cotton wool")
+    said = {item.question: ways[i % 4].format(item.answer) for i, item in enumerate(free)}
+    (tmp_path / "answers.json").write_text(json.dumps(said))
+    (tmp_path / "readers.py").write_text(READERS.format(answers=str(tmp_path / "answers.json")))
+    specs = {name: f"{tmp_path / 'readers.py'}:{name}" for name in ("reader", "judge")}
+    rules = ItemGateRules(
+        checks=None, balance=None, split_tag="none", text_only=TextOnlyRules(models=("reader",), at_least=1)
+    )
+    with models_of(tmp_path, **specs) as models:
+        desk = GateDesk(seed=1, models=models)
+        alone = gate_items(free, rules, desk)
+        found = gate_items(free, msgspec.structs.replace(rules, judge=JudgeRules(models=("judge",))), desk)
+    assert Counter(one.decision for one in alone.verdicts) == {"dropped": 94, "open": 280}
+    assert Counter(one.decision for one in found.verdicts) == {"dropped": 188, "open": 93, "kept": 93}

@@ -1,6 +1,6 @@
 """Questions over real logs and tracks: every answer and witness is read again from the published files.
 
-Nothing of `vidence.make` is imported: the command writes scenes and proofs, this file reads the CSV and the
+Nothing of `vidence` is imported: the command writes scenes and proofs, this file reads the CSV and the
 tracks by itself, compares times without margins for the answers, and tries every event for the witnesses.
 """
 
@@ -10,9 +10,12 @@ import random
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from subjects.composed_reader import Reader, Thing
 
 pytestmark = pytest.mark.parity
 CLEAR_S = 0.5
@@ -332,3 +335,74 @@ def test_tracks_are_counted_as_in_the_file(file, data_dir, tmp_path):
             }[what]()
         assert proof["answer"]["value"] == expected, (name, drawn[name], proof)
     assert len({drawn[name][0] for name in proofs}) >= 2
+
+
+# --------------------------------------------------------------------------- whole makings
+
+
+def made(folder: Path, source: str, *, per_video: int, margin_s: float | None = None) -> list[dict]:
+    """The programs of the questions that `make compose` gives, each with its answer."""
+    vidence("scenes", source, "--out", folder / "scenes.jsonl")
+    if margin_s is not None:
+        with (folder / "scenes.toml").open("a") as words:
+            words.write(f"\n[margins]\ntime_s = {margin_s}\n")
+    (folder / "config.toml").write_text(
+        f'name = "set"\nscenes = "scenes.jsonl"\n\n[quota]\nper_video = {per_video}\n'
+    )
+    vidence("make", "compose", folder / "config.toml", "--out", folder / "made")
+    lines = (folder / "made" / "compositions.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_questions_made_of_a_log_have_the_answers_of_the_log(log, tmp_path):
+    path, videos = log
+    names = ["P01_11", "P18_08", "P03_24", "P30_08", "P04_29"]
+    source = f"events:{path}?format=epic&complete=event&video={'|'.join(names)}"
+    programs = made(tmp_path, source, per_video=8)
+    for one in programs:
+        events = [
+            Thing("event", ((row["from"], row["to"]),), {"kind": row["verb"], "object": row["noun"]})
+            for row in videos[one["scene"]]
+        ]
+        assert set(Reader(events).answers(one["steps"])) == {one["answer"]}, one["question"]
+    assert {one["scene"] for one in programs} == set(names)
+    assert len(programs) >= 30
+
+
+@pytest.mark.parametrize(("file", "least"), [(file, n) for file, n in zip(TRACKS, (1, 10, 3), strict=True)])
+def test_questions_made_of_tracks_have_the_answers_of_the_tracks(file, least, data_dir, tmp_path):
+    path = need(data_dir / "tracking" / file)
+    fps, identities, size = TRACKS[file]
+    people = people_in(path)
+    last_frame = max(int(line.split(",")[0]) for line in path.read_text().split()) - 1
+    spec = f"tracks:{path}?fps={fps}&identities={identities}&size={size[0]}x{size[1]}"
+    margin_s = 0.1 if identities == "true" else None
+    programs = made(tmp_path, f"{spec}&complete=person|enter|leave", per_video=12, margin_s=margin_s)
+    names, things = {}, []
+    for name, track in people.items():
+        told = {"enters": comes_from(track, size), "leaves": leaves(track, last_frame, size)}
+        names[name] = Thing("person", seen_in(track, fps), told)
+        for kind, frame in (("enter", min(track)), ("leave", max(track))):
+            if frame not in (0, last_frame):
+                values = {"kind": kind, "who": names[name]}
+                things.append(Thing("event", ((frame / fps, (frame + 1) / fps),), values))
+    by_thing = {thing: people[name] for name, thing in names.items()}
+
+    def related(one: Thing, relation: str, other: Thing) -> bool:
+        mine, theirs = by_thing[one], by_thing[other]
+        if relation == "nearest_to":
+            return by_thing[one] is people[nearest(people, next(n for n, t in names.items() if t is other))]
+        return is_left(mine, theirs, fps) if relation == "left_of" else is_left(theirs, mine, fps)
+
+    reader = Reader([*names.values(), *things], related)
+    for one in programs:
+        assert set(reader.answers(one["steps"])) == {one["answer"]}, one["question"]
+    assert len(programs) >= least
+
+
+def seen_in(track: dict, fps: float) -> tuple[tuple[float, float], ...]:
+    """When somebody is in view; a second without a box is out of it."""
+    frames = sorted(track)
+    cuts = [i for i, (a, b) in enumerate(pairwise(frames), start=1) if b - a > fps + 1]
+    parts = [frames[a:b] for a, b in zip([0, *cuts], [*cuts, len(frames)], strict=True)]
+    return tuple((part[0] / fps, (part[-1] + 1) / fps) for part in parts)

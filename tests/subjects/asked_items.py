@@ -6,6 +6,8 @@ from vidence.records import Item, Media
 
 READER = """
 import hashlib
+import json
+import re
 
 def reader(prompt, choices, sample):
     if "known" in prompt:
@@ -20,6 +22,23 @@ def nonsense(prompt, choices):
 def teller(prompt, choices):
     assert "your answer in a few words" in prompt and not choices
     return "Answer: A Thing." if "known" in prompt else "Answer: something else"
+
+def talker(prompt, choices):
+    if choices:
+        return "Answer: A"
+    said = {"alike": "an object", "odd": "a riddle", "known": "A Thing."}
+    return "Answer: " + next((text for word, text in said.items() if word in prompt), "a cloud")
+
+def grader(prompt):
+    marked, said = re.search(r'<reply id="(\\w+)">\\n"(.*)"', prompt).groups()
+    if "riddle" in said:
+        return "I cannot tell whether these are the same."
+    correct = "object" in said
+    return json.dumps({"id": marked, "extracted_answer": said, "reason": "so", "correct": correct})
+
+def strict(prompt):
+    marked, said = re.search(r'<reply id="(\\w+)">\\n"(.*)"', prompt).groups()
+    return json.dumps({"id": marked, "extracted_answer": said, "reason": "so", "correct": False})
 
 def half(prompt, choices):
     if "odd" in prompt:

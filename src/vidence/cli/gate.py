@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from vidence.contracts import Loaded
     from vidence.make.gates.item_gates import BalanceRules, GateDesk, GatedItems, ItemGateRules
     from vidence.make.gates.presets import Preset
-    from vidence.make.gates.rules import CheckRules
     from vidence.make.gates.verdicts import ItemVerdict
     from vidence.make.pipeline.material import Dropped
     from vidence.records import Item
@@ -40,12 +39,14 @@ class Panel:
     at_least: int | None
     forced: bool | None
     to_people: bool | None
+    judges: tuple[str, ...] = ()
+    judge: str | None = None
 
     @property
     def specs(self) -> tuple[str, ...]:
         """Every model that is asked."""
         others = (self.one_frame, self.needs_all)
-        return tuple(dict.fromkeys((*self.models, *(one for one in others if one))))
+        return tuple(dict.fromkeys((*self.models, *(one for one in others if one), *self.judges)))
 
 
 @click.command()
@@ -81,6 +82,14 @@ class Panel:
 @click.option("--one-frame", metavar="SPEC", help="Who is shown single frames, the decisive ones first.")
 @click.option("--needs-all", metavar="SPEC", help="Who must fail where one piece of evidence is withheld.")
 @click.option(
+    "--judge-model",
+    "judges",
+    multiple=True,
+    metavar="SPEC",
+    help="Who judges free answers; several are a panel. None: equal words are right, others stay open.",
+)
+@click.option("--judge", help="How free answers are judged, see vidence list judges (default: rule-first).")
+@click.option(
     "--to-people/--drop-solved",
     default=None,
     help="Leave open for people what a model solves, or drop it (the default).",
@@ -103,8 +112,8 @@ class Panel:
 )
 @click.option(
     "--by",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep and drop by these verdicts of an earlier call; nothing is asked.",
+    type=click.Path(path_type=Path),
+    help="Keep and drop by earlier verdicts, or by what blind-panel found in a run; nothing is asked.",
 )
 @click.option(
     "--drop",
@@ -136,6 +145,8 @@ def gate(
     forced: bool | None,
     one_frame: str | None,
     needs_all: str | None,
+    judges: tuple[str, ...],
+    judge: str | None,
     to_people: bool | None,
     checks: bool,
     near: float,
@@ -157,7 +168,6 @@ def gate(
     folder; the same command goes on, and nothing is asked twice. The exit code is 3 when nothing is left.
     """
     from vidence.make.gates.item_gates import BalanceRules
-    from vidence.make.gates.rules import CheckRules
 
     wanted = _decisions(drop)
     panel = Panel(
@@ -168,6 +178,8 @@ def gate(
         at_least=at_least,
         forced=forced,
         to_people=to_people,
+        judges=judges,
+        judge=judge,
     )
     shown = screen(out, json_path)
     given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
@@ -175,17 +187,15 @@ def gate(
     if by is not None:
         return _by_verdicts(by, loaded, items, drop=wanted, out=out, said=(json_path, shown))
     balance = BalanceRules(hold=hold, level=level)
-    rules = _rules(rule, panel, checks=CheckRules(near=near) if checks else None, balance=balance)
-    target = folder if folder is not None else Path("runs") / f"gate-{Path(what).stem}"
+    rules = _rules(rule, panel, near=near if checks else None, balance=balance)
+    target = folder or Path("runs") / f"gate-{Path(what).stem}"
     call = _Call(folder=target, seed=seed, level=level, progress=progress, against=against)
     gated = call.gate(loaded, items, rules=rules, panel=panel)
-    sentences, tables = call.say(items, gated, rules)
     kept, dropped = _kept(items, gated.verdicts, drop=wanted)
     call.write(gated, dropped=dropped, n_kept=len(kept))
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
-    sentences = (*sentences, f"{len(kept):,} of {len(items):,} questions are kept.")
-    return _said(len(kept), sentences, tables, to=(json_path, shown))
+    return _said(len(kept), *call.say(items, gated, rules, n_kept=len(kept)), to=(json_path, shown))
 
 
 def _said(
@@ -233,13 +243,11 @@ def _decisions(drop: str) -> frozenset[str]:
     return wanted
 
 
-def _rules(
-    rule: str | None, panel: Panel, *, checks: "CheckRules | None", balance: "BalanceRules"
-) -> "ItemGateRules":
+def _rules(rule: str | None, panel: Panel, *, near: float | None, balance: "BalanceRules") -> "ItemGateRules":
     """The rules of the gates: those of the paper, with what was given in their place."""
     from vidence.make.gates.item_gates import ItemGateRules
     from vidence.make.gates.presets import PRESETS, Preset
-    from vidence.make.gates.rules import NeedsAllRules, OneFrameRules, TextOnlyRules
+    from vidence.make.gates.rules import CheckRules, JudgeRules, NeedsAllRules, OneFrameRules, TextOnlyRules
 
     preset = PRESETS[rule] if rule else Preset()
     runs = _runs(panel.runs, preset)
@@ -248,6 +256,12 @@ def _rules(
         raise UsageError(
             f"{alone[0]} says how readers of the words are asked, and nobody is; add --model SPEC"
         )
+    asked = (*panel.models, panel.one_frame, panel.needs_all)
+    if (panel.judges or panel.judge) and not any(asked):
+        raise UsageError("a judge marks what readers answer, and nobody is asked; add --model SPEC")
+    if panel.judge and not panel.judges:
+        raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
+    judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
     is_forced = preset.forced if panel.forced is None else panel.forced
     text_only = None
     if panel.models:
@@ -258,8 +272,9 @@ def _rules(
             forced=is_forced,
         )
     return ItemGateRules(
-        checks=checks,
+        checks=None if near is None else CheckRules(near=near),
         balance=balance,
+        judge=judge,
         text_only=text_only,
         one_frame=OneFrameRules(model=panel.one_frame, forced=is_forced) if panel.one_frame else None,
         needs_all=NeedsAllRules(model=panel.needs_all, forced=is_forced) if panel.needs_all else None,
@@ -294,12 +309,17 @@ def _by_verdicts(
     out: Path | None,
     said: tuple[Path | None, Screen],
 ) -> int:
-    """Keep and drop by the verdicts of an earlier call."""
+    """Keep and drop by the verdicts of an earlier call, or by what a blind panel found."""
     from vidence.cli.make import account_line
-    from vidence.make.gates.verdicts import FILTER, read_verdicts
+    from vidence.make.gates.panel_findings import is_diagnosis, panel_verdicts
+    from vidence.make.gates.verdicts import FILTER, decisions_words, read_verdicts
     from vidence.make.pipeline.ledger import balanced
 
-    kept, dropped = _kept(items, read_verdicts(by), drop=drop)
+    if is_diagnosis(by):
+        verdicts = panel_verdicts(by, items, content_hash=loaded.content_hash)
+    else:
+        verdicts = read_verdicts(by)
+    kept, dropped = _kept(items, verdicts, drop=drop)
     account = balanced(
         FILTER,
         unit="questions",
@@ -310,7 +330,7 @@ def _by_verdicts(
     if out is not None:
         items_in(kept, out, media_root=loaded.media_root)
     line = account_line(account).plain
-    return _said(len(kept), (line,), (), to=said)
+    return _said(len(kept), (line, *decisions_words(verdicts, drop=drop)), (), to=said)
 
 
 def _print(sentences: "Sequence[str]", tables: "Sequence[Table]", shown: Screen) -> None:
@@ -387,7 +407,7 @@ class _Call:
         return GateDesk(seed=self.seed, others=others, hashes=hashes)
 
     def say(
-        self, items: "Sequence[Item]", gated: "GatedItems", rules: "ItemGateRules"
+        self, items: "Sequence[Item]", gated: "GatedItems", rules: "ItemGateRules", *, n_kept: int
     ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
         """The account, what luck explains, and what texts give away."""
         from vidence.cli.make import account_line
@@ -403,7 +423,8 @@ class _Call:
             said += luck_sentences(luck)
             tables.append(reader_table(luck))
         tables += balance_tables(gated.items, gated.balance, seed=self.seed)
-        return (*said, *gated.words, *balance_warnings(gated.balance)), tuple(tables)
+        left = f"{n_kept:,} of {len(items):,} questions are kept."
+        return (*said, *gated.words, *balance_warnings(gated.balance), left), tuple(tables)
 
     def write(self, gated: "GatedItems", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
         """Write verdicts, the account, and what was dropped."""

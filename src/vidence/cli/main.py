@@ -66,6 +66,7 @@ SECTIONS = {
         ),
         "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
         "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
+        "view": ("view", "Look at runs, sets and questions in the browser; nothing is changed."),
         "studio": ("studio", "Make and review questions in the browser: alone, or as a team."),
         "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     },

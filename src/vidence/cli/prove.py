@@ -40,6 +40,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Warn above this share of right bindings without all conditions.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that prove side by side; results are the same.",
+)
 @json_option
 def prove(
     *,
@@ -50,6 +58,7 @@ def prove(
     unique: str,
     most_guess: float,
     most_prior: float,
+    jobs: int,
     json_path: Path | None,
 ) -> None:
     """Whether composed questions have one answer, and need each of their conditions.
@@ -59,11 +68,11 @@ def prove(
     """
     import msgspec
 
+    from vidence.engine.environment import environment
+    from vidence.make.proving.many import prove_all
     from vidence.make.proving.prove import Rules
-    from vidence.make.proving.prove import prove as prove_one
     from vidence.make.proving.reading import read_compositions
     from vidence.make.proving.wanting import wanted_facts
-    from vidence.make.proving.world import World
     from vidence.make.scene_graph.scene_files import read_scenes
     from vidence.report.export import write_file
     from vidence.text import visible
@@ -73,10 +82,11 @@ def prove(
     read = read_compositions(compositions, known)
     given = {"unique": unique, "most_guess": most_guess, "most_prior": most_prior}
     rules = msgspec.convert(given, Rules)
-    worlds = {name: World(known[name]) for name in dict.fromkeys(one.scene for one, _ in read)}
-    verdicts = [prove_one(one, worlds[one.scene], rules=rules, line=line) for one, line in read]
+    most_bytes = environment().worker_max_bytes
+    verdicts = prove_all(read, known, rules=rules, n_workers=jobs, most_bytes=most_bytes)
     wanted = wanted_facts(verdicts) if todo else []
-    sentences = [*(line for one in worlds.values() for line in _notes(one.scene)), *_counts(verdicts)]
+    used = dict.fromkeys(one.scene for one, _ in read)
+    sentences = [*(line for name in used for line in _notes(known[name])), *_counts(verdicts)]
     proofs = [one.proof for one in verdicts if one.is_proven]
     lines = b"".join(msgspec.json.encode(one, order="deterministic") + b"\n" for one in proofs)
     write_asked((out, lambda file: write_file(file, lines)))

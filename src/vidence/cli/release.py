@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -61,6 +61,20 @@ class Papers:
 @click.option("--data", type=_path, help="A benchmark's questions, for a name of one.")
 @click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
 @click.option("--media", type=_path, help="The folder in which the media lie.")
+@click.option(
+    "--media-files",
+    type=click.Choice(["none", "copy", "link"]),
+    default="none",
+    show_default=True,
+    help="Put the files of media into the release, where their licence allows it.",
+)
+@click.option(
+    "--media-licence",
+    "media_licences",
+    multiple=True,
+    metavar="NAME",
+    help="A licence that allows it beside Creative Commons and the like; repeatable.",
+)
 @click.option("--shares", metavar="NAME=SHARE,…", help="Cut splits by source (default: by the tag split).")
 @click.option(
     "--stratify", default="", metavar="TAG,…", help="Spread the values of these tags over --shares."
@@ -80,7 +94,9 @@ class Papers:
     "--agreement", type=_path, help="Text that users agree to; headings are written if it is absent."
 )
 @click.option("--withdrawn", type=_path, help="Withdrawn questions: JSON lines with item_id and reason.")
-@click.option("--after", type=_path, help="The release before: what it had and this has not is withdrawn.")
+@click.option(
+    "--after", type=_path, help="The release before: what is gone is withdrawn, what changed is named."
+)
 @click.option(
     "--scan", type=_path, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
 )
@@ -96,6 +112,8 @@ def release(
     data: Path | None,
     part: str | None,
     media: Path | None,
+    media_files: Literal["none", "copy", "link"],
+    media_licences: tuple[str, ...],
     shares: str | None,
     stratify: str,
     seed: int,
@@ -117,11 +135,13 @@ def release(
         return _scan(Path(what), scan, json_path=json_path)
     if into is None:
         raise UsageError("where to? Name the folder of releases: --into releases")
+    from vidence.make.release.media import MediaRules, inside_one_folder
     from vidence.make.release.sets import SetRules, release_set
 
     shown = screen(json_path)
     given = {"split": part, "media": str(media) if media else None}
     loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
+    items, root = inside_one_folder(items, loaded.media_root)
     rules = SetRules(
         name=name or Path(what).name.partition(".")[0],
         about=_about(about, version, without_licence),
@@ -132,8 +152,8 @@ def release(
         hidden=frozenset(_words(hide)),
         keep_tags=frozenset(keep_tags),
         hide_tags=frozenset(hide_tags),
+        media=MediaRules(files=media_files, root=root, licences=frozenset(media_licences)),
     )
-    items = _inside_one_folder(items, loaded.media_root)
     material = _material(Papers(**papers), items, version=rules.about.version)
     found = release_set(items, rules, material, into=into)
     sentences = list(_sentences(found))
@@ -162,27 +182,6 @@ def _about(path: Path | None, version: str | None, without_licence: tuple[str, .
     return msgspec.structs.replace(found, version=version or found.version, without_licence=allowed)
 
 
-def _inside_one_folder(items: "Sequence[Item]", media_root: Path) -> "tuple[Item, ...]":
-    """The items with paths that start from one folder: no release says where files lie on this machine."""
-    import msgspec
-
-    paths = {one.path for item in items for one in item.media if one.path}
-    if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
-        return tuple(items)
-    whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
-    root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
-    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
-    return tuple(
-        msgspec.structs.replace(
-            item,
-            media=tuple(
-                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
-            ),
-        )
-        for item in items
-    )
-
-
 # --------------------------------------------------------------------------- what is given besides
 
 
@@ -191,11 +190,14 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     import numpy as np
 
     from vidence.make.pipeline.ledger import Account
+    from vidence.make.release.changes import read_before
+    from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
     from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
     from vidence.make.review.files import read_reviews
     from vidence.make.review.rates import rates_of
 
+    before = None if papers.after is None else read_before(papers.after)
     reviews = None if papers.review is None else read_reviews(papers.review)
     gone = () if papers.withdrawn is None else read_withdrawn(papers.withdrawn)
     if papers.after is not None:
@@ -211,8 +213,9 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
         reviews=reviews,
         rates=None if reviews is None else rates_of(reviews, rng=np.random.default_rng(_SEED)),
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
-        agreement=None if papers.agreement is None else _agreement(papers.agreement),
+        agreement=None if papers.agreement is None else read_agreement(papers.agreement),
         withdrawn=gone,
+        before=before,
         fresh_secret=os.urandom(_SECRET_BYTES),
     )
 
@@ -237,23 +240,12 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     return {one.video: one for one in checked.checks}
 
 
-def _agreement(path: Path) -> str:
-    from vidence.make.pipeline.ledger import write_file
-    from vidence.make.release.papers import HEADINGS, blank_agreement
-
-    if not path.exists():
-        write_file(path, blank_agreement().encode())
-        raise UsageError(
-            f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
-            "under them, and call this again"
-        )
-    return _read(path).decode(errors="replace")
-
-
 # --------------------------------------------------------------------------- what is said
 
 
 def _sentences(found: "ReleasedSet") -> "Sequence[str]":
+    from vidence.make.release.changes import changes_words
+
     parts = found.parts
     said = [
         f"Release {found.folder}: {len(parts.open_ones):,} questions with answers, "
@@ -267,9 +259,13 @@ def _sentences(found: "ReleasedSet") -> "Sequence[str]":
             )
     if parts.hidden.tags:
         said.append(f"Left out with the hidden answers: the tags {', '.join(parts.hidden.tags)}.")
+    if found.facts.media.words:
+        said.append(found.facts.media.words)
     if found.hidden_files:
         folder = found.hidden_files[0].parent
         said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
+    if found.changes is not None:
+        said += changes_words(found.changes, every=True)
     return [*said, parts.shared] if parts.shared else said
 
 

@@ -1,6 +1,7 @@
 """``vidence studio``."""
 
 import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,8 +64,8 @@ def need_studio() -> None:
         raise UsageError(f"the studio needs {', '.join(absent)}; add it with: {adding('studio')}")
 
 
-def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str) -> None:
-    """Serve one person until Ctrl-C, and print the address that lets one browser in."""
+def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str, is_opened: bool = False) -> None:
+    """Serve one person until Ctrl-C, and print the address that lets one browser in; open it if wanted."""
     from vidence.studio.app import configure
     from vidence.studio.serving import address, listen, new_ticket, refuse_unsafe, serve
     from vidence.studio.upkeep import migrate
@@ -74,9 +75,16 @@ def start_alone(settings: "StudioSettings", bind: "Bind", *, said: str) -> None:
     application = configure(settings, ticket=ticket)
     migrate()
     listening = listen(bind)
-    click.echo(f"{said}: {address(bind, listening)}/enter?ticket={ticket}")
+    door = f"{address(bind, listening)}/enter?ticket={ticket}"
+    click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
-    serve(application, listening)
+    serve(application, listening, on_start=[lambda: _open(door)] if is_opened else ())
+
+
+def _open(door: str) -> None:
+    """Open an address where there is a browser; it is printed in any case."""
+    if not webbrowser.open(door):
+        click.echo("No browser could be opened; open the address yourself.", err=True)
 
 
 def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # noqa: ANN401 - fields of settings

@@ -11,14 +11,16 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from vidence.contracts import Examined
 from vidence.engine.keeper import Keeper, log_of
+from vidence.engine.rows import BriefRow, FindingRow, OldLine, Stored, TrialRow
 from vidence.errors import StoreError
 from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
 from vidence.records import (
@@ -30,9 +32,7 @@ from vidence.records import (
     Score,
     Selection,
     Sharing,
-    Step,
     Trial,
-    VideoPart,
 )
 
 RUN_FILE, PLAN_NAME, _LOCK_FILE = "run.sqlite", "plan.toml", "lock.sqlite"
@@ -67,6 +67,13 @@ CREATE TABLE IF NOT EXISTS findings (
     error TEXT AS (json_extract(json, '$.failed.error')));
 CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
+# As bytes, since SQLite keeps no types, and a text that is none must not hide the rows beside it.
+_ROW = (
+    "SELECT t.seq, CAST(t.item_id AS BLOB), t.repeat, t.selection, CAST(s.json AS BLOB), "
+    "CAST(t.json AS BLOB) FROM trials t LEFT JOIN selections s ON s.digest = t.selection "
+)
+_AFTER = f"{_ROW}WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
+_LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1"
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
@@ -88,41 +95,6 @@ CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WI
 """
 
 
-class _TrialRow(Record):
-    prompt: Prompt | None
-    reply: Reply | None
-    score: Score
-    is_remembered: bool
-    choice_order: tuple[int, ...] = ()
-    steps: tuple[Step, ...] = ()
-
-
-class _Words(msgspec.Struct, tag="text"):
-    """Words of a prompt, not read."""
-
-
-class _Picture(msgspec.Struct, tag="image"):
-    """An image of a prompt, not read."""
-
-
-class _BriefPrompt(msgspec.Struct):
-    parts: tuple[_Words | _Picture | VideoPart, ...]
-    template: str = ""
-
-    def prompt(self) -> Prompt:
-        videos = tuple(part for part in self.parts if isinstance(part, VideoPart))
-        return Prompt(parts=videos, template=self.template)
-
-
-class _BriefRow(msgspec.Struct):
-    prompt: _BriefPrompt | None
-    reply: Reply | None
-    score: Score
-    is_remembered: bool
-    choice_order: tuple[int, ...] = ()
-    steps: tuple[Step, ...] = ()
-
-
 class Header(Record):
     """What the findings of a diagnostic are about; those with the same header may be added up."""
 
@@ -141,17 +113,6 @@ _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_ident
 
 
 DecodedT = TypeVar("DecodedT")
-_NOTHING = msgspec.Raw(b"null")
-
-
-class _FindingRow(Record):
-    finding: msgspec.Raw = _NOTHING
-    failed: Failed | None = None
-
-
-class _OldLine(_FindingRow):
-    item_id: str
-
 
 _OLD_COLUMNS = {
     "items": "position, item_id",
@@ -199,6 +160,29 @@ def _decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
     if not isinstance(json, str | bytes):
         raise msgspec.DecodeError(f"expected JSON, found {json!r}")
     return decoder.decode(json)
+
+
+def _bytes(json: object) -> bytes:
+    if not isinstance(json, bytes):
+        raise msgspec.DecodeError(f"expected JSON, found {json!r}")
+    return json
+
+
+def _stored(
+    row: Sequence[Any],
+    selections: msgspec.json.Decoder[Selection],
+    rows: "msgspec.json.Decoder[TrialRow] | msgspec.json.Decoder[BriefRow]",
+) -> Stored:
+    """A row as it is; one that is damaged with what is wrong."""
+    seq, name, repeat, digest, selection_json, json = row
+    item_id = name.decode(errors="replace") if isinstance(name, bytes) else repr(name)
+    whole = Stored(seq=seq, item_id=item_id, repeat=repeat if isinstance(repeat, int) else 0)
+    try:
+        selection = None if digest is None else _decoded(selections, selection_json)
+        trial = rows.decode(_bytes(json)).trial(item_id, whole.repeat, selection)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return replace(whole, problem=f"the row is damaged: {error}")
+    return replace(whole, trial=trial)
 
 
 @contextmanager
@@ -416,7 +400,7 @@ class RunStore(ExitStack):
         reply memory where that has them.
         """
         self._keeper.check()
-        row = _TrialRow(
+        row = TrialRow(
             prompt=trial.prompt,
             reply=trial.reply,
             score=trial.score,
@@ -457,7 +441,7 @@ class RunStore(ExitStack):
                 rest.
         """
         selections = msgspec.json.Decoder(Selection)
-        brief, whole = msgspec.json.Decoder(_BriefRow), msgspec.json.Decoder(_TrialRow)
+        brief, whole = msgspec.json.Decoder(BriefRow), msgspec.json.Decoder(TrialRow)
         seen: dict[bytes, Selection] = {}
         scores: dict[Score, Score] = {}
         briefs: dict[Prompt, Prompt] = {}
@@ -476,21 +460,39 @@ class RunStore(ExitStack):
                         f"expected a question and a number, found {item_id!r}, {repeat!r}"
                     )
                 row = _decoded(brief, json) if are_brief else _decoded(whole, json)
-                prompt = row.prompt
-                if isinstance(prompt, _BriefPrompt):
-                    prompt = prompt.prompt()
+                trial = row.trial(item_id, repeat, seen[digest] if digest is not None else None)
+                prompt, score = trial.prompt, trial.score
+                if are_brief and prompt is not None:
                     prompt = briefs.setdefault(prompt, prompt)
-                yield Trial(
-                    item_id=item_id,
-                    repeat=repeat,
-                    selection=seen[digest] if digest is not None else None,
-                    prompt=prompt,
-                    reply=row.reply,
-                    score=scores.setdefault(row.score, row.score),
-                    is_remembered=row.is_remembered,
-                    choice_order=row.choice_order,
-                    steps=row.steps,
-                )
+                yield msgspec.structs.replace(trial, prompt=prompt, score=scores.setdefault(score, score))
+
+    def rows_after(self, seq: int, n: int) -> list[Stored]:
+        """The rows that came in after the one of this number, at most `n`, in their order, prompts brief.
+
+        Each row is read for itself: of a damaged one it is said what is wrong, and the others are there.
+
+        Args:
+            seq: 0 for all.
+            n: how many at most.
+        """
+        selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(BriefRow)
+        with _translated(self.path):
+            found = self._db.execute(_AFTER, (seq, n)).fetchall()
+            return [_stored(row, selections, rows) for row in found]
+
+    def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
+        """The last trial of one question with all that was sent; None where there is none yet."""
+        with _translated(self.path):
+            found = self._db.execute(_LAST, (item_id, repeat)).fetchone()
+        if found is None:
+            return None
+        return _stored(found, msgspec.json.Decoder(Selection), msgspec.json.Decoder(TrialRow))
+
+    def item(self, item_id: str) -> Item | None:
+        """One question of the run, with its choices in their own order; None where there is none."""
+        with _translated(self.path):
+            row = self._db.execute("SELECT json FROM items WHERE item_id = ?", (item_id,)).fetchone()
+            return None if row is None else _decoded(msgspec.json.Decoder(Item), row[0])
 
     def line(self) -> tuple[str | None, int]:
         """What was kept for lists of runs, and a number that grows with every trial that is stored."""
@@ -505,7 +507,7 @@ class RunStore(ExitStack):
 
     def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
         """What was sent in the last trials of these questions, by item id and repeat."""
-        rows = msgspec.json.Decoder(_TrialRow)
+        rows = msgspec.json.Decoder(TrialRow)
         query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
         with _translated(self.path):
             found = {one: self._db.execute(query, one).fetchone() for one in asked}
@@ -553,14 +555,24 @@ class RunStore(ExitStack):
         """
         self._keeper.check()
         if isinstance(examined.finding, Failed):
-            row = _FindingRow(failed=examined.finding)
+            row = FindingRow(failed=examined.finding)
         else:
-            row = _FindingRow(finding=msgspec.Raw(msgspec.json.encode(examined.finding)))
+            row = FindingRow(finding=msgspec.Raw(msgspec.json.encode(examined.finding)))
         with _translated(self.path):
             self._db.execute(
                 "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
                 (name, examined.item.item_id, self._json(row)),
             )
+
+    def finding(self, name: str, item_id: str, finding: type[Record]) -> Record | Failed | None:
+        """The last finding of one question; None where it was not examined. Arguments as for `findings`."""
+        query = "SELECT json FROM findings WHERE diagnosis = ? AND item_id = ? ORDER BY seq DESC LIMIT 1"
+        with _translated(self.path):
+            found = self._db.execute(query, (name, item_id)).fetchone()
+            if found is None:
+                return None
+            row = _decoded(msgspec.json.Decoder(FindingRow), found[0])
+            return row.failed or msgspec.json.decode(row.finding, type=finding)
 
     def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
         """The last finding of every question that was examined, by item id, in the order of the questions.
@@ -569,7 +581,7 @@ class RunStore(ExitStack):
             name: as from `diagnosis_name`.
             finding: the record that the diagnostic makes of a question.
         """
-        rows = msgspec.json.Decoder(_FindingRow)
+        rows = msgspec.json.Decoder(FindingRow)
         query = (
             "SELECT i.item_id, f.json FROM findings f JOIN items i ON i.item_id = f.item_id "
             "WHERE f.seq IN (SELECT MAX(seq) FROM findings WHERE diagnosis = ? GROUP BY item_id) "
@@ -627,8 +639,8 @@ def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
                 msgspec.json.decode(header, type=Header)
                 db.execute("INSERT INTO diagnoses VALUES (?, ?)", (path.stem, header.decode()))
                 for line in filter(None, lines):
-                    row = msgspec.json.decode(line, type=_OldLine)
-                    kept = msgspec.json.encode(_FindingRow(finding=row.finding, failed=row.failed))
+                    row = msgspec.json.decode(line, type=OldLine)
+                    kept = msgspec.json.encode(FindingRow(finding=row.finding, failed=row.failed))
                     db.execute(
                         "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
                         (path.stem, row.item_id, kept.decode()),

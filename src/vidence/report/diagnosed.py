@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -71,6 +71,10 @@ class Excerpt:
     tables: tuple[Table, ...] = ()
     link: str = ""
     n_more: int = 0
+
+    def without_link(self) -> "Excerpt":
+        """The same for a page that its link does not lead from."""
+        return replace(self, link="")
 
 
 def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt, ...]:

@@ -35,7 +35,7 @@ MOST_PROBLEMS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class _View:
+class RunView:
     """One run as its template sees it."""
 
     id: str
@@ -69,6 +69,28 @@ class _View:
     def judges(self) -> list[Table]:
         """What judges did; nothing where none was asked."""
         return [self.tables[name] for name in JUDGE_TABLES if name in self.tables]
+
+
+def view_of(
+    run: Run, tables: Sequence[Table], *, title: str, view_id: str, diagnosed: tuple[Excerpt, ...]
+) -> RunView:
+    """One run as pages show it.
+
+    Args:
+        run: the run, with its trials.
+        tables: those of `all_tables`.
+        title: how the run is called on the page.
+        view_id: its anchor there.
+        diagnosed: what diagnostics found, as from `excerpts`.
+    """
+    return RunView(
+        id=view_id,
+        title=title,
+        run=run,
+        sentences=headline(run, tables[0]),
+        tables={table.name: table for table in tables},
+        diagnosed=diagnosed,
+    )
 
 
 def write_page(  # noqa: PLR0913 - the whole page is one call; each argument stands for itself
@@ -111,14 +133,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     tables = tables or [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
     names = run_names(runs) if len(runs) > 1 else (f"{runs[0].plan.benchmark} · {label(runs[0].plan)}",)
     views = [
-        _View(
-            id=f"run-{i}",
-            title=name,
-            run=run,
-            sentences=headline(run, some[0]),
-            tables={table.name: table for table in some},
-            diagnosed=excerpts(run.folder, path, level=level),
-        )
+        view_of(run, some, title=name, view_id=f"run-{i}", diagnosed=excerpts(run.folder, path, level=level))
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
     sheets = ContactSheets(cache_root=cache_root, media_root=media_root, budget_bytes=PICTURES_BYTES)
@@ -145,7 +160,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     write_file(path, page)
 
 
-def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[str, str]]:
+def _links(views: Sequence[RunView], sections: Sequence[Section]) -> list[tuple[str, str]]:
     places = {"first": list[tuple[str, str]](), "after": list[tuple[str, str]]()}
     for i, section in enumerate(sections, start=1):
         places[section.place].append((f"section-{i}", section.title))

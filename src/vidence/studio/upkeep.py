@@ -50,7 +50,7 @@ def secret_of(data: Path) -> bytes:
 
 
 def migrate() -> None:
-    """Bring the database of the configured studio up to date; nothing changes where it is.
+    """Bring the database of the configured studio up to date, with the index of runs; else nothing changes.
 
     Raises:
         StoreError: it cannot be written, or was made by a later version.
@@ -60,6 +60,7 @@ def migrate() -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from vidence.studio.records.chains import guard
+    from vidence.studio.records.index import make_tables
 
     try:
         executor = MigrationExecutor(connection)
@@ -71,6 +72,7 @@ def migrate() -> None:
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
+        make_tables()
         guard(connection)
         refuse_unsafe_database(connection)
     except DatabaseError as error:

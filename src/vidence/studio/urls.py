@@ -2,7 +2,7 @@
 
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
-from vidence.studio.pages import board_cards, board_counts, boards, entering, media, projects, start
+from vidence.studio.pages import board_cards, board_counts, boards, entering, media, projects, start, viewer
 
 urlpatterns = [
     *start.urls,
@@ -12,6 +12,7 @@ urlpatterns = [
     *boards.urls,
     *board_cards.urls,
     *board_counts.urls,
+    *viewer.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

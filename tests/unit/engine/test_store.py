@@ -554,6 +554,10 @@ def test_a_run_of_an_earlier_version_is_rewritten_with_its_findings(old: Path):
         assert list(store.trials()) == [trial("q0"), trial("q1")]
         assert store.header("mrfs") == HEADER
         found = store.findings("mrfs", Count)
+        assert {name: store.finding("mrfs", name, Count) for name in found} == {
+            name: one.finding for name, one in found.items()
+        }
+        assert store.finding("mrfs", "absent", Count) is None
     assert found["q0"].finding == Count(n=1)
     assert found["q1"].finding == Failed(stage="model", error="E", message="m")
     assert not migrate_run(old)
@@ -609,3 +613,57 @@ def test_a_run_says_what_was_found_out_about_it(tmp_path: Path) -> None:
         store.begin_diagnosis("budgets", msgspec.structs.replace(header, diagnostic="budgets", options={}))
         assert list(store.diagnoses()) == ["budgets", "mrfs-max-4"]
         assert store.diagnoses()["mrfs-max-4"] == header
+
+
+def test_rows_are_read_as_they_came_in_and_a_few_at_a_time(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        for one in (trial("q0"), trial("q1", LOST), trial("q1")):
+            store.add(one)
+    with RunStore(tmp_path) as store:
+        first, rest = store.rows_after(0, 2), store.rows_after(2, 2)
+        assert [(one.seq, one.item_id) for one in (*first, *rest)] == [(1, "q0"), (2, "q1"), (3, "q1")]
+        assert first[0].trial is not None
+        assert first[0].trial.reply == trial("q0").reply
+        assert first[0].trial.prompt == Prompt(parts=())
+        assert store.rows_after(3, 2) == []
+
+
+def test_one_trial_is_the_last_of_its_question_with_all_that_was_sent(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        for one in (trial("q1", LOST), trial("q1"), trial("q1", repeat=1)):
+            store.add(one)
+        found, other = store.trial("q1"), store.trial("q1", 1)
+        assert (found.seq, found.trial, other.trial) == (2, trial("q1"), trial("q1", repeat=1))
+        assert store.trial("q2") is None
+        assert (store.item("q2"), store.item("absent")) == (ITEMS[2], None)
+
+
+@pytest.mark.parametrize("json", ['{"score": 1}', '{"score": {"value": "<b>"}}', 7])
+def test_a_damaged_row_says_so_and_hides_no_other(tmp_path: Path, json: object):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        store.add(trial("q1"))
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db, db:
+        db.execute("DROP INDEX trials_by_outcome")  # it would refuse what is no JSON
+        db.execute("UPDATE trials SET json = ? WHERE item_id = 'q0'", (json,))
+    with RunStore(tmp_path) as store:
+        bad, good = store.rows_after(0, 9)
+        assert good.trial is not None
+        assert (bad.item_id, bad.trial) == ("q0", None)
+        assert "the row is damaged" in bad.problem
+        assert store.trial("q0") == bad
+
+
+def test_reading_a_finished_run_leaves_nothing_beside_it(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
+    with RunStore(tmp_path) as store:
+        assert store.rows_after(0, 9)
+        assert store.trial("q0") is not None
+        assert {path.name for path in tmp_path.iterdir()} == {"run.sqlite"}
+    assert before == {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}

@@ -101,6 +101,7 @@ class ItemReader:
         }
         self._tags = {name: self._get(source) for name, source in mapping.tags.items()}
         self._choices = [(column, self._get(column)) for column in mapping.choice_columns if column]
+        self._steps = [(column, self._get(column)) for column in mapping.step_columns if column]
         self._media = [(column, self._get(column)) for column in mapping.media_columns if column]
         self._answer = self._get(mapping.answer) if mapping.answer else None
         self._span = {
@@ -168,6 +169,7 @@ class ItemReader:
             answer_kind=cast('Literal["choice", "text"]', kind),
             tags=tags,
             rationale=texts.get("rationale", ""),
+            steps=self._steps_of(row),
             provenance=Provenance(licence=licence) if licence else None,
         )
 
@@ -198,6 +200,15 @@ class ItemReader:
         if text and text not in _KINDS[name]:
             raise FieldError(name, f"{text!r} found; expected {' or '.join(_KINDS[name])}")
         return text or default
+
+    def _steps_of(self, row: Row) -> tuple[str, ...]:
+        """The steps of the rationale, without empty ones."""
+        if len(self._steps) == 1:
+            column, get = self._steps[0]
+            found = _lines(get(row), column)
+        else:
+            found = tuple(as_text(get(row), column) for column, get in self._steps)
+        return tuple(step.strip() for step in found if step.strip())
 
     # ------------------------------------------------------------------------- choices and answer
 
@@ -285,6 +296,21 @@ def _several(value: object, column: str) -> tuple[str, ...]:
     return tuple(as_text(one, column) for one in value)
 
 
+def _lines(value: object, column: str) -> tuple[str, ...]:
+    """The steps that one column holds: a list, also one written as text, or a text with one on each line."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not (text.startswith("[") and text.endswith("]")):
+            return tuple(text.splitlines())
+        value = _written(text, column)
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        kind = type(value).__name__
+        raise FieldError(column, f"{kind} found; expected a list of steps, or a text with one on each line")
+    return tuple(as_text(one, column) for one in value)
+
+
 def _written(text: str, column: str) -> object:
     """The list or object that a text holds, in JSON or as Python prints it."""
     if not text.lstrip().startswith(("[", "{", "(")):
@@ -296,7 +322,7 @@ def _written(text: str, column: str) -> object:
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise FieldError(column, f"{text[:80]!r} found; expected a list of choices") from error
+        raise FieldError(column, f'{text[:80]!r} found; expected a list, such as ["a", "b"]') from error
 
 
 def _numbered(text: str, form: str, n: int) -> str:

@@ -83,6 +83,7 @@ class ColumnMap(Record):
     source_id: Column = ""
     benchmark: Column = ""
     rationale: Column = ""
+    steps: Column | tuple[Column, ...] = ()
     licence: Column = ""
     tags: dict[str, Column] = msgspec.field(default_factory=dict)
     absent: tuple[str, ...] = ()
@@ -111,13 +112,20 @@ class ColumnMap(Record):
     @property
     def digest(self) -> str:
         """SHA-256 of what decides how rows are read."""
-        bare = msgspec.structs.replace(self, about="", home="")
+        bare: dict[str, object] = msgspec.to_builtins(msgspec.structs.replace(self, about="", home=""))
+        if not self.steps:  # runs of versions without steps stay usable
+            del bare["steps"]
         return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
 
     @property
     def choice_columns(self) -> tuple[str, ...]:
         """The columns of the choices."""
         return self.choices if isinstance(self.choices, tuple) else (self.choices,)
+
+    @property
+    def step_columns(self) -> tuple[str, ...]:
+        """The columns of the steps."""
+        return self.steps if isinstance(self.steps, tuple) else (self.steps,)
 
     @property
     def media_columns(self) -> tuple[str, ...]:
@@ -129,7 +137,8 @@ class ColumnMap(Record):
         """All columns that are read; of a path the column that it begins in, too."""
         said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
         fields = (getattr(self, name) for name in _PLAIN)
-        sources = (*fields, *self.choice_columns, *self.media_columns, *self.tags.values(), *said)
+        several = (*self.choice_columns, *self.step_columns, *self.media_columns)
+        sources = (*fields, *several, *self.tags.values(), *said)
         found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
         return frozenset(found | {name.partition(".")[0] for name in found})
 
@@ -243,7 +252,7 @@ def _put(table: dict[str, Any], name: str, value: str) -> None:
 
 
 _LISTS = ("levels", "files", "absent")
-_MAYBE_LISTS = ("choices",)
+_MAYBE_LISTS = ("choices", "steps")
 _SWITCHES = ("choices_in_question", "is_log")
 
 

@@ -14,6 +14,7 @@ from vidence.make.choices.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, lo
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.making import MakingRelease
 from vidence.records import Record
 
 WRITER, OPTIONS, CHECKER, JUDGE = "writer", "options", "checker", "judge"
@@ -102,6 +103,7 @@ class ChoicesConfig(Record, omit_defaults=True):
     models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: PeopleRules | None = None
+    release: MakingRelease | None = None
     asking: AskLimits = AskLimits()
     templates: str = ""
     sheet: str = ""
@@ -146,6 +148,8 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
     """
     read = read_config(path, ChoicesConfig)
     _check_names(read, path)
+    if read.gates is not None:
+        read.gates.blind.check_hold(read.tasks)
     taxonomy = load_taxonomy(read.taxonomy, path.parent)
     further = {
         name: (rules.dimension, TaxonomyTask(name=name, title=rules.title, aspect=rules.aspect))

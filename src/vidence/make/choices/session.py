@@ -50,6 +50,7 @@ from vidence.make.choices.written import OPTIONS as OPTIONS_PROMPT
 from vidence.make.gates.asking import as_items
 from vidence.make.gates.frames import FrameSource, frame_source
 from vidence.make.gates.passing import Gated, GateRoom, pass_gates
+from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
@@ -59,7 +60,7 @@ from vidence.make.writing.writer import Objection
 
 STAGES: Final = (
     *("records", "tasks", "templates", "questions", "pointing"),
-    *("options", "meaning", "gates", "people", "items"),
+    *("options", "meaning", "gates", "people", "items", "release"),
 )
 VERSION: Final = 1
 T = TypeVar("T")
@@ -447,7 +448,15 @@ class ChoicesSession(Session):
         """The questions as drafts, behind the gates."""
         config = self.plan.config
         drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in questions)
-        room = GateRoom(session=self, models=self.models, frames=self._frames, seed=config.seed, sources={})
+        room = GateRoom(
+            session=self,
+            models=self.models,
+            frames=self._frames,
+            seed=config.seed,
+            sources={},
+            holds=(ALL_TASKS,),
+            tasks={one.name: one.title for one in self.plan.orders},
+        )
         return pass_gates(drafts, config.gates, room)
 
     def _frames(self, drafts: Sequence[Draft]) -> FrameSource:

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
 from vidence.errors import UsageError
+from vidence.make.composed.drafting import TASK
 from vidence.make.composing.offers import OptionRules
 from vidence.make.composing.quotas import Quota, Strength
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.making import MakingRelease
 from vidence.records import Record
 
 
@@ -43,20 +44,17 @@ class ReviewFrom(Record, omit_defaults=True):
     folder: str
 
 
-class ReleaseAs(Record, omit_defaults=True):
-    """The version under which the questions are put into a folder; `unreviewed`: without a review."""
-
-    version: Annotated[str, Meta(pattern=r"^[A-Za-z0-9-][A-Za-z0-9.-]*$")]
-    unreviewed: bool = False
-
-
 class ComposeConfig(Record, omit_defaults=True):
-    """The configuration; paths start from its folder. `media` is the folder with the videos of scenes."""
+    """The configuration; paths start from its folder.
+
+    `media` is the folder with the videos of scenes, `media_licence` the licence that these are under.
+    """
 
     name: str
     scenes: tuple[str, ...] | str
     out: str = ""
     media: str = ""
+    media_licence: str = ""
     seed: int = 0
     quota: Quota = Quota()
     need: Strength = Strength()
@@ -66,7 +64,7 @@ class ComposeConfig(Record, omit_defaults=True):
     asking: AskLimits = AskLimits()
     gates: GateRules | None = None
     review: ReviewFrom | None = None
-    release: ReleaseAs | None = None
+    release: MakingRelease | None = None
 
     @property
     def scene_files(self) -> tuple[str, ...]:
@@ -87,4 +85,6 @@ def read_compose(path: Path) -> ComposeConfig:
         if name and name not in read.models:
             known = ", ".join(read.models) or "none"
             raise UsageError(f"{path}: {where} is {name!r}; [models] has {known}. Name one of these")
+    if read.gates is not None:
+        read.gates.blind.check_hold((TASK,))
     return read

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import msgspec
 
 from vidence.make.composing.offers import Offer
+from vidence.make.composing.quotas import skills_of
 from vidence.make.composing.search import Composed
 from vidence.make.pipeline.material import BY_MODEL, Draft
 from vidence.make.scene_graph.composition import Composition
 from vidence.make.scene_graph.proof import Proof
-from vidence.make.scene_graph.scene import Header, Scene
+from vidence.make.scene_graph.scene import SILVER_TRACKS, Header, Scene
 from vidence.records import Evidence, Media, Record
 
 TASK = "compose"
@@ -61,6 +62,7 @@ def draft_of(
         evidence=tuple(_evidence(proof, scene)),
         k=None,
         truth=truth,
+        review="identities-by-tracker" if truth == SILVER_TRACKS else "",
         tags=_tags(one, proof, offered) | _said(header, words),
         facts={name: str(value) for name, value in proof.binding.items()},
         media=(Media(path=path),),
@@ -74,7 +76,7 @@ def _said(header: Header, words: Words) -> dict[str, str]:
 
 
 def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
-    skills = sorted({condition.skill for condition in proof.conditions})
+    skills = sorted(set(skills_of(one.composition)))
     found = {
         "logic": proof.logic,
         "shape": one.shape,
@@ -83,6 +85,7 @@ def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
         "skills": ", ".join(skills),
         "answer_type": proof.answer.type,
         "no_witness_option": ", ".join(offered.without_place),
+        "no_witness": ", ".join(one.id for one in proof.conditions if one.without.witness is None),
     }
     return {name: value for name, value in found.items() if value}
 

@@ -15,8 +15,9 @@ def report_text(
     *,
     account: Account,
     sentences: Sequence[str],
+    sheets: Mapping[str, str] | None = None,
 ) -> str:
-    """The report as Markdown."""
+    """The report as Markdown; `sheets` are pictures of questions, by name."""
     lines = [f"# {name}", "", *(f"- {one}" for one in sentences), "", "## Stages", ""]
     lines += ["| stage | in | out | dropped |", "|---|---|---|---|"]
     for stage in account.stages:
@@ -25,6 +26,8 @@ def report_text(
     lines += ["", "## Questions", ""]
     for draft in drafts:
         lines += [*_question(draft, proofs[draft.draft_id]), ""]
+        if sheets is not None and draft.draft_id in sheets:
+            lines += [f"![Frames of {draft.draft_id}]({sheets[draft.draft_id]})", ""]
     return "\n".join(lines) + "\n"
 
 

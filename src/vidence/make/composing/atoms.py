@@ -63,9 +63,17 @@ class Statements:
             for name in self.attributes_of(category)
             if len(self.scene.column(category, name).values) > 1
         ]
-        if self.scene.lists_all(EVENT) and len(self.scene.column(EVENT, "kind").values) > 1:
-            found.append(Asked(EVENT, "kind", "action"))
+        if self.scene.lists_all(EVENT):
+            found += [
+                Asked(EVENT, name, self.scene.words.attributes[name].answer if name != "kind" else "action")
+                for name in self.names(EVENT)
+                if len(self.scene.column(EVENT, name).values) > 1
+            ]
         return tuple(found)
+
+    def names(self, category: str) -> tuple[str, ...]:
+        """What can be said of a category: its attributes, and of events the kind."""
+        return (*(("kind",) if category == EVENT else ()), *self.attributes_of(category))
 
     def of(self, category: str) -> tuple[Said, ...]:
         """Statements that are true of some and not of all."""
@@ -75,13 +83,13 @@ class Statements:
 
     def _made(self, category: str) -> Iterator[Said]:
         scene, everybody = self.scene, self.scene.everybody[category]
-        names = ("kind",) if category == EVENT else self.attributes_of(category)
-        for name in names:
+        for name in self.names(category):
             skill: Skill = scene.words.attributes[name].skill if name != "kind" else "semantic"
             known = scene.words.attributes.get(name)
             signs: tuple[Literal["==", "!="], ...] = ("==", "!=") if self._negations else ("==",)
             for value in scene.column(category, name).values:
-                for how in signs if known is not None and not known.number else signs[:1]:
+                is_split = known is None or known.number or len(known.values) == 2  # not the one: the other
+                for how in signs[:1] if is_split else signs:
                     masks = scene.compared(category, name, how=how, value=value)
                     if masks.must and masks.may != everybody:
                         yield Said(name, how, value, masks, skill)

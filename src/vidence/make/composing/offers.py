@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Meta
 
 from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.scene_graph.composition import DIRECTIONS
 from vidence.make.scene_graph.proof import Proof
-from vidence.make.scene_graph.scene import ValueOrNumber
+from vidence.make.scene_graph.scene import KnownFact, ValueOrNumber
 from vidence.records import Record
 
 _Options = Annotated[int, Meta(ge=2, le=8)]
@@ -125,10 +126,15 @@ def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumbe
     if domain == "kind":
         seen: list[ValueOrNumber] = sorted({one.kind for one in scene.events.values()})
         listed: list[ValueOrNumber] = sorted(scene.words.events)
+    elif domain == "direction":
+        seen, listed = list(DIRECTIONS), []
+    elif domain in scene.words.known:
+        known = [one for one in scene.scene.facts if isinstance(one, KnownFact) and one.table == domain]
+        seen, listed = sorted({one.value for one in known}, key=str), list(scene.words.known[domain].values)
     else:
-        known = scene.words.attributes[domain]
-        told = {value for of in known.of for value in scene.column(of, domain).values}
-        seen, listed = sorted(told, key=str), list(known.values)
+        attribute = scene.words.attributes[domain]
+        told = {value for of in attribute.of for value in scene.column(of, domain).values}
+        seen, listed = sorted(told, key=str), list(attribute.values)
     rng.shuffle(seen)
     rng.shuffle(listed)
     return [*seen, *(one for one in listed if one not in seen)]

@@ -8,12 +8,13 @@ from random import Random
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.composing.results import Logic
+from vidence.make.composing.exhaustive import MOST_TOGETHER, everything
+from vidence.make.composing.results import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Composed, Search, Wanted
+from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
-from vidence.make.scene_graph.composition import MOST_CONDITIONS
-from vidence.make.scene_graph.vocabulary import AnswerType, Skill
+from vidence.make.scene_graph.composition import MOST_CONDITIONS, Composition, Known
+from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 from vidence.records import Record
 
 LEAST_SKILL = 0.1
@@ -25,22 +26,31 @@ class Quota(Record, omit_defaults=True):
 
     `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
     fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
-    composition names is used by `facts` compositions at most (0: by any number).
+    composition names is used by `facts` compositions at most (0: by any number). With `exhaustive` all
+    conjunctions of a small scene are listed instead, as many as there are. `shapes` are those that are drawn.
     """
 
     per_video: Count = 5
-    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action")
+    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action", "relationship")
     logic: tuple[Logic, ...] = ("conjunctive", "sequential")
     conditions: tuple[Count, Count] = (2, 6)
     tries: Count = 200
     facts: CountOrNone = 3
     negations: bool = True
+    exhaustive: bool = False
+    shapes: tuple[Shape, ...] = ALL_SHAPES
 
     def __post_init__(self) -> None:
         fewest, most = self.conditions
         if not fewest <= most <= MOST_CONDITIONS:
             raise UsageError(
                 f"conditions are [{fewest}, {most}]; expected fewest and most, up to {MOST_CONDITIONS}"
+            )
+        if self.exhaustive and (self.logic != ("conjunctive",) or most > MOST_TOGETHER):
+            raise UsageError(
+                f"exhaustive = true lists conjunctions of up to {MOST_TOGETHER} conditions; logic is "
+                f'{list(self.logic)} and conditions are [{fewest}, {most}]. Say logic = ["conjunctive"] and '
+                f"conditions = [{min(fewest, MOST_TOGETHER)}, {min(most, MOST_TOGETHER)}]"
             )
 
     @property
@@ -51,19 +61,24 @@ class Quota(Record, omit_defaults=True):
 
 
 class Strength(Record, omit_defaults=True):
-    """How often somebody may be right who ignores a condition (`most_guess`), or all (`most_prior`)."""
+    """What has to be one (`unique`, as in `vidence prove`), and how often somebody may be right all the same.
 
+    That is, somebody who ignores a condition (`most_guess`), or all (`most_prior`).
+    """
+
+    unique: Unique = "each step"
     most_guess: Share = 0.5
     most_prior: Share = 0.4
 
 
 @dataclass(frozen=True)
 class Unmet:
-    """A cell that a video could not fill, and what most attempts at it came to."""
+    """A cell that a video could not fill, what most attempts at it came to, and how many did."""
 
     scene: str
     cell: Wanted
     reason: str
+    n: int = 0
 
 
 @dataclass
@@ -72,17 +87,26 @@ class Filled:
 
     composed: list[Composed] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was refused or changed on the way, with how often, scene by scene."""
 
 
 class _Video:
     """One scene while the quotas are filled."""
 
-    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, seed: int) -> None:
+    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, unique: Unique, seed: int) -> None:
         self.name, self.quota = name, quota
         self.rng = Random(f"compose/{seed}/{name}")
-        self.search = Search(scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0])
+        self.search = Search(
+            scene,
+            rng=self.rng,
+            negations=quota.negations,
+            least=quota.conditions[0],
+            unique=unique,
+            shapes=quota.shapes,
+        )
         self.n = self.n_tried = 0
-        self.dead: dict[Wanted, str] = {}
+        self.dead: dict[Wanted, tuple[str, int]] = {}
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
@@ -104,9 +128,16 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
 
     The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
     attempt gives beside it is taken where its own cell lacks some.
+
+    Raises:
+        UsageError: everything is wanted (`exhaustive`) of a scene that is too large.
     """
+    if quota.exhaustive:
+        return _everything(scenes, quota, strength)
     filled = Filled()
-    videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
+    videos = [_Video(name, scene, quota, unique=strength.unique, seed=seed) for name, scene in scenes.items()]
+    for one in videos:
+        one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[Wanted] = Counter()
     skills: Counter[Skill] = Counter()
     while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
@@ -117,10 +148,53 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
                 continue
             filled.composed.append(made)
             have[cell_of(made)] += 1
-            skills.update(one.skill for one in made.composition.conditions)
+            skills.update(skills_of(made.composition))
     for video in videos:
-        filled.unmet += [Unmet(video.name, cell, why) for cell, why in video.dead.items()]
+        filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
+        mended = sorted(video.search.mended.items())
+        filled.notes += [f"{video.name}: {n:,} conditions without a witness {what}" for what, n in mended]
     return filled
+
+
+def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength) -> Filled:
+    """All conjunctions that are wanted and strong enough; a cell without any is unmet."""
+    filled, wanted = Filled(), frozenset(quota.cells)
+    sizes = range(quota.conditions[0], quota.conditions[1] + 1)
+    for name, scene in scenes.items():
+        refused: Counter[str] = Counter()
+        weak_of: dict[Wanted, str] = {}
+        taken: set[Wanted] = set()
+        for made in everything(name, scene, sizes=sizes, negations=quota.negations, unique=strength.unique):
+            cell = cell_of(made)
+            weak = _weak(made, strength) if cell in wanted else "of-another-type"
+            refused[weak] += bool(weak)
+            if weak:
+                weak_of[cell] = weak
+            else:
+                taken.add(cell)
+                filled.composed.append(made)
+        filled.unmet += [
+            Unmet(name, cell, weak_of.get(cell, "there-is-none")) for cell in quota.cells if cell not in taken
+        ]
+        filled.notes += [
+            f"{name}: {n:,} conjunctions refused: {why}" for why, n in sorted(refused.items()) if n
+        ]
+    return filled
+
+
+def gaps(scene: SceneBits) -> Iterator[str]:
+    """What nobody stated, which keeps a scene from giving compositions: `lists` and values of attributes."""
+    for category in (*scene.words.categories, EVENT):
+        names = scene.members[category]
+        if len(names) < 2:
+            continue
+        if not scene.lists_all(category):
+            yield f"whether every {category} is listed"
+        for attribute, one in scene.words.attributes.items():
+            if any(scene.words.is_a(category, of) for of in one.of):
+                unknown = scene.column(category, attribute).doubtful.bit_count()
+                if unknown:
+                    yield f"{attribute} of {unknown} of {len(names)} ({category})"
 
 
 def cell_of(made: Composed) -> Wanted:
@@ -129,10 +203,20 @@ def cell_of(made: Composed) -> Wanted:
     return Wanted(found.answer.type, found.logic, len(found.conditions))
 
 
+def skills_of(composition: Composition) -> list[Skill]:
+    """The skills that a composition takes: of each condition, and to know what a table says."""
+    found = [one.skill for one in composition.conditions]
+    if any(isinstance(step.value, Known) for step in composition.steps):
+        found.append("visual knowledge")
+    return found
+
+
 def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
     relations = search.scene.words.relations.values()
     able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    able += ["spatial"] if search.more.ground.places else []
+    able += ["visual knowledge"] if search.more.ground.known else []
     rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
     return sorted(rare, key=skills.__getitem__)[0] if rare else None
 
@@ -161,7 +245,8 @@ def _tried(
         else:
             return made
     refused += video.search.refused - before
-    video.dead[cell] = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    why = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    video.dead[cell] = why, refused[why]
     return None
 
 

@@ -4,12 +4,16 @@ Only the programs that the search writes are known here (`is_known`): steps that
 `last` of a category under atoms, steps that read a value or a role, and an answer that is read or counted.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import Literal, TypeAlias
 
-from vidence.make.composing.scene_bits import TIME_WORDS, Masks, SceneBits, bits
+import msgspec
+
+from vidence.make.composing.scene_bits import TIME_WORDS, Column, Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
     Atom,
@@ -24,8 +28,6 @@ from vidence.make.scene_graph.composition import (
     The,
     Timed,
     Variable,
-    conditions_in,
-    variables_in,
 )
 from vidence.make.scene_graph.proof import (
     Answer,
@@ -41,8 +43,11 @@ from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
 from vidence.records import Record
 
 Logic: TypeAlias = Literal["conjunctive", "sequential"]
-_Env: TypeAlias = dict[str, ValueOrNumber]
-_State: TypeAlias = tuple[_Env, Binding, int]
+Unique: TypeAlias = Literal["each step", "jointly", "value"]
+"""`each step` finds one thing, or all steps `jointly` do, or one `value` comes out."""
+_Values: TypeAlias = tuple[ValueOrNumber, ...]
+"""What the steps so far found, in their order."""
+_State: TypeAlias = tuple[_Values, int]
 
 
 _FEW = 24
@@ -72,6 +77,8 @@ class Refused(Record):
 
     reason: str
     conditions: tuple[str, ...] = ()
+    binding: Binding = msgspec.field(default_factory=dict)
+    """What the steps find with all conditions, where conditions could be left out."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +160,125 @@ class Reached:
         return round(self.values.get(answer, 0) / n, 6) if n else 0.0
 
 
+@dataclass(frozen=True)
+class _Linked:
+    """An atom that reads a variable: its condition, the position of the variable, whom each value leaves."""
+
+    bit: int
+    variable: int
+    rows: Mapping[ValueOrNumber, Masks]
+
+
+class _Set:
+    """The set of a step in a scene. Conditions are bits, so that those that are left out are one number."""
+
+    def __init__(
+        self, pick: Pick, scene: SceneBits, *, bit_of: Mapping[str, int], place_of: Mapping[str, int]
+    ) -> None:
+        self.pick, self.scene = pick, scene
+        self.category = pick.members.category
+        self.names = scene.members[self.category]
+        self.everybody = scene.everybody[self.category]
+        self.choosing = bit_of.get(pick.condition, 0)
+        self.fixed: list[tuple[int, Masks, ValueOrNumber | None]] = []
+        self.linked: list[_Linked] = []
+        for atom in pick.members.atoms:
+            self._take(atom, bit_of.get(atom.condition, 0), place_of)
+        self.fixed_bits = reduce(or_, [bit for bit, _, _ in self.fixed], 0)
+        self.linked_bits = reduce(or_, [one.bit for one in self.linked], 0)
+        self._left: dict[int, tuple[int, int, bool]] = {}
+        self._chosen: dict[tuple[int, int], tuple[int, bool]] = {}
+
+    def _take(self, atom: Atom, bit: int, place_of: Mapping[str, int]) -> None:
+        scene, category = self.scene, self.category
+        match atom:
+            case Compare(value=Literally(value=value)):
+                masks = scene.compared(category, atom.attribute, how=atom.how, value=value)
+                is_kind = (atom.attribute, atom.how) == ("kind", "==")
+                self.fixed.append((bit, masks, value if is_kind else None))
+            case Compare(value=Variable(name=name)):
+                rows = scene.comparing(category, atom.attribute, how=atom.how)
+                self.linked.append(_Linked(bit, place_of[name], rows))
+            case Related(to=Variable(name=name)):
+                self.linked.append(_Linked(bit, place_of[name], scene.relating(category, atom.relation)))
+            case Timed(of=Variable(name=name)):
+                self.linked.append(_Linked(bit, place_of[name], scene.timing(category, atom.how)))
+            case _:
+                raise ValueError(f"{atom} is not evaluated here")
+
+    def left(self, dropped: int) -> tuple[int, int, bool]:
+        """Whom the atoms without variables leave: certainly, perhaps; whether members may be missing."""
+        key = dropped & self.fixed_bits
+        if key not in self._left:
+            must = may = self.everybody
+            kinds = list[ValueOrNumber]()
+            for bit, masks, kind in self.fixed:
+                if not bit & dropped:
+                    must, may = must & masks.must, may & masks.may
+                    kinds += [kind] if kind is not None else []
+            scene = self.scene
+            is_listed = scene.lists_all(self.category) or (bool(kinds) and all(map(scene.lists_kind, kinds)))
+            self._left[key] = must, may, not is_listed
+        return self._left[key]
+
+    def members(self, values: _Values, dropped: int) -> tuple[int, int, bool]:
+        """Who certainly is in the set, who may be, and whether members may be missing."""
+        must, may, is_open = self.left(dropped)
+        for one in self.linked:
+            if not one.bit & dropped:
+                masks = one.rows[values[one.variable]]
+                must, may = must & masks.must, may & masks.may
+        return must, may, is_open
+
+    def picked(
+        self, states: Sequence[_State], dropped: int
+    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
+        """The states, each with who is picked in turn, and whether that is in doubt, or several."""
+        all_must, all_may, is_open = self.left(dropped)
+        linked = [(one.variable, one.rows) for one in self.linked if not one.bit & dropped]
+        is_the = self.pick.how == "the"
+        is_everybody = is_the or bool(self.choosing & dropped)
+        for values, count in states:
+            must, may = all_must, all_may
+            for variable, rows in linked:
+                masks = rows[values[variable]]
+                must, may = must & masks.must, may & masks.may
+            if is_everybody:
+                yield values, count, must, is_open or must != may, is_the and bool(must & (must - 1))
+            elif is_open:
+                yield values, count, 0, True, False
+            else:
+                if (must, may) not in self._chosen:
+                    self._chosen[must, may] = self._choose(must, may)
+                yield values, count, *self._chosen[must, may], False
+
+    def picked_or_all(
+        self, states: Sequence[_State], dropped: int, *, is_all: bool
+    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
+        """As `picked`; or everybody, where the whole step is left out."""
+        if not is_all:
+            return self.picked(states, dropped)
+        return ((values, count, self.everybody, False, False) for values, count in states)
+
+    def _choose(self, must: int, may: int) -> tuple[int, bool]:
+        if not must or may.bit_count() == 1:
+            return must, must != may
+        order, untimed = self.scene.in_order(self.category, by_end=self.pick.by_end)
+        if untimed & may:
+            return 0, True
+        if may.bit_count() <= _FEW:
+            times = self.scene.times(self.category, by_end=self.pick.by_end)
+            order = sorted([(times[i], i) for i in bits(may)])
+        there = (one for one in (order if self.pick.how == "first" else reversed(order)) if may >> one[1] & 1)
+        at, place = next(there)
+        time, _ = next(there)
+        # Whoever comes first has to be in the set, and the next one has to come later, for certain.
+        is_open = not must >> place & 1 or abs(time - at) < self.scene.margin_s or time == at
+        return (0, True) if is_open else (1 << place, False)
+
+
 class Results:
-    """The results of one composition in one scene."""
+    """The results of one composition in one scene. `dropped` are the bits of conditions that are left out."""
 
     def __init__(self, composition: Composition, scene: SceneBits) -> None:
         self.composition, self.scene = composition, scene
@@ -162,147 +286,120 @@ class Results:
         self.steps: list[_Known] = [one for one in known if one is not None]
         if len(self.steps) < len(known):
             raise ValueError(f"{composition.composition}: a step is of a kind that is not evaluated here")
-        self.inside = [frozenset(conditions_in(step.value)) for step in composition.steps]
-        self.uses = [variables_in(step.value) for step in composition.steps]
-        self._live = [
-            tuple(
-                s.variable
-                for s in self.steps[: i + 1]
-                if any(s.variable in uses for uses in self.uses[i + 1 :])
-            )
-            for i in range(len(self.steps))
-        ]
-        self._of = {
-            one.variable: (frozenset(atom.condition for atom in one.members.atoms), variables_in(one.members))
+        self.bit_of = {one.id: 1 << i for i, one in enumerate(composition.conditions)}
+        self.everything = (1 << len(composition.conditions)) - 1
+        self.variables = [step.variable for step in self.steps]
+        place_of = {name: i for i, name in enumerate(self.variables)}
+        self._sets = [
+            _Set(one, scene, bit_of=self.bit_of, place_of=place_of) if isinstance(one, Pick) else None
             for one in self.steps
-            if isinstance(one, Pick)
-        }
-        self.types = self._typed()
+        ]
+        self._source = [place_of[one.source] if isinstance(one, Read) else -1 for one in self.steps]
+        self._inside = self._bits_inside()
+        self._lives: dict[int, list[tuple[int, ...]]] = {}
         self._counts: dict[int, tuple[tuple[ValueOrNumber, int], ...]] = {}
-        self._others: dict[ValueOrNumber, int] = {}
-        self._sets: dict[tuple[object, ...], tuple[int, int, bool]] = {}
-        self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], bool, bool]] = {}
+        self._kept: dict[tuple[int, int, int], tuple[list[_State], bool, bool]] = {}
+        self._linked_bits = reduce(or_, [one.linked_bits for one in self._sets if one is not None], 0)
 
-    def _typed(self) -> dict[str, str]:
-        """The category of what each step picks, or the attribute that it reads."""
-        found: dict[str, str] = {}
-        roles = self.scene.words.roles()
-        for step in self.steps:
-            if isinstance(step, Pick):
-                found[step.variable] = "" if step.how == "count" else step.members.category
-            else:
-                found[step.variable] = (
-                    roles.get(step.word, step.word) if self._is_role(step, found) else step.word
-                )
-        return found
+    def _bits_inside(self) -> list[int]:
+        """The conditions of the first steps, for each number of steps."""
+        inside = [0]
+        for one in self._sets:
+            own = 0 if one is None else one.fixed_bits | one.linked_bits | one.choosing
+            inside.append(inside[-1] | own)
+        return inside
 
-    def _is_role(self, step: Read, found: dict[str, str]) -> bool:
-        is_event = found.get(step.source) == EVENT
-        return is_event and step.word != "kind" and step.word not in self.scene.words.attributes
+    def uses(self, i: int, dropped: int = 0) -> list[int]:
+        """The steps that a step reads, by their places; not for conditions that are left out."""
+        one = self._sets[i]
+        if one is None:
+            return [self._source[i]]
+        return [linked.variable for linked in one.linked if not linked.bit & dropped]
 
-    # ----------------------------------------------------------------------- sets
+    def _live(self, i: int, dropped: int) -> tuple[int, ...]:
+        """The variables up to a step that later steps read."""
+        key = dropped & self._linked_bits
+        if key not in self._lives:
+            n = len(self.steps)
+            later = {place: at for at in range(n) for place in self.uses(at, key)}
+            self._lives[key] = [
+                tuple([place for place in range(at + 1) if later.get(place, -1) > at]) for at in range(n)
+            ]
+        return self._lives[key][i]
 
-    def members(self, step: Pick, env: _Env, dropped: frozenset[str]) -> tuple[int, int, bool]:
-        """Who certainly is in a set, who may be, and whether members may be missing."""
-        own, used = self._of[step.variable]
-        key = (step.variable, dropped & own, *[env[name] for name in used])
-        if key not in self._sets:
-            category, scene = step.members.category, self.scene
-            must = may = scene.everybody[category]
-            kinds: list[ValueOrNumber] = []
-            for atom in step.members.atoms:
-                if atom.condition in dropped:
-                    continue
-                masks = self._masks(atom, category, env)
-                must, may = must & masks.must, may & masks.may
-                if isinstance(atom, Compare) and (atom.attribute, atom.how) == ("kind", "=="):
-                    kinds += [atom.value.value] if isinstance(atom.value, Literally) else []
-            is_listed = scene.lists_all(category) or (bool(kinds) and all(map(scene.lists_kind, kinds)))
-            self._sets[key] = must, may, not is_listed
-        return self._sets[key]
+    # ----------------------------------------------------------------------- states
 
-    def _masks(self, atom: Atom, category: str, env: _Env) -> Masks:
-        match atom:
-            case Compare(value=Literally(value=value)):
-                return self.scene.compared(category, atom.attribute, how=atom.how, value=value)
-            case Compare(value=Variable(name=name)):
-                return self.scene.compared(category, atom.attribute, how=atom.how, value=env[name])
-            case Related(to=Variable(name=name)):
-                return self.scene.related(category, atom.relation, str(env[name]))
-            case Timed(of=Variable(name=name)):
-                return self.scene.timed(category, atom.how, str(env[name]))
-            case _:
-                raise ValueError(f"{atom} is not evaluated here")
+    def states(self, n: int, dropped: int, free: int = -1) -> tuple[list[_State], bool, bool]:
+        """What the first steps allow, whether it is in doubt, and whether a step finds several.
 
-    def _picked(self, step: Pick, env: _Env, dropped: frozenset[str]) -> tuple[int, bool, bool]:
-        """Who is picked, each in turn, whether that is in doubt, and whether it is several."""
-        must, may, is_open = self.members(step, env, dropped)
-        if step.how == "the" or step.condition in dropped:
-            return must, must != may or is_open, must.bit_count() > 1 and step.how == "the"
-        return (*self._chosen(step, must, may=may, is_open=is_open), False)
+        States that later steps cannot tell apart are one, with the number of bindings and the first of them.
 
-    def _chosen(self, step: Pick, must: int, *, may: int, is_open: bool) -> tuple[int, bool]:
-        if is_open:
-            return 0, True
-        if not must or may.bit_count() == 1:
-            return must, must != may
-        order, untimed = self.scene.in_order(step.members.category, by_end=step.by_end)
-        if untimed & may:
-            return 0, True
-        if may.bit_count() <= _FEW:
-            times = self.scene.times(step.members.category, by_end=step.by_end)
-            order = sorted([(times[i], i) for i in bits(may)])
-        there = (one for one in (order if step.how == "first" else reversed(order)) if may >> one[1] & 1)
-        at, place = next(there)
-        time, _ = next(there)
-        # Whoever comes first has to be in the set, and the next one has to come later, for certain.
-        is_open = not must >> place & 1 or abs(time - at) < self.scene.margin_s or time == at
-        return (0, True) if is_open else (1 << place, False)
-
-    # ----------------------------------------------------------------------- results
-
-    def states(self, n: int, dropped: frozenset[str], free: str = "") -> tuple[list[_State], bool, bool]:
-        """What the first steps allow, whether it is in doubt, and whether a step finds several."""
+        Args:
+            n: how many steps.
+            dropped: the conditions that are left out.
+            free: the step that is left out as a whole; below 0: none.
+        """
         if n == 0:
-            return [({}, {}, 1)], False, False
-        key = n, dropped & frozenset[str]().union(*self.inside[:n]), free
+            return [((), 1)], False, False
+        key = n, dropped & (self._inside[n] | self._linked_bits), free if free < n else -1
         if key not in self._kept:
             self._kept[key] = self._next(n - 1, dropped, free)
         return self._kept[key]
 
-    def _next(self, i: int, dropped: frozenset[str], free: str) -> tuple[list[_State], bool, bool]:
+    def _next(self, i: int, dropped: int, free: int) -> tuple[list[_State], bool, bool]:
+        if free != i and self._reads_off(i) and i - 1 not in self._live(i, dropped):
+            return self._next_read(i, dropped, free)
         before, is_doubtful, is_several = self.states(i, dropped, free)
-        step, live = self.steps[i], self._live[i]
-        found: dict[tuple[ValueOrNumber, ...], _State] = {}
-        for env, binding, count in before:
-            if step.variable == free:
-                values: Sequence[ValueOrNumber] = self._anything(free)
-            else:
-                values, doubt, several = self._values(step, env, dropped)
-                is_doubtful, is_several = is_doubtful or doubt, is_several or several
-            for value in values:
-                made = {**env, step.variable: value}
-                key = tuple([made[name] for name in live])
-                known = found.get(key)
-                if known is None:
-                    found[key] = made, {**binding, step.variable: value}, count
-                else:
-                    found[key] = known[0], known[1], known[2] + count
+        live = self._live(i, dropped)
+        is_one = len(before) == 1 and i in live
+        found: dict[_Values, _State] = {}
+        for values, count, told, doubt, several in self._told(i, before, dropped=dropped, free=free):
+            is_doubtful, is_several = is_doubtful or doubt, is_several or several
+            if is_one:
+                return [((*values, value), count) for value in told], is_doubtful, is_several
+            for value in told:
+                _merge(found, (*values, value), count, live=live)
         return list(found.values()), is_doubtful, is_several
 
-    def _values(
-        self, step: _Known, env: _Env, dropped: frozenset[str]
-    ) -> tuple[Sequence[ValueOrNumber], bool, bool]:
-        if isinstance(step, Read):
-            values, doubt = self.scene.told(str(env[step.source]), step.word)
-            return values, doubt, False
-        mask, doubt, several = self._picked(step, env, dropped)
-        names = self.scene.members[step.members.category]
-        return [names[i] for i in bits(mask)], doubt, several
+    def _told(
+        self, i: int, before: Sequence[_State], *, dropped: int, free: int
+    ) -> Iterator[tuple[_Values, int, Sequence[ValueOrNumber], bool, bool]]:
+        """The states, each with what a step finds in it, and whether that is in doubt, or several."""
+        one, step = self._sets[i], self.steps[i]
+        if i == free:
+            anything = self._anything(i)
+            yield from ((values, count, anything, False, False) for values, count in before)
+        elif isinstance(step, Read):
+            source = self._source[i]
+            for values, count in before:
+                yield values, count, *self.scene.told(str(values[source]), step.word), False
+        elif one is not None:
+            names = one.names
+            for values, count, mask, doubt, several in one.picked(before, dropped):
+                yield values, count, [names[place] for place in bits(mask)], doubt, several
 
-    def _anything(self, variable: str) -> Sequence[ValueOrNumber]:
+    def _reads_off(self, i: int) -> bool:
+        """Whether a step reads what the step before it picks."""
+        return i > 0 and self._source[i] == i - 1 and self._sets[i - 1] is not None
+
+    def _next_read(self, i: int, dropped: int, free: int) -> tuple[list[_State], bool, bool]:
+        """States after a pick and a value read off it, where nothing else reads the pick: value by value."""
+        before, is_doubtful, is_several = self.states(i - 1, dropped, free)
+        one, step, live = self._sets[i - 1], self.steps[i], self._live(i, dropped)
+        assert one is not None and isinstance(step, Read)  # noqa: S101, PT018 - `_reads_off`
+        column = self.scene.column(one.category, step.word)
+        found: dict[_Values, _State] = {}
+        for values, count, mask, doubt, several in one.picked_or_all(before, dropped, is_all=free == i - 1):
+            is_several = is_several or several
+            is_doubtful = is_doubtful or doubt or bool(mask & column.doubtful)
+            for place, value, n in column.firsts(mask):
+                made = (*values, one.names[place], value)
+                _merge(found, made, n * count, live=live)
+        return list(found.values()), is_doubtful, is_several
+
+    def _anything(self, i: int) -> Sequence[ValueOrNumber]:
         """Everything that a variable could be."""
-        scene, domain = self.scene, self.types[variable]
+        scene, domain = self.scene, self._type(i)
         if domain in scene.members:
             return scene.members[domain]
         if domain == "kind":
@@ -317,99 +414,115 @@ class Results:
         }
         return sorted(told, key=lambda one: (isinstance(one, str), one))
 
-    def reached(
-        self, dropped: frozenset[str], *, free: str = "", answer: ValueOrNumber | None = None
-    ) -> Reached:
-        """Every value with the number of its bindings; `other` is the first that certainly has another."""
-        found = Reached({})
-        last = self.steps[-1]
-        is_joined = self._is_joined and free != self.steps[-2].variable
-        n = len(self.steps) - (2 if is_joined else 1)
-        states, found.is_doubtful, found.is_several = self.states(n, dropped, free)
-        for env, binding, count in states:
-            if is_joined:
-                self._add_read(found, (env, binding, count), dropped=dropped, answer=answer)
-            else:
-                values, doubt = self._last_values(last, env, dropped)
-                found.is_doubtful |= doubt
-                for value in values:
-                    self._add(found, (env, binding, count), value=value, answer=answer)
-        return found
+    def _type(self, i: int) -> str:
+        """The category of what a step picks, or the attribute that it reads."""
+        step = self.steps[i]
+        if isinstance(step, Pick):
+            return "" if step.how == "count" else step.members.category
+        words = self.scene.words
+        is_role = step.word != "kind" and step.word not in words.attributes
+        if is_role and self._type(self._source[i]) == EVENT:
+            return words.roles().get(step.word, step.word)
+        return step.word
+
+    # ----------------------------------------------------------------------- results
 
     @property
-    def _is_joined(self) -> bool:
+    def is_joined(self) -> bool:
         """Whether the answer is read off the step before it."""
-        last = self.steps[-1]
-        if not isinstance(last, Read) or len(self.steps) < 2:
-            return False
-        before = self.steps[-2]
-        return isinstance(before, Pick) and before.variable == last.source
+        return self._reads_off(len(self.steps) - 1)
 
-    def _last_values(
-        self, last: _Known, env: _Env, dropped: frozenset[str]
-    ) -> tuple[Sequence[ValueOrNumber], bool]:
+    def whole(self, unique: Unique) -> Reached | None:
+        """What comes out with all conditions; None where that is not one, as soon as it is clear."""
+        is_each = unique == "each step"
+        for n in range(1, len(self.steps) - self.is_joined):
+            if not (self._reads_off(n) and n - 1 not in self._live(n, 0)):
+                states, is_doubtful, is_several = self.states(n, 0)
+                if is_doubtful or (is_several and is_each) or not states:
+                    return None
+        found = self.reached(0)
+        is_several = (found.is_several and is_each) or (
+            unique == "jointly" and sum(found.values.values()) > 1
+        )
+        if is_several or found.is_doubtful or len(found.values) != 1 or found.first is None:
+            return None
+        return found
+
+    def reached(self, dropped: int, *, free: int = -1, answer: ValueOrNumber | None = None) -> Reached:
+        """Every value with the number of its bindings; `other` is the first that certainly has another."""
+        found = Reached({})
+        last = len(self.steps) - 1
+        if self.is_joined:
+            states, found.is_doubtful, found.is_several = self.states(last - 1, dropped, free)
+            self._read_all(found, states, dropped=dropped, free=free, answer=answer)
+            return found
+        states, found.is_doubtful, found.is_several = self.states(last, dropped, free)
+        for values, count in states:
+            told, doubt = self._last_values(values, dropped)
+            found.is_doubtful |= doubt
+            for value in told:
+                found.values[value] = found.values.get(value, 0) + count
+                if found.first is None:
+                    found.first = value, self._binding(values)
+                if answer is not None and found.other is None and self.is_other(value, answer):
+                    found.other = value, self._binding(values)
+        return found
+
+    def _binding(self, values: _Values) -> Binding:
+        return dict(zip(self.variables, values, strict=False))
+
+    def _last_values(self, values: _Values, dropped: int) -> tuple[Sequence[ValueOrNumber], bool]:
+        last, one = self.steps[-1], self._sets[-1]
         if isinstance(last, Read):
-            return self.scene.told(str(env[last.source]), last.word)
-        must, may, is_open = self.members(last, env, dropped)
+            return self.scene.told(str(values[self._source[-1]]), last.word)
+        assert one is not None  # noqa: S101 - what reads nothing, counts
+        must, may, is_open = one.members(values, dropped)
         return ([], True) if must != may or is_open else ([must.bit_count()], False)
 
-    def _add(
-        self, found: Reached, state: _State, *, value: ValueOrNumber, answer: ValueOrNumber | None
-    ) -> None:
-        _, binding, count = state
-        found.values[value] = found.values.get(value, 0) + count
-        if found.first is None:
-            found.first = value, binding
-        if answer is not None and found.other is None and self.is_other(value, answer):
-            found.other = value, binding
+    def _last_read(self) -> tuple[_Set, Column, str]:
+        """The set of the last step but one, and what is read of it."""
+        one, last = self._sets[-2], self.steps[-1]
+        assert one is not None and isinstance(last, Read)  # noqa: S101, PT018 - `is_joined`
+        return one, self.scene.column(one.category, last.word), last.word
 
-    def _add_read(
-        self, found: Reached, state: _State, *, dropped: frozenset[str], answer: ValueOrNumber | None
+    def _read_all(
+        self,
+        found: Reached,
+        states: Sequence[_State],
+        *,
+        dropped: int,
+        free: int,
+        answer: ValueOrNumber | None,
     ) -> None:
         """Add what the last pick and what is read of it give, without going through the members."""
-        env, binding, count = state
-        pick, last = self.steps[-2], self.steps[-1]
-        assert isinstance(pick, Pick) and isinstance(last, Read)  # noqa: S101, PT018 - `_is_joined`
-        mask, doubt, several = self._picked(pick, env, dropped)
-        column = self.scene.column(pick.members.category, last.word)
-        found.is_doubtful |= doubt or bool(mask & column.doubtful)
-        found.is_several |= several
-        counts = self._counts.get(mask)
-        if counts is None:
-            told = ((value, (mask & who).bit_count()) for value, who in column.values.items())
-            counts = self._counts[mask] = tuple(one for one in told if one[1])
-        for value, n in counts:
-            found.values[value] = found.values.get(value, 0) + n * count
-        if found.first is None and mask:
-            found.first = self._first(pick, column.told, mask, binding=binding)
-        if answer is not None and found.other is None:
-            others = mask & self.others(pick.members.category, last.word, answer)
-            if others:
-                found.other = self._first(pick, column.told, others, binding=binding, answer=answer)
+        one, column, word = self._last_read()
+        is_free = free == len(self.steps) - 2
+        others = None if answer is None else self.scene.others(one.category, word, answer)
+        counts, total, kept = self._counts, found.values, self._counts.get
+        for values, count, mask, doubt, several in one.picked_or_all(states, dropped, is_all=is_free):
+            if doubt or several or mask & column.doubtful:
+                found.is_doubtful |= doubt or bool(mask & column.doubtful)
+                found.is_several |= several
+            if not mask:
+                continue
+            told = kept(mask)
+            if told is None:
+                told = counts[mask] = column.counts(mask)
+            for value, n in told:
+                total[value] = total.get(value, 0) + n * count
+            if found.first is None:
+                found.first = self._first(one, column, mask, values=values)
+            if others is not None and found.other is None and mask & others:
+                found.other = self._first(one, column, mask & others, values=values, answer=answer)
 
     def _first(
-        self,
-        pick: Pick,
-        told: Sequence[Sequence[ValueOrNumber]],
-        mask: int,
-        *,
-        binding: Binding,
-        answer: ValueOrNumber | None = None,
+        self, one: _Set, column: Column, mask: int, *, values: _Values, answer: ValueOrNumber | None = None
     ) -> tuple[ValueOrNumber, Binding] | None:
-        for i in bits(mask):
-            for value in told[i]:
+        for place in bits(mask):
+            for value in column.told[place]:
                 if answer is None or self.is_other(value, answer):
-                    return value, {**binding, pick.variable: self.scene.members[pick.members.category][i]}
+                    return value, self._binding((*values, one.names[place]))
         return None
-
-    def others(self, category: str, word: str, answer: ValueOrNumber) -> int:
-        """Who of a category certainly has another value than the answer."""
-        if answer not in self._others:
-            who = 0
-            for value, mask in self.scene.column(category, word).values.items():
-                who |= mask if self.is_other(value, answer) else 0
-            self._others[answer] = who
-        return self._others[answer]
 
     @property
     def domain(self) -> str:
@@ -422,48 +535,35 @@ class Results:
         return value != answer and not self.scene.words.is_near(self.domain, value, answer)
 
     def goes_elsewhere(
-        self, dropped: frozenset[str], answer: ValueOrNumber
+        self, dropped: int, answer: ValueOrNumber
     ) -> Literal["other", "same", "unknown", "nothing"]:
         """What comes out without some conditions; stops at the first other value."""
-        is_doubtful, n = False, 0
-        last = self.steps[-1]
-        is_joined = self._is_joined
-        for env, doubt in self._walk(len(self.steps) - (2 if is_joined else 1), dropped):
-            is_doubtful |= doubt
-            if env is None:
-                continue
-            if is_joined:
-                pick = self.steps[-2]
-                assert isinstance(pick, Pick) and isinstance(last, Read)  # noqa: S101, PT018 - `_is_joined`
-                mask, is_open, _ = self._picked(pick, env, dropped)
-                if mask & self.others(pick.members.category, last.word, answer):
+        last, n = len(self.steps) - 1, 0
+        if self.is_joined:
+            one, column, word = self._last_read()
+            others = self.scene.others(one.category, word, answer)
+            states, is_doubtful, _ = self.states(last - 1, dropped)
+            for _, _, mask, doubt, _ in one.picked(states, dropped):
+                if mask & others:
                     return "other"
-                is_doubtful |= is_open or bool(
-                    mask & self.scene.column(pick.members.category, last.word).doubtful
-                )
+                is_doubtful = is_doubtful or doubt or bool(mask & column.doubtful)
                 n += bool(mask)
-                continue
-            values, is_open = self._last_values(last, env, dropped)
-            is_doubtful |= is_open
-            if any(self.is_other(value, answer) for value in values):
-                return "other"
-            n += len(values)
+        else:
+            states, is_doubtful, _ = self.states(last, dropped)
+            for values, _ in states:
+                told, doubt = self._last_values(values, dropped)
+                is_doubtful = is_doubtful or doubt
+                if any(self.is_other(value, answer) for value in told):
+                    return "other"
+                n += len(told)
         return "unknown" if is_doubtful else "same" if n else "nothing"
 
-    def _walk(self, n: int, dropped: frozenset[str]) -> Iterator[tuple[_Env | None, bool]]:
-        """The variables that the first steps allow, one after the other, and doubts on the way."""
 
-        def go(i: int, env: _Env) -> Iterator[tuple[_Env | None, bool]]:
-            if i == n:
-                yield env, False
-                return
-            values, doubt, _ = self._values(self.steps[i], env, dropped)
-            if doubt:
-                yield None, True
-            for value in values:
-                yield from go(i + 1, {**env, self.steps[i].variable: value})
-
-        yield from go(0, {})
+def _merge(found: dict[_Values, _State], made: _Values, count: int, *, live: tuple[int, ...]) -> None:
+    """Add a state; of those that later steps cannot tell apart the first stands for all."""
+    key = tuple([made[place] for place in live])
+    known = found.get(key)
+    found[key] = (made, count) if known is None else (known[0], known[1] + count)
 
 
 # --------------------------------------------------------------------------- the proof
@@ -474,36 +574,45 @@ def find_proof(
     scene: SceneBits,
     *,
     fits: Callable[[AnswerType, Logic, int], bool] | None = None,
+    unique: Unique = "each step",
+    most_guess: float = 1.0,
+    most_prior: float = 1.0,
 ) -> Found | Refused:
     """The proof of a composition as the search sees it, or why there is none.
+
+    What is cheap to find out is asked first: most programs are refused by it.
 
     Args:
         composition: the program.
         scene: the facts.
-        fits: whether an answer of a type, a logic and a number of conditions are wanted at all; asked before
-            everything is counted that a proof has.
+        fits: whether an answer of a type, a logic and a number of conditions are wanted at all.
+        unique: what has to be one.
+        most_guess: the largest share of right bindings without a condition.
+        most_prior: the largest share of right bindings without all conditions.
     """
     results = Results(composition, scene)
-    whole = results.reached(frozenset())
-    if whole.is_several or whole.is_doubtful or len(whole.values) != 1 or whole.first is None:
+    whole = results.whole(unique)
+    if whole is None or whole.first is None:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
-    names = tuple(one.id for one in composition.conditions)
-    singles = {name: results.goes_elsewhere(frozenset([name]), answer) for name in names}
-    for outcome, reason in (("same", "unneeded"), ("unknown", "unknown-fact")):
-        if bad := tuple(name for name in names if singles[name] == outcome):
-            return Refused(reason=reason, conditions=bad)
-    logic = _logic(results)
+    if refused := _unneeded(results, answer, binding):
+        return refused
+    logic, n = _logic(results), len(composition.conditions)
     answered = answer_type(results.domain, scene)
-    if fits is not None and not fits(answered, logic, len(names)):
+    if fits is not None and not fits(answered, logic, n):
         return Refused(reason="of-another-cell")
-    subsets = _subsets(results, names, answer)
+    subsets = _subsets(results, answer)
     if isinstance(subsets, Refused):
         return subsets
     conditions = tuple(
-        ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=frozenset([c.id])))
-        for c in composition.conditions
+        ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=1 << i))
+        for i, c in enumerate(composition.conditions)
     )
+    if weak := tuple(one.id for one in conditions if one.without.guess > most_guess):
+        return Refused(reason="weak-condition", conditions=weak)
+    prior = results.reached(results.everything).share(answer)
+    if prior > most_prior:
+        return Refused(reason="easy-to-guess")
     return Found(
         composition=composition.composition,
         logic=logic,
@@ -514,8 +623,21 @@ def find_proof(
         subsets=subsets,
         depth=_depth(results),
         n_conjunctive=sum(len(step.members.atoms) > 1 for step in results.steps if isinstance(step, Pick)),
-        prior=results.reached(frozenset(names)).share(answer),
+        prior=prior,
     )
+
+
+def _unneeded(results: Results, answer: ValueOrNumber, binding: Binding) -> Refused | None:
+    """The first condition without which the answer stays; or those without which nobody knows what comes."""
+    unknown = list[str]()
+    for i, condition in enumerate(results.composition.conditions):
+        outcome = results.goes_elsewhere(1 << i, answer)
+        if outcome == "same":
+            return Refused(reason="unneeded", conditions=(condition.id,), binding=binding)
+        unknown += [condition.id] if outcome == "unknown" else []
+    if not unknown:
+        return None
+    return Refused(reason="unknown-fact", conditions=tuple(unknown), binding=binding)
 
 
 def _logic(results: Results) -> Logic:
@@ -532,9 +654,7 @@ def answer_type(domain: str, scene: SceneBits) -> AnswerType:
     return "action" if domain == "kind" else scene.words.attributes[domain].answer
 
 
-def _without(
-    results: Results, answer: ValueOrNumber, *, dropped: frozenset[str] = frozenset(), free: str = ""
-) -> Without:
+def _without(results: Results, answer: ValueOrNumber, *, dropped: int = 0, free: int = -1) -> Without:
     found = results.reached(dropped, free=free, answer=answer)
     counts = {str(value): n for value, n in found.values.items() if value != answer}
     guess = found.share(answer)
@@ -557,27 +677,27 @@ def _without(
     return Without(outcome="unneeded", guess=guess)
 
 
-def _subsets(results: Results, names: Sequence[str], answer: ValueOrNumber) -> Subsets | Refused:
+def _subsets(results: Results, answer: ValueOrNumber) -> Subsets | Refused:
     """Every set of conditions left out, where single ones do not decide."""
+    conditions = results.composition.conditions
+    tried = len(conditions)
     if not any(isinstance(one, Pick) and one.how in ("first", "last") for one in results.steps):
-        return Subsets(mode="singles", tried=len(names))
-    tried = len(names)
-    for size in range(2, len(names) + 1):
-        for ids in combinations(names, size):
+        return Subsets(mode="singles", tried=tried)
+    for size in range(2, len(conditions) + 1):
+        for some in combinations(conditions, size):
             tried += 1
-            outcome = results.goes_elsewhere(frozenset(ids), answer)
-            if outcome == "same":
-                return Refused(reason="sufficient-subset", conditions=ids)
-            if outcome == "unknown":
-                return Refused(reason="unknown-fact", conditions=ids)
+            outcome = results.goes_elsewhere(sum(results.bit_of[one.id] for one in some), answer)
+            if outcome in ("same", "unknown"):
+                reason = "sufficient-subset" if outcome == "same" else "unknown-fact"
+                return Refused(reason=reason, conditions=tuple(one.id for one in some))
     return Subsets(mode="all", tried=tried)
 
 
 def _steps(results: Results, binding: Binding, answer: ValueOrNumber, *, logic: str) -> Iterator[StepProof]:
-    for step in results.steps[:-1]:
+    for i, step in enumerate(results.steps[:-1]):
         is_number = isinstance(step, Read) and _is_number(step, results)
         is_whole = logic == "sequential" and not is_number
-        without = _without(results, answer, free=step.variable) if is_whole else None
+        without = _without(results, answer, free=i) if is_whole else None
         yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
 
 
@@ -587,8 +707,8 @@ def _is_number(step: Read, results: Results) -> bool:
 
 
 def _depth(results: Results) -> int:
-    depths: dict[str, int] = {}
-    for step, uses in zip(results.composition.steps, results.uses, strict=True):
-        inner = max((depths[name] for name in uses), default=0)
-        depths[step.variable] = inner + (step.variable != "answer")
-    return max(depths.values())
+    depths = list[int]()
+    for i, step in enumerate(results.steps):
+        inner = max((depths[place] for place in results.uses(i)), default=0)
+        depths.append(inner + (step.variable != "answer"))
+    return max(depths)

@@ -1,7 +1,7 @@
 """The facts of a scene as bit sets: bit `i` of a category is its `i`-th member, in the order of ids."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -47,8 +47,35 @@ class Column:
     told: tuple[tuple[ValueOrNumber, ...], ...]
     """The values of each member, in the order of the facts."""
 
+    def counts(self, mask: int) -> tuple[tuple[ValueOrNumber, int], ...]:
+        """How many of some have each value; values that nobody of them has are not there."""
+        told = ((value, (mask & who).bit_count()) for value, who in self.values.items())
+        return tuple([one for one in told if one[1]])
+
+    def firsts(self, mask: int) -> list[tuple[int, ValueOrNumber, int]]:
+        """The values that some have, each with its first member and their number; by first members."""
+        found = []
+        for value, who in self.values.items():
+            if there := mask & who:
+                place = (there & -there).bit_length() - 1
+                found.append((place, self.told[place].index(value), value, there.bit_count()))
+        found.sort(key=lambda one: one[:2])
+        return [(place, value, n) for place, _, value, n in found]
+
 
 _Sign: TypeAlias = bool | None
+
+
+class _Rows(dict[ValueOrNumber, Masks]):
+    """Of whom a statement is true, by the value that it names; made when it is asked first."""
+
+    def __init__(self, make: Callable[[ValueOrNumber], Masks]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, value: ValueOrNumber) -> Masks:
+        found = self[value] = self._make(value)
+        return found
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -90,9 +117,10 @@ class SceneBits:
                 self.seen_at[fact.id].update(fact.seen_at)
         self._follow()
         self._columns: dict[tuple[str, str], Column] = {}
-        self._compared: dict[tuple[str, str, str, ValueOrNumber], Masks] = {}
-        self._related: dict[tuple[str, str, str], Masks] = {}
-        self._timed: dict[tuple[str, str, str], Masks] = {}
+        self._comparing: dict[tuple[str, str, str], _Rows] = {}
+        self._relating: dict[tuple[str, str], _Rows] = {}
+        self._timing: dict[tuple[str, str], _Rows] = {}
+        self._others: dict[tuple[str, str, ValueOrNumber], int] = {}
         self._listed: dict[str, bool] = {}
         self._times: dict[tuple[str, bool], dict[int, float]] = {}
         self._told_of: dict[tuple[str, str], tuple[tuple[ValueOrNumber, ...], bool]] = {}
@@ -133,7 +161,7 @@ class SceneBits:
         return any(word == what and (not of or self.words.is_a(category, of)) for word, of in said)
 
     def lists_all(self, category: str) -> bool:
-        """Whether every member of a category is listed."""
+        """Whether every member of a category is listed; of events also where every kind of them is."""
         if category not in self._listed:
             self._listed[category] = self._lists(category)
         return self._listed[category]
@@ -143,6 +171,8 @@ class SceneBits:
         at, above = category, [category]
         while at in self.words.categories and (at := self.words.categories[at].parent):
             above.append(at)
+        if category == EVENT and self.words.events and all(map(self.lists_kind, self.words.events)):
+            return True
         return ENTITY in listed or bool(listed & set(above))
 
     def lists_kind(self, kind: ValueOrNumber) -> bool:
@@ -201,19 +231,33 @@ class SceneBits:
             self._columns[key] = Column(values, doubtful, tuple(told))
         return self._columns[key]
 
+    def others(self, category: str, attribute: str, value: ValueOrNumber) -> int:
+        """Who of a category certainly has a value that is another one than this."""
+        key = category, attribute, value
+        if key not in self._others:
+            who = 0
+            for other, mask in self.column(category, attribute).values.items():
+                if other != value and not self.words.is_near(attribute, other, value):
+                    who |= mask
+            self._others[key] = who
+        return self._others[key]
+
     def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:
         """Who of a category has (`==`), or has not (`!=`), a value."""
-        key = category, attribute, how, value
-        if key not in self._compared:
-            if how == "!=":
-                found = self.compared(category, attribute, how="==", value=value).without(
-                    self.everybody[category]
-                )
-            else:
-                names = self.members[category]
-                found = _masks(names, lambda name: self._has(name, attribute, value))
-            self._compared[key] = found
-        return self._compared[key]
+        return self.comparing(category, attribute, how=how)[value]
+
+    def comparing(self, category: str, attribute: str, *, how: Comparison) -> Mapping[ValueOrNumber, Masks]:
+        """Who of a category has (`==`), or has not (`!=`), each value."""
+        key = category, attribute, how
+        if key not in self._comparing:
+            self._comparing[key] = _Rows(lambda value: self._compare(category, attribute, value, how=how))
+        return self._comparing[key]
+
+    def _compare(self, category: str, attribute: str, value: ValueOrNumber, *, how: Comparison) -> Masks:
+        if how == "!=":
+            equal = self.compared(category, attribute, how="==", value=value)
+            return equal.without(self.everybody[category])
+        return _masks(self.members[category], lambda name: self._has(name, attribute, value))
 
     def _has(self, name: str, attribute: str, value: ValueOrNumber) -> _Sign:
         if name in self.events and attribute not in self.words.attributes:
@@ -238,12 +282,17 @@ class SceneBits:
 
     def related(self, category: str, relation: str, to: str) -> Masks:
         """Who of a category stands in a relation to somebody."""
-        key = category, relation, to
-        if key not in self._related:
-            self._related[key] = _masks(
-                self.members[category], lambda name: self._is_related(name, relation, to)
+        return self.relating(category, relation)[to]
+
+    def relating(self, category: str, relation: str) -> Mapping[ValueOrNumber, Masks]:
+        """Who of a category stands in a relation to each."""
+        key = category, relation
+        if key not in self._relating:
+            names = self.members[category]
+            self._relating[key] = _Rows(
+                lambda to: _masks(names, lambda name: self._is_related(name, relation, str(to)))
             )
-        return self._related[key]
+        return self._relating[key]
 
     def _is_related(self, one: str, relation: str, other: str) -> _Sign:
         known, inverse = self.words.relations[relation], self.words.inverse(relation)
@@ -271,10 +320,17 @@ class SceneBits:
 
     def timed(self, category: str, how: TimeWord, of: str) -> Masks:
         """Of whom of a category a statement on time is true."""
-        key = category, how, of
-        if key not in self._timed:
-            self._timed[key] = _masks(self.members[category], lambda name: self._is_timed(name, how, of))
-        return self._timed[key]
+        return self.timing(category, how)[of]
+
+    def timing(self, category: str, how: TimeWord) -> Mapping[ValueOrNumber, Masks]:
+        """Of whom of a category a statement on time is true, by the one that it names."""
+        key = category, how
+        if key not in self._timing:
+            names = self.members[category]
+            self._timing[key] = _Rows(
+                lambda of: _masks(names, lambda name: self._is_timed(name, how, str(of)))
+            )
+        return self._timing[key]
 
     def _is_timed(self, name: str, how: TimeWord, of: str) -> _Sign:
         if name == of:

@@ -1,17 +1,18 @@
 """Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeAlias
-
-import msgspec
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.results import Found, Logic, Refused, find_proof
+from vidence.make.composing.enumerating import enumerated_proof
+from vidence.make.composing.program import Program as _Program
+from vidence.make.composing.program import set_of, with_atom, without_atom
+from vidence.make.composing.results import Found, Logic, Refused, Unique, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits, bits
+from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
     Aggregate,
@@ -19,23 +20,31 @@ from vidence.make.scene_graph.composition import (
     AttributeOf,
     Compare,
     Composition,
-    Condition,
-    Expression,
-    Literally,
     Members,
     Related,
     Select,
-    Step,
     The,
     Timed,
     Variable,
 )
-from vidence.make.scene_graph.scene import natural
 from vidence.make.scene_graph.vocabulary import EVENT, AnswerType, Skill
 
-Shape: TypeAlias = Literal["attribute", "count", "carried", "related", "ordered", "during", "then"]
-CONJUNCTIVE: tuple[Shape, ...] = ("attribute", "count")
-SEQUENTIAL: tuple[Shape, ...] = ("carried", "related", "ordered", "during", "then")
+_Plain: TypeAlias = Literal[
+    "attribute", "count", "carried", "related", "ordered", "during", "then", "ranked", "next", "tally"
+]
+Shape: TypeAlias = _Plain | MoreShape
+PLAIN: tuple[_Plain, ...] = get_args(_Plain)
+"""Shapes that are evaluated by bit operations alone."""
+ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
+_BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
+    "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
+    "temporal": ("ordered", "next", "tally"),
+    "correspondence": ("carried", "commonest", "sum", "above"),
+    "visual knowledge": ("known",),
+}
+"""The shapes that take a skill for certain."""
+_OF_EVENTS: tuple[Shape, ...] = ("then", "next")
+_End: TypeAlias = Literal["first", "last"]
 _MENDED = 3
 """How often needless conditions are taken out of one composition."""
 
@@ -69,48 +78,43 @@ class Composed:
     shape: Shape
 
 
-@dataclass
-class _Program:
-    """A composition in the making: steps, and the skill of each condition, numbered as they end.
-
-    Variables have letters from P on, so that none of them reads as the letter of an option.
-    """
-
-    steps: list[Step] = field(default_factory=list)
-    skills: dict[str, Skill] = field(default_factory=dict)
-
-    def condition(self, skill: Skill) -> str:
-        name = f"c{len(self.skills) + 1}"
-        self.skills[name] = skill
-        return name
-
-    def atoms(self, said: Sequence[Said]) -> tuple[Compare, ...]:
-        return tuple(
-            Compare(
-                attribute=one.attribute,
-                how=one.how,
-                value=Literally(value=one.value),
-                condition=self.condition(one.skill),
-            )
-            for one in said
-        )
-
-    def add(self, variable: str, value: Expression) -> str:
-        self.steps.append(Step(variable=variable, value=value))
-        return variable
+class _Limits(TypedDict):
+    unique: Unique
+    most_guess: float
+    most_prior: float
 
 
 class Search:
-    """Compositions of one scene. The same seed gives the same."""
+    """Compositions of one scene. The same seed gives the same.
 
-    def __init__(self, scene: SceneBits, *, rng: Random, negations: bool = True, least: int = 2) -> None:
-        self.scene, self.rng, self.least = scene, rng, least
+    Attributes:
+        most_guess: the largest share of right bindings without a condition; others are refused.
+        most_prior: the largest share of right bindings without all conditions.
+    """
+
+    def __init__(
+        self,
+        scene: SceneBits,
+        *,
+        rng: Random,
+        negations: bool = True,
+        least: int = 2,
+        unique: Unique = "each step",
+        shapes: Sequence[Shape] = ALL_SHAPES,
+    ) -> None:
+        self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
         self.name = scene.scene.header.scene
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
+        self.most_guess = self.most_prior = 1.0
+        self.mended: Counter[str] = Counter()
+        """Conditions without a witness: `swapped` for others, or `left out`."""
         self._vocabulary = scene.words.sha256()
-        self._makers: dict[Shape, Callable[[Wanted, Asked], _Program | None]] = {
+        self._related_to: dict[tuple[str, str, int], list[str]] = {}
+        self._allowed = frozenset(shapes)
+        self.more = Shapes(scene, self.statements, rng)
+        self._makers: dict[str, Callable[[Wanted, Asked], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
             "carried": self._carried,
@@ -118,29 +122,44 @@ class Search:
             "ordered": self._ordered,
             "during": self._during,
             "then": self._then,
+            "ranked": self._ranked,
+            "next": self._next,
+            "tally": self._tally,
         }
 
     def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
-        """The shapes that can fill a cell in this scene."""
-        is_action = wanted.type == "action"
-        words, found = self.scene.words, list[Shape]()
+        """The shapes that can fill a cell in this scene; of these those that take its skill."""
+        found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+        allowed = tuple(one for one in found if one in self._allowed)
+        favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
+        return tuple(one for one in allowed if one in favoured) or allowed
+
+    def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
+        words, found = self.scene.words, list[_Plain]()
+        listed = bool(self.scene.events) and self.scene.lists_all(EVENT)
         if wanted.logic == "conjunctive":
             found = ["attribute"] if self._asked(wanted.type, entities=True) else []
-            return (
-                (*found, "count")
-                if wanted.type == "attribute" and self.statements.categories
-                else tuple(found)
-            )
-        if is_action and self._asked("action") and any(kind.roles for kind in words.events.values()):
+            is_counted = wanted.type == "attribute" and self._counted()
+            return (*found, "count") if is_counted else tuple(found)
+        if (
+            wanted.type == "action"
+            and self._asked("action")
+            and any(kind.roles for kind in words.events.values())
+        ):
             found.append("then")
+        found += ["next"] if listed and any(one.category == EVENT for one in self._asked(wanted.type)) else []
+        found += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
         if self._asked(wanted.type, entities=True):
             found += ["carried"]
             found += ["related"] if words.relations else []
-            found += ["ordered"] if self.scene.ends else []
+            found += ["ordered", "ranked"] if self.scene.ends else []
             found += ["during"] if self.scene.events else []
-        by_skill = {"spatial": "related", "temporal": "ordered", "correspondence": "carried"}
-        favoured = by_skill.get(wanted.skill or "")
-        return tuple(one for one in found if one == favoured) or tuple(found)
+        return tuple(found)
+
+    def _counted(self) -> tuple[str, ...]:
+        """The categories of which things can be counted."""
+        is_listed = self.scene.lists_all(EVENT) and len(self.scene.members[EVENT]) > 1
+        return (*self.statements.categories, *((EVENT,) if is_listed else ()))
 
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
@@ -154,13 +173,31 @@ class Search:
             self.refused["no-shape"] += 1
             return None
         shape = self.rng.choice(shapes)
-        asked = self._asked(wanted.type, entities=shape != "then") if shape != "count" else self.asked
-        asked = [one for one in asked if (one.category == EVENT) == (shape == "then")]
-        program = self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+        program = self._drawn(shape, wanted)
         if program is None:
             self.refused["nothing-found"] += 1
             return None
         return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _drawn(self, shape: Shape, wanted: Wanted) -> _Program | None:
+        if shape not in self._makers:
+            return self.more.draw(shape, wanted.type, wanted.n_conditions)
+        if shape in ("count", "tally"):
+            asked = list(self.asked)
+        else:
+            is_event = shape in _OF_EVENTS
+            asked = [one for one in self._asked(wanted.type) if (one.category == EVENT) == is_event]
+        if shape == "then":
+            asked = [one for one in asked if one.attribute == "kind"]
+        return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+
+    def _find(
+        self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
+    ) -> Found | Refused:
+        limits = _Limits(unique=self.unique, most_guess=self.most_guess, most_prior=self.most_prior)
+        if is_known(composition):
+            return find_proof(composition, self.scene, fits=fits, **limits)
+        return enumerated_proof(composition, self.scene, self.more.ground, fits=fits, **limits)
 
     def _proved(
         self,
@@ -169,33 +206,70 @@ class Search:
         *,
         fits: Callable[[AnswerType, Logic, int], bool] | None,
     ) -> Composed | None:
-        """A composition without what it does not need, if it is proven."""
+        """A composition without what it does not need, if it is proven.
+
+        Where a step need not find one thing, a statement that only serves that is left out first.
+        """
+        if self.unique != "each step":
+            loose = without_atom(composition, self.rng.choice(composition.conditions).id)
+            if loose is not None and len(loose.conditions) >= self.least:
+                found = self._find(loose, fits)
+                if isinstance(found, Found):
+                    return Composed(loose, found, shape_of(loose, shape))
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = find_proof(composition, self.scene, fits=fits)
+            found = self._find(composition, fits)
             if isinstance(found, Found):
-                return Composed(composition, found, shape)
-            mended = without_atom(composition, found.conditions[0]) if found.reason == "unneeded" else None
+                return Composed(composition, found, shape_of(composition, shape))
+            is_unneeded = found.reason == "unneeded"
+            if (
+                is_unneeded
+                and (swapped := self._swapped(composition, found, shape=shape, fits=fits)) is not None
+            ):
+                return swapped
+            mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
             if mended is None:
                 self.refused[found.reason] += 1
                 return None
+            self.mended["left out"] += 1
             composition = mended
         self.refused["unneeded"] += 1
         return None
 
+    def _swapped(
+        self,
+        composition: Composition,
+        refused: Refused,
+        *,
+        shape: Shape,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """The composition with another statement in the place of one without a witness, if that is proven."""
+        condition = refused.conditions[0]
+        if (there := set_of(composition, condition)) is None:
+            return None
+        variable, members = there
+        place = self.scene.place[members.category].get(str(refused.binding.get(variable, "")))
+        about = self.statements.of(members.category)
+        if place is not None:
+            about = self.statements.about(members.category, place)
+        used = {getattr(atom, "attribute", "") for atom in members.atoms}
+        used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
+        used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
+        known = [one for one in about if one.attribute not in used]
+        for said in self.rng.sample(known, min(_SWAPPED, len(known))):
+            made = with_atom(composition, condition, said)
+            found = self._find(made, fits)
+            if isinstance(found, Found):
+                self.mended["swapped"] += 1
+                return Composed(made, found, shape_of(made, shape))
+        return None
+
     def _composition(self, program: _Program, number: int) -> Composition:
-        return Composition(
-            composition=f"{self.name}/{number:05d}",
-            scene=self.name,
-            steps=tuple(program.steps),
-            conditions=tuple(
-                Condition(id=name, skill=skill)
-                for name, skill in sorted(program.skills.items(), key=lambda one: natural(one[0]))
-            ),
-            scene_sha256=self.scene.scene.sha256,
-            vocabulary_sha256=self._vocabulary,
+        return program.composition(
+            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
         )
 
     # ----------------------------------------------------------------------- conjunctive
@@ -224,17 +298,8 @@ class Search:
         return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
 
     def _count(self, wanted: Wanted, asked: Asked) -> _Program | None:
-        category = self.rng.choice(self.statements.categories)
-        known = list(self.statements.about(category, self._member(category)))
-        self.rng.shuffle(known)
-        taken, rest = list[Said](), self.scene.everybody[category]
-        for one in known:
-            if len(taken) == wanted.n_conditions:
-                break
-            left = rest & one.masks.must
-            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
-                taken.append(one)
-                rest = left
+        category = self.rng.choice(self._counted())
+        taken, rest = self._several(category, self.scene.everybody[category], n=wanted.n_conditions)
         if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
             return None
         program = _Program()
@@ -242,6 +307,21 @@ class Search:
             "answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken)))
         )
         return program
+
+    def _several(self, category: str, among: int, *, n: int) -> tuple[list[Said], int]:
+        """Statements, each of which shuts somebody out, and who is left."""
+        members = list(bits(among))
+        known = list(self.statements.about(category, self.rng.choice(members))) if members else []
+        self.rng.shuffle(known)
+        taken, rest = list[Said](), among
+        for one in known:
+            if len(taken) == n:
+                break
+            left = rest & one.masks.must
+            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
+                taken.append(one)
+                rest = left
+        return taken, rest
 
     # ----------------------------------------------------------------------- sequential
 
@@ -262,11 +342,37 @@ class Search:
         category = self.scene.category_of(name)
         if category not in self.statements.categories:
             return False
-        said = self._single(category, self.scene.place[category][name], n=n, avoided=avoided)
-        if not said:
-            return False
-        self._the(program, "P", category=category, atoms=program.atoms(said))
-        return True
+        place = self.scene.place[category][name]
+        said = self._single(category, place, n=n, avoided=avoided)
+        if said:
+            self._the(program, "P", category=category, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(category, place, avoided):
+            how = self._end(category, self.scene.everybody[category] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "P", category=category, atoms=program.atoms([one]), how=how)
+                return True
+        return False
+
+    def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[Said]:
+        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
+        self.rng.shuffle(known)
+        return known
+
+    def _end(self, category: str, may: int, member: int) -> _End | None:
+        """Whether a member is the first or the last of some to appear."""
+        order, untimed = self.scene.in_order(category, by_end=False)
+        there = [i for _, i in order if may >> i & 1]
+        if untimed & may or len(there) < 2 or member not in (there[0], there[-1]):
+            return None
+        return "first" if member == there[0] else "last"
+
+    def _at_end(
+        self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom], how: _End
+    ) -> None:
+        members, name = Members(category=category, atoms=tuple(atoms)), program.condition("temporal")
+        by: Literal["begins", "appears"] = "begins" if category == EVENT else "appears"
+        program.add(variable, Select(how=how, of=members, pick=variable, condition=name, by=by))
 
     def _roles(self, name: str) -> list[tuple[str, str]]:
         """The events in which an entity plays a role, where nobody else can have played it."""
@@ -286,27 +392,28 @@ class Search:
     def _carried(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene, n = self.scene, self._shares(wanted)
         target = self._member(asked.category)
-        linked = [a for a in self.statements.attributes_of(asked.category) if a != asked.attribute]
+        linked = [a for a in carried(self.statements, asked.category) if a != asked.attribute]
         if not linked:
             return None
         link = self.rng.choice(linked)
         values = scene.column(asked.category, link).told[target]
-        if len(values) != 1 or scene.words.attributes[link].number:
+        if len(values) != 1:
             return None
         holders = [
-            (category, i)
+            (category, i, held)
             for category in self.statements.categories
-            if link in self.statements.attributes_of(category)
-            for i in bits(scene.column(category, link).values.get(values[0], 0))
+            for held in self.statements.attributes_of(category)
+            if scene.words.share_a_domain(held, link)
+            for i in bits(scene.column(category, held).values.get(values[0], 0))
             if (category, i) != (asked.category, target)
         ]
         if not holders:
             return None
-        category, place = self.rng.choice(holders)
+        category, place, held = self.rng.choice(holders)
         program = _Program()
-        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[link]):
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[held]):
             return None
-        program.add("X", AttributeOf(of=Variable(name="P"), name=link))
+        program.add("X", AttributeOf(of=Variable(name="P"), name=held))
         compared = scene.compared(asked.category, link, how="==", value=values[0])
         found = _Link(
             compared.may,
@@ -318,13 +425,19 @@ class Search:
 
     def _ended(self, program: _Program, asked: Asked, *, target: int, n: int, link: _Link) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
-        said = self._single(
-            asked.category, target, n=n, avoided=[*link.avoided, asked.attribute], may=link.may
-        )
+        avoided = [*link.avoided, asked.attribute]
+        said = self._single(asked.category, target, n=n, avoided=avoided, may=link.may)
+        how = None
         if said is None:
-            return None
+            said = tuple(self._tellable(asked.category, target, avoided)[:1])
+            how = self._end(asked.category, link.may & (said[0].masks.may if said else link.may), target)
+            if how is None:
+                return None
         atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
-        self._the(program, "R", category=asked.category, atoms=atoms)
+        if how is None:
+            self._the(program, "R", category=asked.category, atoms=atoms)
+        else:
+            self._at_end(program, "R", category=asked.category, atoms=atoms, how=how)
         program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
         return program
 
@@ -337,13 +450,7 @@ class Search:
         if not known:
             return None
         relation = self.rng.choice(known)
-        others = [
-            name
-            for category in self.statements.categories
-            if any(words.is_a(category, to) for to in words.relations[relation].to)
-            for name in scene.members[category]
-            if scene.related(asked.category, relation, name).must >> target & 1
-        ]
+        others = self._partners(asked.category, relation, target)
         if not others:
             return None
         other = self.rng.choice(others)
@@ -356,6 +463,20 @@ class Search:
             words.relations[relation].skill,
         )
         return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _partners(self, category: str, relation: str, member: int) -> list[str]:
+        """To whom a member of a category stands in a relation; kept, since members are drawn again."""
+        key = category, relation, member
+        if key not in self._related_to:
+            words, rows = self.scene.words, self.scene.relating(category, relation)
+            self._related_to[key] = [
+                name
+                for other in self.statements.categories
+                if any(words.is_a(other, to) for to in words.relations[relation].to)
+                for name in self.scene.members[other]
+                if rows[name].must >> member & 1
+            ]
+        return self._related_to[key]
 
     def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
         scene = self.scene
@@ -464,110 +585,92 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
         return program
 
+    def _ranked(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """The first, or the last, who appears of some."""
+        category, may = asked.category, self.scene.everybody[asked.category]
+        taken = list[Said]()
+        for one in self._tellable(category, self._member(category), [asked.attribute]):
+            if len(taken) < wanted.n_conditions - 1 and one.attribute not in {t.attribute for t in taken}:
+                taken.append(one)
+                may &= one.masks.may
+        if not taken:
+            return None
+        program = _Program()
+        how: _End = self.rng.choice(("first", "last"))
+        self._at_end(program, "R", category=category, atoms=program.atoms(taken), how=how)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
 
+    def _event(self, program: _Program, event: str, *, n: int) -> bool:
+        """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
+        place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
+        said = self._single(EVENT, place, n=n)
+        if said:
+            self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(EVENT, place, ()):
+            how = self._end(EVENT, self.scene.everybody[EVENT] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "T", category=EVENT, atoms=program.atoms([one]), how=how)
+                return True
+        known = [one for one in self._tellable(EVENT, place, ()) if one.how == "=="]
+        if not roles or not known:
+            return False
+        role = self.rng.choice(sorted(roles))
+        if not self._anchor(program, roles[role], n=max(n - 2, 1)):
+            return False
+        atoms = program.atoms(known[:1])
+        played = Compare(
+            attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
+        )
+        self._the(program, "T", category=EVENT, atoms=(*atoms, played))
+        return True
+
+    def _next(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """What happens first after, or last before, an event; whoever does it."""
+        scene, target = self.scene, self._member(EVENT)
+        how: _End = self.rng.choice(("first", "last"))
+        word: Literal["after", "before"] = "after" if how == "first" else "before"
+        known = self._tellable(EVENT, target, [asked.attribute])
+        name = scene.members[EVENT][target]
+        near = sorted(
+            (e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1),
+            key=lambda e: abs(scene.ends[e][0] - scene.ends[name][0]),
+        )[:_NEAREST]
+        program = _Program()
+        if not near or not self._event(program, self.rng.choice(near), n=max(wanted.n_conditions - 3, 1)):
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(known[:1]),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        self._at_end(program, "U", category=EVENT, atoms=atoms, how=how)
+        program.add("answer", AttributeOf(of=Variable(name="U"), name=asked.attribute))
+        return program
+
+    def _tally(self, wanted: Wanted, asked: Asked) -> _Program | None:
+        """How many of some there are during, after or before an event."""
+        scene, category = self.scene, self.rng.choice(self._counted())
+        word: Literal["during", "after", "before"] = self.rng.choice(("during", "after", "before"))
+        event, program = self.rng.choice(scene.members[EVENT]), _Program()
+        if not self._event(program, event, n=max(wanted.n_conditions - 2, 1)):
+            return None
+        there = scene.timed(category, word, event).must
+        n = max(wanted.n_conditions - len(program.skills) - 1, 1)
+        taken, rest = self._several(category, there, n=n)
+        if not taken or not 0 < rest.bit_count() <= _MOST_COUNTED:
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(taken),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        program.add("answer", Aggregate(how="count", of=Members(category=category, atoms=atoms)))
+        return program
+
+
+_SWAPPED = 6
+"""How many statements are tried in the place of one that has no witness."""
 _MOST_COUNTED = 9
+_NEAREST = 8
+"""From so many events the one is drawn after which something happens next."""
 _BY_EVENT = 0.3
-
-
-def without_atom(composition: Composition, condition: str) -> Composition | None:
-    """A composition without an atom that says something of a value; None where the condition is another one.
-
-    What links two steps is no such atom: without it a step would not be used.
-    """
-    steps = []
-    is_found = False
-    for step in composition.steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            kept = tuple(
-                atom
-                for atom in value.of.atoms
-                if not (
-                    isinstance(atom, Compare)
-                    and isinstance(atom.value, Literally)
-                    and atom.condition == condition
-                )
-            )
-            is_found |= len(kept) < len(value.of.atoms)
-            value = _with_members(value, Members(category=value.of.category, atoms=kept))
-        steps.append(Step(variable=step.variable, value=value))
-    if not is_found:
-        return None
-    kept_conditions = [one for one in composition.conditions if one.id != condition]
-    names = {one.id: f"c{i}" for i, one in enumerate(kept_conditions, start=1)}
-    return _numbered(composition, steps, kept_conditions, names=names)
-
-
-def _with_members(value: The | Select | Aggregate, members: Members) -> The | Select | Aggregate:
-    match value:
-        case The():
-            return The(of=members, pick=value.pick)
-        case Select():
-            return Select(how=value.how, of=members, pick=value.pick, condition=value.condition, by=value.by)
-        case _:
-            return Aggregate(how=value.how, of=members)
-
-
-def _numbered(
-    composition: Composition,
-    steps: Sequence[Step],
-    conditions: Sequence[Condition],
-    *,
-    names: dict[str, str],
-) -> Composition:
-    renamed = []
-    for step in steps:
-        value = step.value
-        if isinstance(value, The | Select | Aggregate) and isinstance(value.of, Members):
-            atoms = tuple(
-                msgspec.structs.replace(atom, condition=names[atom.condition]) for atom in value.of.atoms
-            )
-            value = _with_members(value, Members(category=value.of.category, atoms=atoms))
-            if isinstance(value, Select):
-                value = msgspec.structs.replace(value, condition=names[value.condition])
-        renamed.append(Step(variable=step.variable, value=value))
-    made = tuple(Condition(id=names[one.id], skill=one.skill) for one in conditions)
-    return msgspec.structs.replace(composition, steps=tuple(renamed), conditions=made)
-
-
-# --------------------------------------------------------------------------- everything
-
-MOST_ENTITIES, MOST_STATEMENTS = 40, 40
-
-
-def all_conjunctions(
-    scene: SceneBits, *, category: str, attribute: str, most: int, statements: Sequence[Said]
-) -> Iterator[tuple[Said, ...]]:
-    """All minimal sets of statements that give one value of an attribute, or (`attribute` empty) a count.
-
-    Each statement is needed: without it another value comes out, or nothing.
-    """
-    everybody = scene.everybody[category]
-    for size in range(1, most + 1):
-        for chosen in combinations(statements, size):
-            must = may = everybody
-            for one in chosen:
-                must, may = must & one.masks.must, may & one.masks.may
-            if must != may:
-                continue
-            if (attribute and must.bit_count() == 1) or not attribute:
-                yield from (
-                    (chosen,) if _is_minimal(scene, chosen, category=category, attribute=attribute) else ()
-                )
-
-
-def _is_minimal(scene: SceneBits, chosen: Sequence[Said], *, category: str, attribute: str) -> bool:
-    program = _Program()
-    members = Members(category=category, atoms=program.atoms(chosen))
-    if attribute:
-        program.add("P", The(of=members, pick="P"))
-        program.add("answer", AttributeOf(of=Variable(name="P"), name=attribute))
-    else:
-        program.add("answer", Aggregate(how="count", of=members))
-    made = Composition(
-        composition="conjunction",
-        scene=scene.scene.header.scene,
-        steps=tuple(program.steps),
-        conditions=tuple(Condition(id=name, skill=skill) for name, skill in program.skills.items()),
-    )
-    return not isinstance(find_proof(made, scene), Refused)

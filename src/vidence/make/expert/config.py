@@ -8,12 +8,19 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.make.gates.item_gates import ItemGateRules
+from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
 from vidence.make.gates.presets import PRESETS, PresetName
-from vidence.make.gates.rules import CheckRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.rules import (
+    CheckRules,
+    JudgeRules,
+    NeedsAllRules,
+    OneFrameRules,
+    TextOnlyRules,
+)
 from vidence.make.licences.checks import DAYS
 from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.making import MakingRelease
 from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
@@ -94,14 +101,25 @@ class OnlineRules(Record, omit_defaults=True):
     days: Annotated[float, Meta(ge=0)] = DAYS
 
 
+class HeldStructures(BalanceRules, omit_defaults=True):
+    """As `BalanceRules`; held back are all structures by default."""
+
+    hold: tuple[str, ...] = (WHOLE_SET,)
+
+
 class ExpertGates(Record, omit_defaults=True):
     """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
 
     `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
+    `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open
+    for people, as everything is that this preset finds; otherwise they are dropped. `judge` says who judges
+    free answers.
     """
 
     preset: PresetName = "mmvu"
     checks: CheckRules = CheckRules()
+    blind: HeldStructures = HeldStructures()
+    judge: JudgeRules | None = None
     text_only: tuple[str, ...] = ()
     one_frame: str = ""
     needs_all: str = ""
@@ -109,7 +127,8 @@ class ExpertGates(Record, omit_defaults=True):
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that are asked."""
-        return (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
+        readers = (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
+        return (*readers, *(self.judge.models if self.judge is not None else ()))
 
     @property
     def rules(self) -> ItemGateRules:
@@ -126,7 +145,13 @@ class ExpertGates(Record, omit_defaults=True):
         one = OneFrameRules(model=self.one_frame, forced=preset.forced) if self.one_frame else None
         needs = NeedsAllRules(model=self.needs_all, forced=preset.forced) if self.needs_all else None
         return ItemGateRules(
-            checks=self.checks, text_only=words, one_frame=one, needs_all=needs, to_people=preset.to_people
+            checks=self.checks,
+            text_only=words,
+            one_frame=one,
+            needs_all=needs,
+            balance=self.blind,
+            judge=self.judge,
+            to_people=preset.to_people,
         )
 
 
@@ -135,14 +160,6 @@ class ExpertReview(Record, omit_defaults=True):
 
     folder: str = "review"
     protocol: str = "mmvu"
-
-
-class ExpertRelease(Record, omit_defaults=True):
-    """What is released: with `unreviewed` also what nobody has looked at; `splits` by source."""
-
-    version: str
-    unreviewed: bool = False
-    splits: dict[str, float] = msgspec.field(default_factory=lambda: {"test": 1.0})
 
 
 class ExpertConfig(Record, omit_defaults=True):
@@ -171,7 +188,7 @@ class ExpertConfig(Record, omit_defaults=True):
     knowledge: OnlineRules = OnlineRules()
     gates: ExpertGates | None = None
     review: ExpertReview | None = None
-    release: ExpertRelease | None = None
+    release: MakingRelease | None = None
 
     @property
     def films(self) -> VideoRules:

@@ -12,7 +12,7 @@ from vidence.ask.judging.equal import says_the_same
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer
-from vidence.engine.scoring import score_reply
+from vidence.engine.scoring import JudgePool, score_reply
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
@@ -138,7 +138,7 @@ def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
 def _why(vote: GateVote) -> str:
     kinds = [mark.kind for mark in vote.marks if mark.kind != "answered"]
     if kinds:
-        return kinds[0]
+        return "without a verdict" if kinds[0] == "failed" else kinds[0]
     return "not marked" if vote.marks else "failed"
 
 
@@ -196,8 +196,22 @@ def id_of(asked: Asked) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How gates ask: `own_words` is the user's folder of templates, `pool` judges free answers."""
+
+    own_words: Path | None = None
+    pool: JudgePool | None = None
+
+
+USUAL: Final = Asking()
+
+
+@dataclass(frozen=True, kw_only=True)
 class DraftSubject:
-    """A `contracts.Subject` that is shown in one view: with frames of a video, or in words alone."""
+    """A `contracts.Subject` that is shown in one view: with frames of a video, or in words alone.
+
+    `pool` judges free answers.
+    """
 
     item: Item
     templates: Templates
@@ -205,6 +219,7 @@ class DraftSubject:
     frames: tuple[Crop, ...] = ()
     duration_s: float = 0.0
     fps: float = 1.0
+    pool: JudgePool | None = None
 
     def n_frames(self, view: str) -> int:
         """How many there are."""
@@ -254,7 +269,8 @@ class DraftSubject:
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         """Right or wrong, by the parser; a free answer is right where its words equal the right answer's.
 
-        Whether another free answer means the same, no rule can say: it has no mark.
+        Whether another free answer means the same, no rule can say: a judge does, and without one it has no
+        mark. Nor has it where the judge gives no verdict.
         """
         yield from ()
         if self.item.answer_kind == "choice":
@@ -263,7 +279,9 @@ class DraftSubject:
         said = kept.outcome
         if isinstance(said, Answered) and says_the_same(said.answer, self.item.answer):
             return msgspec.structs.replace(kept, value=1.0)
-        return kept
+        if self.pool is None:
+            return kept
+        return (yield from self.pool.score(self.item, reply, ruled=kept))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,10 +315,10 @@ def _votes(
     *,
     models: Models,
     seed: int,
-    own_words: Path | None,
+    how: Asking,
 ) -> Mapping[str, Sequence[GateVote]]:
     """The votes on each draft by its id; all orders of the choices of a vote are asked at once."""
-    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
     parser = create("parser", "robust")
 
     def answer(one: _Ballot) -> Flow[tuple[Mark, ...]]:
@@ -311,6 +329,7 @@ def _votes(
             frames=() if one.frame is None else (one.frame,),
             duration_s=one.tried.duration_s,
             fps=one.tried.fps,
+            pool=how.pool,
         )
         forced = FORCED if one.frame is None else FORCED_BY_FRAME
         more = forced if rules.forced and one.item.answer_kind == "choice" else ""
@@ -362,9 +381,9 @@ def ask_blind(
     *,
     models: Models,
     seed: int,
-    own_words: Path | None = None,
+    how: Asking = USUAL,
 ) -> tuple[GateVerdict, ...]:
-    """Put every question to every model of the panel, in words alone; `own_words` is a folder of templates.
+    """Put every question to every model of the panel, in words alone.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.
@@ -375,7 +394,7 @@ def ask_blind(
     """
     items = as_items(drafts)
     ballots = [_Ballot(item=item, model=model) for item in items for model in rules.models]
-    votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
+    votes = _votes(ballots, rules, models=models, seed=seed, how=how)
     return tuple(
         decide(item.item_id, TEXT_ONLY, votes.get(item.item_id, ()), at_least=rules.at_least)
         for item in items
@@ -389,11 +408,9 @@ def ask_with_frames(
     *,
     models: Models,
     seed: int,
-    own_words: Path | None = None,
+    how: Asking = USUAL,
 ) -> tuple[GateVerdict, ...]:
     """Put every question to the model with one frame at a time; `tried` are the frames by its id.
-
-    `own_words` is a folder of templates.
 
     Raises:
         VidenceError: the model answers nobody any more; every reply so far is remembered.
@@ -407,7 +424,7 @@ def ask_with_frames(
         for item, one in ((item, tried[item.item_id]) for item in as_items(drafts))
         for frame in one.frames
     ]
-    votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
+    votes = _votes(ballots, rules, models=models, seed=seed, how=how)
     return tuple(
         decide(name, ONE_FRAME, votes[name], at_least=rules.suffice)
         if name in votes

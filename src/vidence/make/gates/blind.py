@@ -52,7 +52,7 @@ def hold_back(
 
     Args:
         drafts: what came out of the other gates.
-        rules: which tasks are held back.
+        rules: which tasks are held back, as drafts name them in small letters; None: none.
         sources: the source of each video, by its id; a video that is not there is its own.
         seed: decides the keys that are drawn.
     """
@@ -98,7 +98,8 @@ def _item(draft: Draft, sources: Mapping[str, str]) -> Item:
 
 
 def _reason(draft: Draft, found: StructureFinding, rules: BlindRules) -> str:
-    if ALL_TASKS not in rules.hold and draft.task.casefold() not in rules.hold:
+    hold = rules.hold or ()
+    if ALL_TASKS not in hold and draft.task.casefold() not in hold:
         return ""
     if found.verdict == "above":
         return "solved-by-texts"
@@ -111,7 +112,7 @@ def _words(findings: Sequence[StructureFinding], gone: set[str], rules: BlindRul
     said = [
         f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(told)} with questions "
         f"enough to tell; held back are those above guessing at {100 * rules.level:g} % of "
-        f"{', '.join(rules.hold) or 'no task'}"
+        f"{', '.join(rules.hold or ()) or 'no task'}"
     ]
     for one in findings:
         if one.verdict == "above":

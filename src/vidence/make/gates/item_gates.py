@@ -16,6 +16,7 @@ from vidence.explain.audit.structures import StructureFinding, read_structures, 
 from vidence.make.gates.asking import (
     ONE_FRAME,
     TEXT_ONLY,
+    Asking,
     Decision,
     GateVerdict,
     ask_blind,
@@ -25,8 +26,15 @@ from vidence.make.gates.asking import (
 from vidence.make.gates.blind import BLIND
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.judged import judge_pool, judges_words
 from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.gates.rules import CheckRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.rules import (
+    CheckRules,
+    JudgeRules,
+    NeedsAllRules,
+    OneFrameRules,
+    TextOnlyRules,
+)
 from vidence.make.gates.splits import shared_between
 from vidence.make.gates.verdicts import ItemVerdict
 from vidence.make.pipeline.ledger import Ledger
@@ -36,6 +44,13 @@ from vidence.records import Item, Record
 
 LEAKS: Final = "leaks"
 WHOLE_SET: Final = "all"
+_WHY_OPEN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        LEAKS: "share something with another split and are left open; cut the set with vidence split, or "
+        "drop them with --drop dropped,open",
+        BLIND: "are of structures that texts give away and are left open for people to look at",
+    }
+)
 
 
 class BalanceRules(Record, omit_defaults=True):
@@ -52,8 +67,9 @@ class BalanceRules(Record, omit_defaults=True):
 class ItemGateRules(Record, omit_defaults=True):
     """Which gates questions are put through; those without rules are left out.
 
-    With `to_people` a question that a model solves is left open, not dropped. `split_tag` names the splits
-    of a set: what shares something with another split is left open, what does with another set is dropped.
+    With `to_people` a question that a model solves, or that texts give away and that is held back, is left
+    open, not dropped. `judge` says who judges free answers. `split_tag` names the splits of a set: what
+    shares something with another split is left open, what does with another set is dropped.
     """
 
     checks: CheckRules | None = CheckRules()
@@ -62,6 +78,7 @@ class ItemGateRules(Record, omit_defaults=True):
     one_frame: OneFrameRules | None = None
     needs_all: NeedsAllRules | None = None
     balance: BalanceRules | None = BalanceRules()
+    judge: JudgeRules | None = None
     to_people: bool = False
 
 
@@ -116,8 +133,7 @@ def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> G
     findings: tuple[StructureFinding, ...] = ()
     if rules.balance is not None:
         findings = read_balance(left, rules.balance, seed=desk.seed)
-        balance = rules.balance
-        left = line.dropping(BLIND, left, lambda some: _held(some, findings, balance))
+        left = line.held(left, _held(left, findings, rules.balance))
     return GatedItems(
         items=left,
         verdicts=tuple(line.verdicts),
@@ -200,20 +216,25 @@ class _Line:
             decision: Decision = "dropped" if one is not None else "open" if why else "kept"
             verdict = GateVerdict(draft_id=item.item_id, gate=gate, decision=decision, why=why)
             self.verdicts.append(ItemVerdict.of(verdict, item, reason="" if one is None else one.reason))
-        n_open = sum(name not in gone for name in is_open)
-        if n_open:
-            self.words.append(
-                f"{gate}: {n_open:,} questions share something with another split and are left open; cut the "
-                "set with vidence split, or drop them with --drop dropped,open"
-            )
+        if n_open := sum(name not in gone for name in is_open):
+            self.words.append(f"{gate}: {n_open:,} questions {_WHY_OPEN[gate]}")
         return self._close(gate, items, gone)
+
+    def held(self, items: tuple[Item, ...], found: Sequence[Dropped]) -> tuple[Item, ...]:
+        """The questions of structures that texts give away: dropped, or left open for people."""
+        if self._rules.to_people:
+            is_open = {one.what: one.detail for one in found}
+            return self.dropping(BLIND, items, lambda some: (), is_open=is_open)
+        return self.dropping(BLIND, items, lambda some: found)
 
     def text_only(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
         """Readers of the words alone."""
         rules = self._rules.text_only
         if rules is None:
             return items
-        verdicts = ask_blind(items, rules, models=self._models(TEXT_ONLY), seed=self._desk.seed)
+        models = self._models(TEXT_ONLY)
+        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
+        verdicts = ask_blind(items, rules, models=models, seed=self._desk.seed, how=how)
         return self._asked(TEXT_ONLY, items, verdicts, reason="solved-blind")
 
     def one_frame(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -222,7 +243,8 @@ class _Line:
         if rules is None:
             return items
         models, tried = self._models(ONE_FRAME), cut_frames(items, rules, self._frames(ONE_FRAME))
-        verdicts = ask_with_frames(items, tried, rules, models=models, seed=self._desk.seed)
+        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
+        verdicts = ask_with_frames(items, tried, rules, models=models, seed=self._desk.seed, how=how)
         return self._asked(ONE_FRAME, items, verdicts, reason="solved-one-frame")
 
     def needs_all(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -231,7 +253,8 @@ class _Line:
         if rules is None:
             return items
         models, shown = self._models(NEEDS_ALL), cut_evidence(items, rules, self._frames(NEEDS_ALL))
-        verdicts = ask_without(items, shown, rules, models=models, seed=self._desk.seed)
+        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
+        verdicts = ask_without(items, shown, rules, models=models, seed=self._desk.seed, how=how)
         return self._asked(NEEDS_ALL, items, verdicts, reason="spans-not-needed")
 
     def _asked(
@@ -245,6 +268,8 @@ class _Line:
                 for one in verdicts
             ]
         self.words += remarks(gate, verdicts)
+        n_free = sum(item.answer_kind != "choice" for item in items)
+        self.words += judges_words(self._rules.judge, gate=gate, n_free=n_free)
         found = [ItemVerdict.of(one, item, reason=reason) for one, item in zip(verdicts, items, strict=True)]
         self.verdicts += found
         gone = {

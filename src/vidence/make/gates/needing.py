@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
-from vidence.contracts import Flow, Scorer
+from vidence.contracts import Flow
 from vidence.explain.diagnostics.blind_panel import orders
-from vidence.explain.diagnostics.conditions import Condition, ask_together
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
 from vidence.make.gates.asking import (
     FORCED_BY_FRAME,
+    USUAL,
     Asked,
+    Asking,
     Decision,
     DraftSubject,
     GateVerdict,
@@ -158,11 +159,9 @@ def ask_without(
     *,
     models: Models,
     seed: int,
-    own_words: Path | None = None,
+    how: Asking = USUAL,
 ) -> tuple[GateVerdict, ...]:
     """Put every question to the model with all its evidence, and where it is right with each span withheld.
-
-    `own_words` is a folder of templates.
 
     Raises:
         VidenceError: the model answers nobody any more; every reply so far is remembered.
@@ -171,11 +170,24 @@ def ask_without(
     Departs: the paper requires it of the construction and does not try it; here a model does, on what it
         can answer at all.
     """
-    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
     parser = create("parser", "robust")
     items = as_items(drafts)
+
+    def subject(item: Item) -> DraftSubject:
+        have = shown[item.item_id]
+        return DraftSubject(
+            item=item,
+            templates=templates,
+            parser=parser,
+            frames=have.frames,
+            duration_s=have.duration_s,
+            fps=have.fps,
+            pool=how.pool,
+        )
+
     flows = {
-        item.item_id: _try(item, shown[item.item_id], rules, templates=templates, parser=parser, seed=seed)
+        item.item_id: _try(subject(item), shown[item.item_id], rules, seed=seed)
         for item in items
         if shown[item.item_id].frames
     }
@@ -186,23 +198,10 @@ def ask_without(
 
 
 def _try(
-    item: Item,
-    shown: ShownEvidence,
-    rules: NeedsAllRules,
-    *,
-    templates: Templates,
-    parser: Scorer,
-    seed: int,
+    subject: DraftSubject, shown: ShownEvidence, rules: NeedsAllRules, *, seed: int
 ) -> Flow[tuple[GateVote, ...]]:
     """The vote with everything, and where that is right one vote for each span that is withheld."""
-    subject = DraftSubject(
-        item=item,
-        templates=templates,
-        parser=parser,
-        frames=shown.frames,
-        duration_s=shown.duration_s,
-        fps=shown.fps,
-    )
+    item = subject.item
     shuffles = ((), *orders(subject.item, rules.permutations, seed=seed))
     more = FORCED_BY_FRAME if rules.forced and item.answer_kind == "choice" else ""
 
@@ -241,7 +240,7 @@ def _verdict(
     if not whole.is_right:
         why = "the model is not right with all of the evidence" if whole.is_usable else "no usable answer"
         return _with(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
-    unknown = [one for one in held if any(mark.kind not in _UNSURE for mark in one.marks)]
+    unknown = [one for one in held if any(map(_says_nothing, one.marks))]
     needed = [one for one in held if one not in unknown and not one.is_right]
     k, most = _n_apart(needed, shown), _n_apart([*needed, *unknown], shown)
     decision: Decision = "kept"
@@ -258,6 +257,11 @@ def _verdict(
         n_unusable=len(unknown),
         k_verified=k,
     )
+
+
+def _says_nothing(mark: ReplyScore) -> bool:
+    """Whether a reply says nothing about the video, or what it says could not be judged."""
+    return mark.kind not in _UNSURE or (mark.kind == "answered" and mark.value is None)
 
 
 def _n_apart(votes: Sequence[GateVote], shown: ShownEvidence) -> int:

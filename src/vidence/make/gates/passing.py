@@ -1,7 +1,7 @@
 """The gates of a maker, one behind the other: each with its account and its verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import msgspec
 from vidence.make.gates.asking import (
     ONE_FRAME,
     TEXT_ONLY,
+    Asking,
     GateVerdict,
     as_lines,
     ask_blind,
@@ -47,6 +48,8 @@ class GateRoom:
     `frames` says where the media of these drafts are cut. `sources` are the sources of their videos by id;
     what is not there is its own source, or has one in the draft. `own_words` is the user's folder of
     templates for questions. With `is_released` blind readers are a gate even where no gate is configured.
+    `holds` are the tasks whose drafts that gate drops by itself, `tasks` the names of tasks in drafts by
+    those in the configuration, where they differ.
     """
 
     session: Session
@@ -56,6 +59,13 @@ class GateRoom:
     sources: Mapping[str, str]
     own_words: Path | None = None
     is_released: bool = False
+    holds: tuple[str, ...] = ()
+    tasks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def how(self) -> Asking:
+        """How models are asked."""
+        return Asking(own_words=self.own_words)
 
 
 def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoom) -> Gated:
@@ -109,9 +119,10 @@ def _held_back(
 ) -> tuple[tuple[Draft, ...], list[str]]:
     """The drafts of structures that texts do not give away, and what is said of all structures."""
     words: list[str] = []
+    held = rules.in_maker(room.holds, room.tasks)
 
     def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        found = hold_back(some, rules, sources=room.sources, seed=room.seed)
+        found = hold_back(some, held, sources=room.sources, seed=room.seed)
         words.extend(found.words)
         return found.drafts, found.dropped
 
@@ -144,7 +155,7 @@ class _Gates:
         if rules is None or not rules.models:
             return self._left_out(TEXT_ONLY, drafts)
         self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, own_words=room.own_words)
+        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, how=room.how)
         return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
 
     def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
@@ -161,7 +172,7 @@ class _Gates:
                 rules,
                 models=room.models,
                 seed=room.seed,
-                own_words=room.own_words,
+                how=room.how,
             )
 
         return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
@@ -184,7 +195,7 @@ class _Gates:
                 rules,
                 models=room.models,
                 seed=room.seed,
-                own_words=room.own_words,
+                how=room.how,
             )
 
         kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")

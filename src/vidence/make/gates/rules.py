@@ -1,6 +1,7 @@
 """What a configuration says of quality gates, of the review by people, and of the release."""
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -94,6 +95,25 @@ class OneFrameRules(Record, omit_defaults=True):
             )
 
 
+class JudgeRules(Record, omit_defaults=True):
+    """Who says whether a free answer means the right one: `models` (names in ``[models]``) by a `protocol`.
+
+    The protocol is a judge of `vidence list judges`. Several models are a panel: what most of them say
+    counts, and a tie leaves the question open. An answer that equals the right one in all but spelling is
+    right without them.
+    """
+
+    models: tuple[str, ...]
+    protocol: str = "rule-first"
+
+    def __post_init__(self) -> None:
+        if not self.models or len(set(self.models)) < len(self.models):
+            said = ", ".join(self.models) or "none"
+            raise UsageError(f"models that judge free answers are {said}; expected one or more, each once")
+        if self.protocol not in names("judge"):
+            raise UnknownNameError("judge", self.protocol, names("judge"))
+
+
 class NeedsAllRules(Record, omit_defaults=True):
     """A draft is dropped when fewer moments than its `k` prove needed to `model`.
 
@@ -127,21 +147,37 @@ class BlindRules(Record, omit_defaults=True):
     """Structures whose answers can be read off texts are held back (`structures.read_structures`).
 
     All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
-    those that fail are dropped. `level` is that of the test of all together, `draws` how many keys are drawn
-    at most. `untold` says what becomes of a structure of these tasks with too few questions to tell:
-    ``release`` keeps it with the mark ``untold``, ``hold`` drops it.
+    those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of
+    the test of all together, `draws` how many keys are drawn at most. `untold` says what becomes of a
+    structure of these tasks with too few questions to tell: ``release`` keeps it with the mark ``untold``,
+    ``hold`` drops it.
     """
 
-    hold: tuple[str, ...] = ("sva", "tso")
+    hold: tuple[str, ...] | None = None
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     draws: Annotated[int, Meta(ge=199)] = 1999
     untold: Literal["release", "hold"] = "release"
 
-    def __post_init__(self) -> None:
-        known = (ALL_TASKS, *names("task"))
-        unknown = [task for task in self.hold if task not in known]
+    def check_hold(self, tasks: Iterable[str]) -> None:
+        """See that `hold` names tasks of the maker.
+
+        Raises:
+            UnknownNameError: it names another one.
+        """
+        known = (ALL_TASKS, *tasks)
+        unknown = [task for task in self.hold or () if task not in known]
         if unknown:
             raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
+
+    def in_maker(self, own: tuple[str, ...], tasks: Mapping[str, str]) -> "BlindRules":
+        """The rules with the tasks that are held back, as drafts name them.
+
+        Args:
+            own: what the maker holds back by itself.
+            tasks: the names of tasks in drafts, by those in the configuration; what is not there is the same.
+        """
+        named = own if self.hold is None else self.hold
+        return msgspec.structs.replace(self, hold=tuple(tasks.get(one, one).casefold() for one in named))
 
 
 class GateRules(Record, omit_defaults=True):

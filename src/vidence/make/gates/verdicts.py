@@ -116,6 +116,16 @@ def filter_items(
     return kept, tuple(gone[item.item_id] for item in items if item.item_id in gone)
 
 
+def decisions_words(verdicts: Sequence[ItemVerdict], *, drop: Collection[str]) -> tuple[str, ...]:
+    """What is said of questions that are kept though a verdict is open about them, or they were not tried."""
+    said = []
+    for decision, what in (("open", "left open"), ("untried", "not tried")):
+        n = len({one.item_id for one in verdicts if one.decision == decision})
+        if n and decision not in drop:
+            said.append(f"{n:,} questions were {what}; --drop dropped,{decision} leaves them out.")
+    return tuple(said)
+
+
 def _check(by_id: Mapping[str, Item], verdicts: Sequence[ItemVerdict]) -> None:
     unknown = list(dict.fromkeys(one.item_id for one in verdicts if one.item_id not in by_id))
     if unknown:

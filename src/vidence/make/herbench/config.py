@@ -254,12 +254,17 @@ class HerbenchConfig(Record, omit_defaults=True):
         for name in self._asked():
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)
-        for task in self.tasks:
-            if task not in names("task"):
-                raise UnknownNameError("task", task, names("task"))
+        self._check_tasks()
         for log in self.logs:
             if log.format not in names("event-log"):
                 raise UnknownNameError("event-log", log.format, names("event-log"))
+
+    def _check_tasks(self) -> None:
+        for task in self.tasks:
+            if task not in names("task"):
+                raise UnknownNameError("task", task, names("task"))
+        if self.gates is not None:
+            self.gates.blind.check_hold(names("task"))
 
     def _check_writers(self) -> None:
         step = self.cards

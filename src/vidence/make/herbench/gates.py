@@ -1,6 +1,7 @@
 """Gate step: the quality gates behind the drafts, on the videos of the session."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.passing import VERDICTS_FILE, Gated, GateRoom
@@ -9,6 +10,7 @@ from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Draft
 
 __all__ = ["VERDICTS_FILE", "Gated", "pass_gates"]
+HOLDS: Final = ("sva", "tso")  # tasks about true and false descriptions, which their words may tell apart
 
 
 def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequence[VideoState]) -> Gated:
@@ -32,5 +34,6 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
         sources={one.video_id: one.source.video.source_id for one in videos},
         own_words=work.prompts,
         is_released=work.config.release is not None,
+        holds=HOLDS,
     )
     return pass_all(drafts, work.config.gates, room)

@@ -1,5 +1,6 @@
 """Annotated pictures and clips -> questions with choices, checked rule by rule."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from vidence.make.choices.session import STAGES, ChoicesSession
 from vidence.make.choices.written import Words
 from vidence.make.gates.passing import VERDICTS_FILE, Gated
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -24,6 +26,9 @@ from vidence.make.pipeline.session import (
     Outlook,
     check_until,
 )
+from vidence.make.release.making import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.writing import RELEASE
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 
@@ -153,6 +158,9 @@ def _make(work: ChoicesSession) -> Built:
         work.began("items", len(items))
         names = [item.item_id for item in items]
         work.close("items", unit="questions", taken=names, kept=names)
+    if work.reaches(RELEASE) and items:
+        released, said = _release(work, items)
+        files, words = (*files, *released), [*words, *said]
     account = work.ledger.write(work.out, [item.tags["task"] for item in items])
     if (work.out / VERDICTS_FILE).is_file() and work.plan.config.gates is not None:
         files = (*files, work.out / VERDICTS_FILE)
@@ -180,6 +188,52 @@ def _looked(work: ChoicesSession, items: list[Item]) -> tuple[list[Item], list[s
         dropped=found.dropped,
     )
     return list(found.items), list(found.words)
+
+
+def _release(work: ChoicesSession, items: Sequence[Item]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The release that the configuration wants; a session that was narrowed releases nothing."""
+    config = work.plan.config
+    rules, review = config.release, config.review
+    refuse_unreviewed(rules, is_reviewed=review is not None)
+    if rules is None:
+        return (), ()
+    if work.overrides.only or work.overrides.limit is not None:
+        return (), ("Nothing is released by a session that was narrowed with --only or --limit.",)
+    folder = work.root / review.folder if review is not None else None
+    has_review = folder is not None and (folder / PROTOCOL_FILE).is_file()
+    reviews = read_reviews(folder) if folder is not None and has_review else None
+    waiting = [] if rules.unreviewed else _waiting_ones(items, reviews)
+    gone = {one.what for one in waiting}
+    making = Making(
+        name=config.name,
+        root=work.root,
+        media_root=work.out,
+        seed=config.seed,
+        account=work.ledger.account([item.tags["task"] for item in items]),
+        fresh_secret=os.urandom(SECRET_BYTES),
+        reviews=reviews,
+    )
+    left = [item for item in items if item.item_id not in gone]
+    found = release_making(left, rules, making, into=work.out / RELEASE)
+    work.began(RELEASE, len(items))
+    taken, kept = [item.item_id for item in items], [item.item_id for item in found.items]
+    work.close(RELEASE, unit="questions", taken=taken, kept=kept, dropped=[*waiting, *found.dropped])
+    return found.files, found.sentences
+
+
+def _waiting_ones(items: Sequence[Item], reviews: Reviews | None) -> list[Dropped]:
+    """What people have not accepted, and a release leaves out."""
+    states = {} if reviews is None else {name: one.state for name, one in reviews.states.items()}
+    return [
+        Dropped(
+            what=item.item_id,
+            stage=RELEASE,
+            reason="not-accepted",
+            detail=states.get(item.item_id, "nobody has looked"),
+        )
+        for item in items
+        if states.get(item.item_id) != "accepted"
+    ]
 
 
 def _sentences(work: ChoicesSession, items: Sequence[Item]) -> list[str]:

@@ -1,5 +1,6 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,15 @@ from vidence.errors import DataError, UsageError
 from vidence.make.composed.config import ComposeConfig, read_compose
 from vidence.make.composed.drafting import Key, Words, draft_of, finished
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
-from vidence.make.composed.proofs import faults_of_options, proved
+from vidence.make.composed.pictured import picture_questions
+from vidence.make.composed.proofs import faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
-from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill
+from vidence.make.composing.phrases import WordingError
+from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
-from vidence.make.composing.wording import PlainWords, WordingError
+from vidence.make.composing.wording import PlainWords
 from vidence.make.gates.asking import plain_item
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.letters import spread_letters
@@ -24,7 +27,7 @@ from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
-from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_file, json_lines
+from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -36,7 +39,8 @@ from vidence.make.pipeline.session import (
 )
 from vidence.make.pipeline.wording import load_template
 from vidence.make.proving.world import World
-from vidence.make.release.writing import SUMS_FILE, with_sums, write_release
+from vidence.make.release.making import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import read_reviews
 from vidence.make.scene_graph.composition import canonical
 from vidence.make.scene_graph.proof import Proof
@@ -46,7 +50,7 @@ from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 1
+NAME, VERSION = "compose", 2
 STAGES = (
     "scenes", "search", "proofs", "options", "wording", "drafts", "gates", "questions", "review", "release",
     "report",
@@ -80,7 +84,8 @@ class ComposeMaker:
         self.check(config)
         read = read_compose(config)
         n = len(_scenes(read, config.parent))
-        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
+        wanted = f"up to {n * read.quota.per_video:,} compositions are wanted"
+        said = f"{n:,} scenes; {'every conjunction is listed' if read.quota.exhaustive else wanted}"
         return Outlook(sentences=(said,), can_make=n > 0)
 
     def make(
@@ -150,7 +155,7 @@ class _Build(Session):
         scenes = self._scenes()
         composed = self._search(scenes) if self.reaches("search") else {}
         worlds = {name: World(scene) for name, scene in scenes.items()}
-        proofs = self._proofs(composed, worlds) if self.reaches("proofs") else {}
+        proofs = self._proofs(composed, scenes) if self.reaches("proofs") else {}
         offers = (
             self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
         )
@@ -173,7 +178,16 @@ class _Build(Session):
             sentences += said
         account = self.ledger.write(self.out, [NAME] * len(kept))
         if self.reaches("report"):
-            text = report_text(self.config.name, kept, proofs, account=account, sentences=sentences)
+            sheets, notes = picture_questions(
+                kept,
+                proofs,
+                media_root=self.root / self.config.media,
+                out=self.out,
+                context=self.context,
+            )
+            said = [*sentences, *notes]
+            name = self.config.name
+            text = report_text(name, kept, proofs, account=account, sentences=said, sheets=sheets)
             write_file(self.out / REPORT_FILE, text.encode())
             files.append(self.out / REPORT_FILE)
         return Built(
@@ -215,23 +229,40 @@ class _Build(Session):
         unit = Unit(stage=stage, name="all scenes", inputs=inputs, make=search)
         found = self.compute("search", [unit]).made["all scenes"]
         filled = found.value
+        self.ledger.notes += filled.notes
         have = {(one.composition.scene, cell_of(one)) for one in filled.composed}
         unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
         cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
         dropped = [
-            Dropped(what=_cell(one), stage="search", reason="unmet", detail=f"most attempts: {one.reason}")
+            Dropped(
+                what=_cell(one),
+                stage="search",
+                reason="unmet",
+                detail=f"most attempts: {one.reason} ({one.n:,} of up to {config.quota.tries:,})",
+            )
             for one in unmet
         ]
         gone = {one.what for one in dropped}
         kept = [one for one in cells if one not in gone]
+        for name in sorted(set(scenes) - {scene for scene, _ in have}):
+            said = "; ".join(gaps(SceneBits(scenes[name]))) or "nothing; the facts tell too little apart"
+            self.ledger.notes.append(f"{name}: no composition was found. Unknown are: {said}")
         self.close(
             "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
         )
         return {one.composition.composition: one for one in filled.composed}
 
-    def _proofs(self, composed: Mapping[str, Composed], worlds: Mapping[str, World]) -> dict[str, Proof]:
+    def _proofs(self, composed: Mapping[str, Composed], scenes: Mapping[str, Scene]) -> dict[str, Proof]:
         self.began("proofs", len(composed))
-        proofs = {one.composition: one for one in proved(list(composed.values()), worlds)}
+        context = self.context
+        found = proved(
+            list(composed.values()),
+            scenes,
+            unique=self.config.need.unique,
+            n_workers=context.n_workers,
+            most_bytes=context.worker_max_bytes,
+        )
+        proofs = {one.composition: one for one in found}
         self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))
         return proofs
 
@@ -273,6 +304,7 @@ class _Build(Session):
             for name, why in often.items()
         ]
         kept = {name: one for name, one in found.items() if name not in often}
+        self.ledger.notes += witness_notes(kept, proofs)
         self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
         return kept
 
@@ -382,9 +414,8 @@ class _Build(Session):
 
     def _item(self, draft: Draft) -> Item:
         maker = f"vidence make {NAME}/{VERSION}"
-        return item_of_draft(
-            draft, item_id=draft.draft_id, provenance=Provenance(source=draft.video_id, maker=maker)
-        )
+        origin = Provenance(source=draft.video_id, licence=self.config.media_licence, maker=maker)
+        return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
     def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _Asked]) -> dict[Path, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
@@ -452,22 +483,32 @@ class _Build(Session):
     def _release(
         self, drafts: Sequence[Draft], asked: Mapping[str, _Asked], files: list[Path]
     ) -> tuple[list[Path], list[str]]:
-        rules = self.config.release
+        rules, review = self.config.release, self.config.review
+        refuse_unreviewed(rules, is_reviewed=review is not None)
         if rules is None or not drafts:
             return files, []
-        if self.config.review is None and not rules.unreviewed:
-            raise UsageError(
-                "[release] without [review]: nobody has looked at these questions. Add [review], or say "
-                "unreviewed = true in [release]"
-            )
-        self._close_whole("release", drafts)
-        contents = self._contents(drafts, asked)
-        account = self.ledger.account([NAME] * len(drafts))
-        contents[Path("about") / ACCOUNT_FILE] = json_file(account)
-        contents[Path("about") / DROPPED_FILE] = json_lines(self.ledger.dropped)
-        folder = self.out / "release" / f"{self.config.name}-{rules.version}"
-        write_release(with_sums(contents), folder)
-        return [*files, folder / SUMS_FILE], [f"Release {folder}: {len(drafts):,} questions."]
+        names = [one.draft_id for one in drafts]
+        rows = {
+            path.name: dict(zip(names, content.splitlines(), strict=True))
+            for path, content in self._contents(drafts, asked).items()
+            if path.name != ITEMS_FILE
+        }
+        making = Making(
+            name=self.config.name,
+            root=self.root,
+            media_root=self.root / self.config.media,
+            seed=self.config.seed,
+            account=self.ledger.account([NAME] * len(drafts)),
+            fresh_secret=os.urandom(SECRET_BYTES),
+            reviews=read_reviews(self.root / review.folder) if review is not None else None,
+            rows=rows,
+        )
+        items = [self._item(one) for one in drafts]
+        found = release_making(items, rules, making, into=self.out / RELEASE)
+        self.began(RELEASE, len(items))
+        kept = [item.item_id for item in found.items]
+        self.close(RELEASE, unit="questions", taken=names, kept=kept, dropped=found.dropped)
+        return [*files, *found.files], list(found.sentences)
 
 
 def _cell(one: Unmet) -> str:

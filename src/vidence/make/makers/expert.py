@@ -31,14 +31,13 @@ from vidence.make.expert.subjects import (
 from vidence.make.expert.tables import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
-from vidence.make.gates.splits import split_items
 from vidence.make.gates.verdicts import as_lines
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, StageEnded, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
-from vidence.make.pipeline.output import ITEMS_FILE, json_file, json_lines
+from vidence.make.pipeline.output import ITEMS_FILE, json_lines
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -48,7 +47,8 @@ from vidence.make.pipeline.session import (
     Session,
     check_until,
 )
-from vidence.make.release.writing import with_sums, write_release
+from vidence.make.release.making import SECRET_BYTES, Making, release_making
+from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
@@ -539,35 +539,28 @@ class _Build(Session):
             return ()
         if self.overrides.limit is not None:
             raise UsageError("a session that was narrowed with --limit releases nothing; leave it out")
-        dropped = [
-            Dropped(what=one.item_id, stage="release", reason="no-licence", detail=one.source_id)
-            for one in items
-            if one.provenance is None or not one.provenance.licence
-        ]
-        gone = {one.what for one in dropped}
-        kept = [one for one in items if one.item_id not in gone]
-        self.began("release", len(items))
-        ids = [one.item_id for one in items]
-        left = [one.item_id for one in kept]
-        self.close("release", unit="questions", taken=ids, kept=left, dropped=dropped)
-        if not kept:
-            sentences.append("Nothing is released: no question is left.")
-            return ()
-        split = split_items(kept, rules.splits, hashes={}, seed=self.config.seed)
-        of = {one.item_id: name for name, part in split.parts.items() for one in part}
-        tagged = [msgspec.structs.replace(one, tags={**one.tags, "split": of[one.item_id]}) for one in kept]
-        sources = {one.source_id for one in kept}
+        sources = {one.source_id for one in items}
         checks = {one.video: one for one in given.passed.values() if one and one.video in sources}
-        contents = {
-            Path(ITEMS_FILE): json_lines(tagged),
-            Path("about") / "licences.jsonl": json_lines(list(checks.values())),
-            Path("about") / ACCOUNT_FILE: json_file(self.ledger.account(["released"] * len(kept))),
-        }
-        files = with_sums(contents)
-        folder = self.out / "release" / f"{self.config.name}-{rules.version}"
-        write_release(files, folder)
-        sentences.append(f"{len(kept):,} questions are released in {folder}.")
-        return tuple(folder / path for path in files)
+        reviews = None
+        if self.config.review is not None:
+            reviews = read_reviews(self.root / self.config.review.folder)
+        making = Making(
+            name=self.config.name,
+            root=self.root,
+            media_root=self.root / self.config.media,
+            seed=self.config.seed,
+            account=self.ledger.account([one.tags.get("subject", "") for one in items]),
+            fresh_secret=os.urandom(SECRET_BYTES),
+            reviews=reviews,
+            licences=checks if self.config.licence is not None else None,
+        )
+        found = release_making(items, rules, making, into=self.out / RELEASE)
+        self.began(RELEASE, len(items))
+        ids = [one.item_id for one in items]
+        kept = [one.item_id for one in found.items]
+        self.close(RELEASE, unit="questions", taken=ids, kept=kept, dropped=found.dropped)
+        sentences += found.sentences
+        return found.files
 
 
 def _days(

@@ -6,12 +6,12 @@ together, with the first of them as their example, so that chains over large set
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TypeAlias
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
+from vidence.make.proving.aggregating import Nothing, together
 from vidence.make.proving.types import Type, Typed
-from vidence.make.proving.world import Doubt, Truth, Truths, World, negated, truths_of
+from vidence.make.proving.world import Doubt, ReadOff, Truth, Truths, World, negated, truths_of
 from vidence.make.scene_graph.composition import (
     DIRECTIONS,
     Aggregate,
@@ -26,6 +26,7 @@ from vidence.make.scene_graph.composition import (
     Known,
     Literally,
     Members,
+    Pair,
     Related,
     RelatedTo,
     Select,
@@ -39,7 +40,7 @@ from vidence.make.scene_graph.composition import (
 )
 from vidence.make.scene_graph.proof import Binding
 from vidence.make.scene_graph.scene import ValueOrNumber
-from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
+from vidence.make.scene_graph.vocabulary import ENTITY, EVENT, PAIR
 
 MOST_BRANCHES = 200_000
 """Of one result. More are met by programs only whose steps tell next to nothing."""
@@ -57,7 +58,9 @@ class Found:
 
     def doubt(self) -> Doubt | None:
         """Why the set is not determined; None where it is."""
-        return self.unlisted or next((self.doubts[name] for name in sorted(self.may - self.must)), None)
+        if self.unlisted is not None or len(self.may) == len(self.must):
+            return self.unlisted
+        return self.doubts[min(self.may - self.must)]
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,14 @@ class Seen:
     free: int | None = None
 
 
-Held: TypeAlias = ValueOrNumber | Found | Seen
-"""What a variable holds; an entity or event is its id."""
+Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Found | Seen
+"""What a variable holds; an entity or event is its id, and `values` are sorted."""
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
 _Env: TypeAlias = Mapping[str, Held]
-_State: TypeAlias = tuple[dict[str, Held], Binding, int]
+_Trail: TypeAlias = "tuple[_Trail, Picks, str, Held] | None"
+"""How a binding came about: what was before, the members that were picked, the variable and its value."""
+_State: TypeAlias = tuple[dict[str, Held], _Trail, int]
 """Variables, the first binding with them, and how many there are."""
 
 
@@ -87,6 +92,10 @@ class Notes:
     several: dict[tuple[str, str, tuple[str, ...]], None] = field(default_factory=dict)
     """Step, pick, and the members."""
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.doubts or self.dead or self.several)
+
     def add(self, other: "Notes") -> None:
         """Take over what another has; what is there twice is kept once."""
         self.doubts.update(other.doubts)
@@ -94,14 +103,22 @@ class Notes:
         self.several.update(other.several)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Branch:
     """Bindings that end with the same value: how many, and the first of them."""
 
     value: ValueOrNumber
-    binding: Binding
     count: int
     variables: Mapping[str, Held]
+    before: _Trail
+    """The steps before the last one."""
+    picks: Picks
+    """The members that the last step picked."""
+
+    @property
+    def binding(self) -> Binding:
+        """The first of the bindings."""
+        return {**_bound(self.before), **dict(self.picks)}
 
 
 class Evaluation:
@@ -111,7 +128,9 @@ class Evaluation:
         self.typed, self.world, self.steps = typed, world, typed.composition.steps
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
         self._reads: dict[tuple[int, frozenset[str]], tuple[str, ...]] = {}
-        self._memo: dict[tuple[object, ...], tuple[list[_Outcome], Notes]] = {}
+        self._memo: dict[tuple[object, ...], tuple[Sequence[_Outcome], Notes | None]] = {}
+        self._narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = {}
+        self._plain = [_plain_read(step.value) for step in self.steps]
         self._kept: dict[tuple[object, ...], tuple[list[_State], Notes]] = {}
         self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
 
@@ -149,14 +168,15 @@ class Evaluation:
         Raises:
             UsageError: there are too many.
         """
-        states, met = self._states(len(self.steps) - 1, dropped, free)
-        notes.add(met)
-        for env, binding, count in states:
+        states, before = self._states(len(self.steps) - 1, dropped, free)
+        notes.add(before)
+        for env, trail, count in states:
             outcomes, met = self._step(len(self.steps) - 1, env, dropped)
-            notes.add(met)
+            if met is not None:
+                notes.add(met)
             for value, picks in outcomes:
-                if not isinstance(value, Found | Seen):
-                    yield Branch(value, {**binding, **dict(picks)}, count, env)
+                if not isinstance(value, (tuple, Found, Seen)):
+                    yield Branch(value, count, env, trail, picks)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
         """Every value that is allowed without some conditions, lazily; the same may come again.
@@ -164,27 +184,35 @@ class Evaluation:
         Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
         """
         tried: list[set[tuple[Held, ...]]] = [set() for _ in self.steps]
+        return self._walked(0, {}, dropped=dropped, notes=notes, tried=tried)
 
-        def walk(position: int, env: _Env) -> Iterator[ValueOrNumber]:
-            outcomes, met = self._step(position, env, dropped)
+    def _walked(
+        self,
+        position: int,
+        env: _Env,
+        *,
+        dropped: frozenset[str],
+        notes: Notes,
+        tried: Sequence[set[tuple[Held, ...]]],
+    ) -> Iterator[ValueOrNumber]:
+        outcomes, met = self._step(position, env, dropped)
+        if met is not None:
             notes.add(met)
-            for value, _ in outcomes:
-                if position == len(self.steps) - 1:
-                    if not isinstance(value, Found | Seen):
-                        yield value
-                    continue
-                made = {**env, self.steps[position].variable: value}
-                key = tuple([made[name] for name in self._live(position, dropped)])
-                if key not in tried[position]:
-                    tried[position].add(key)
-                    yield from walk(position + 1, made)
-
-        yield from walk(0, {})
+        for value, _ in outcomes:
+            if position == len(self.steps) - 1:
+                if not isinstance(value, tuple | Found | Seen):
+                    yield value
+                continue
+            made = {**env, self.steps[position].variable: value}
+            key = tuple([made[name] for name in self._live(position, dropped)])
+            if key not in tried[position]:
+                tried[position].add(key)
+                yield from self._walked(position + 1, made, dropped=dropped, notes=notes, tried=tried)
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
         """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
         if n_steps == 0:
-            return [({}, {}, 1)], Notes()
+            return [({}, None, 1)], Notes()
         inside = frozenset[str]().union(*self._inside[:n_steps])
         key = (n_steps, dropped & inside, free, self._live(n_steps - 1, dropped))
         if key not in self._kept:
@@ -192,39 +220,64 @@ class Evaluation:
         return self._kept[key]
 
     def _next(self, position: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
-        before, met = self._states(position, dropped, free)
+        before, earlier = self._states(position, dropped, free)
         step, live, notes = self.steps[position], self._live(position, dropped), Notes()
-        notes.add(met)
+        notes.add(earlier)
         found: dict[tuple[Held, ...], _State] = {}
-        for env, binding, count in before:
-            if step.variable == free:
-                outcomes, met = self._anything(self.typed.types[free]), Notes()
-            else:
-                outcomes, met = self._step(position, env, dropped)
-            notes.add(met)
+        is_live, older = step.variable in live, [name for name in live if name != step.variable]
+        anything = self._anything(self.typed.types[free]) if step.variable == free else None
+        for env, trail, count in before:
+            outcomes, met = (anything, None) if anything is not None else self._step(position, env, dropped)
+            if met is not None:
+                notes.add(met)
+            same = tuple([env[name] for name in older])
             for value, picks in outcomes:
-                made = {**env, step.variable: value}
-                key = tuple([made[name] for name in live])
+                key = (*same, value) if is_live else same
                 if (known := found.get(key)) is not None:
                     found[key] = (known[0], known[1], known[2] + count)
                 else:
-                    found[key] = made, _bound(binding, picks, variable=step.variable, value=value), count
+                    made = {**env, step.variable: value}
+                    found[key] = made, (trail, picks, step.variable, value), count
         if len(found) > MOST_BRANCHES:
             name = self.typed.composition.composition
             raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
         return list(found.values()), notes
 
-    def _step(self, position: int, env: _Env, dropped: frozenset[str]) -> tuple[list[_Outcome], Notes]:
-        key = (
-            position,
-            dropped & self._inside[position],
-            tuple([env[name] for name in self._read(position, dropped)]),
-        )
-        if key not in self._memo:
+    def _step(
+        self, position: int, env: _Env, dropped: frozenset[str]
+    ) -> tuple[Sequence[_Outcome], Notes | None]:
+        """What a step can be, and what was met beside it, if anything was."""
+        plain = self._plain[position]
+        if plain is not None:
+            return self._read_off(position, str(env[plain[0]]), plain[1])
+        read = self._read(position, dropped)
+        key = (position, dropped & self._inside[position], *[env[name] for name in read])
+        found = self._memo.get(key)
+        if found is None:
             step = self.steps[position]
-            walk = Walk(world=self.world, env=env, dropped=dropped, step=step.variable)
-            self._memo[key] = list(walk.outcomes(step.value)), walk.notes
-        return self._memo[key]
+            walk = Walk(
+                world=self.world, env=env, dropped=dropped, step=step.variable, narrowed=self._narrowed
+            )
+            outcomes = list(walk.outcomes(step.value))
+            found = self._memo[key] = outcomes, walk.notes if walk.notes else None
+        return found
+
+    def _read_off(self, position: int, name: str, attribute: str) -> tuple[Sequence[_Outcome], Notes | None]:
+        """What is read of something, without a time; kept for the scene, since many compositions ask it."""
+        found = self.world.read_off.get((name, attribute))
+        if found is None:
+            walk = Walk(world=self.world, env={}, dropped=frozenset(), step="")
+            values = list(walk.values(name, attribute, None))
+            doubts, dead = [one for _, one in walk.notes.doubts], [says for _, says in walk.notes.dead]
+            found = ReadOff([(value, ()) for value in values], tuple(doubts), tuple(dead))
+            self.world.read_off[name, attribute] = found
+        if not (found.doubts or found.dead):
+            return found.outcomes, None
+        step = self.steps[position].variable
+        notes = Notes(
+            {(step, one): None for one in found.doubts}, {(step, says): None for says in found.dead}
+        )
+        return found.outcomes, notes
 
     def _anything(self, kind: Type) -> list[_Outcome]:
         world = self.world
@@ -262,9 +315,27 @@ def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in inner for name in variables_read(part, dropped)))
 
 
-def _bound(binding: Binding, picks: Picks, *, variable: str, value: Held) -> Binding:
-    made = {**binding, **dict(picks)}
-    return made if isinstance(value, Found | Seen) else {**made, variable: value}
+def _bound(trail: _Trail) -> Binding:
+    """A binding, in the order in which it came about."""
+    steps = []
+    while trail is not None:
+        steps.append(trail)
+        trail = trail[0]
+    made: Binding = {}
+    for _, picks, variable, value in reversed(steps):
+        made |= dict(picks)
+        if not isinstance(value, tuple | Found | Seen):
+            made[variable] = value
+    return made
+
+
+def _plain_read(one: Expression) -> tuple[str, str] | None:
+    """The variable and the attribute, where a step is no more than `variable.attribute`."""
+    match one:
+        case AttributeOf(of=Variable(name=name), at=None, name=attribute):
+            return name, attribute
+        case _:
+            return None
 
 
 @dataclass
@@ -276,6 +347,8 @@ class Walk:
     dropped: frozenset[str]
     step: str
     notes: Notes = field(default_factory=Notes)
+    narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = field(default_factory=dict)
+    """What the first atoms of a set leave, as far as they name values; kept for all walks of a program."""
 
     def _doubt(self, doubt: Doubt | None) -> None:
         if doubt is not None:
@@ -306,10 +379,8 @@ class Walk:
 
     def _rest(self, one: Expression) -> Iterator[_Outcome]:
         match one:
-            case Arithmetic(left=left, right=right):
-                for (a, first), (b, second) in self._pairs(left, right):
-                    assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
-                    yield (a + b if one.how == "+" else a - b), first + second
+            case Arithmetic() | Pair():
+                yield from self._joined(one)
             case View():
                 yield from self._view(one)
             case DirectionOf():
@@ -321,6 +392,15 @@ class Walk:
             case Expected(of=of):
                 for event, picks in self.outcomes(of):
                     yield from self._known(self.world.expects(str(event)), picks)
+
+    def _joined(self, one: Arithmetic | Pair) -> Iterator[_Outcome]:
+        if isinstance(one, Pair):
+            for (a, first), (b, second) in self._pairs(one.first, one.second):
+                yield _paired(a, b), first + second
+            return
+        for (a, first), (b, second) in self._pairs(one.left, one.right):
+            assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
+            yield (a + b if one.how == "+" else a - b), first + second
 
     def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
         firsts = list(self.outcomes(one))
@@ -371,6 +451,14 @@ class Walk:
         return Found(everybody, everybody, {}, unlisted)
 
     def _members(self, one: Members, category: str) -> Iterator[tuple[Found, Picks]]:
+        key = (id(one), category, *[atom.condition for atom in one.atoms if atom.condition in self.dropped])
+        if key not in self.narrowed:
+            self.narrowed[key] = self._first_narrowed(one, category)
+        found, rest = self.narrowed[key]
+        yield from self._narrow(found, rest, category)
+
+    def _first_narrowed(self, one: Members, category: str) -> tuple[Found, Sequence[Atom]]:
+        """A set after its first atoms that name values, and the atoms from the first other one on."""
         kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
         kinds = [
             atom.value.value
@@ -378,20 +466,24 @@ class Walk:
             if isinstance(atom, Compare) and atom.attribute == "kind" and atom.how == "=="
             if isinstance(atom.value, Literally) and isinstance(atom.value.value, str)
         ]
-        whole = self._everybody(self.world.scene.members[category], category, kinds)
-        yield from self._narrow(whole, kept, picks=(), category=category)
+        found = self._everybody(self.world.scene.members[category], category, kinds)
+        for n, atom in enumerate(kept):
+            if not (isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)):
+                return found, kept[n:]
+            for operand, _ in self._operands(atom):
+                found = _narrowed(found, self._truths(atom, operand, category))
+        return found, ()
 
-    def _narrow(
-        self, found: Found, atoms: Sequence[Atom], *, picks: Picks, category: str
-    ) -> Iterator[tuple[Found, Picks]]:
-        if not atoms:
-            yield found, picks
-            return
-        for operand, more in self._operands(atoms[0]):
-            truths = self._truths(atoms[0], operand, category)
-            yield from self._narrow(
-                _narrowed(found, truths), atoms[1:], picks=picks + more, category=category
-            )
+    def _narrow(self, found: Found, atoms: Sequence[Atom], category: str) -> Sequence[tuple[Found, Picks]]:
+        """A set under atoms, for everything with which these may compare."""
+        narrowed: list[tuple[Found, Picks]] = [(found, ())]
+        for atom in atoms:
+            narrowed = [
+                (_narrowed(one, self._truths(atom, operand, category)), picks + more)
+                for one, picks in narrowed
+                for operand, more in self._operands(atom)
+            ]
+        return narrowed
 
     def _operands(self, atom: Atom) -> Iterator[tuple[Held | tuple[ValueOrNumber, ...] | None, Picks]]:
         match atom:
@@ -453,11 +545,14 @@ class Walk:
             return
         for (found, first), (seen, second) in self._pairs(one.of, one.view):
             assert isinstance(found, Found) and isinstance(seen, Seen)  # noqa: S101, PT018 - typed
-            truths: dict[str, Truth] = {}
-            for name in found.may:
-                sector = self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
-                truths[name] = sector if isinstance(sector, Doubt) else sector == one.direction
-            yield _narrowed(found, truths_of(truths)), first + second
+            sectors = {
+                name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
+                for name in found.may
+            }
+            ways = [(one.direction, ())] if one.toward is None else list(self.outcomes(one.toward))
+            for way, more in ways:
+                truths = {n: s if isinstance(s, Doubt) else s == way for n, s in sectors.items()}
+                yield _narrowed(found, truths_of(truths)), first + second + more
 
     # ----------------------------------------------------------------------- one of a set
 
@@ -496,6 +591,10 @@ class Walk:
         if to is not None:
             kept = found.may - {str(to)}
             found = Found(found.must & kept, kept, found.doubts)
+        elif one.how in ("first", "last") and one.by in ("appears", "begins", "ends"):
+            clear = self.world.clear_end(found.may, one.by, is_last=one.how == "last")
+            if clear in found.must:
+                return clear
         doubt = None
         for name in self._candidates(one, found, to):
             before = {o: self._precedes(one, (o, name), to) for o in self.world.ordered(found.may - {name})}
@@ -549,6 +648,8 @@ class Walk:
                     return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
                 sizes.append(self.world.size(one.attribute, values[0]))
             return sizes[0] < sizes[1]
+        if one.along:
+            return self.world.related(first, one.along, second)
         return self.world.precedes(first, second, str(one.by))
 
     # ----------------------------------------------------------------------- values
@@ -559,10 +660,11 @@ class Walk:
         owners = list(self.outcomes(one.of))
         for time, more in list(times) if owners else ():
             for name, picks in owners:
-                for value in self._values(str(name), one.name, time):
+                for value in self.values(str(name), one.name, time):
                     yield value, picks + more
 
-    def _values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+    def values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+        """What is said of something: its values, its place, when it is, who plays a role in it."""
         world = self.world
         if attribute == "place":
             yield name
@@ -598,54 +700,24 @@ class Walk:
         yield from values
 
     def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
-        for found, picks in self._sets(one.of):
+        for found, picks in list(self.outcomes(one.of)):
+            if isinstance(found, tuple):  # different values, to be counted
+                yield len(found), picks
+                continue
+            assert isinstance(found, Found)  # noqa: S101 - typed
             doubt = found.doubt()
             if doubt is not None:
                 self._doubt(doubt)
             elif one.how == "count":
                 yield len(found.must), picks
             else:
-                value = self._common(one, self.world.ordered(found.must))
-                if value is not None:
+                value = together(one, self.world.ordered(found.must), self.world)
+                if isinstance(value, Nothing):
+                    self._dead(value.says)
+                elif isinstance(value, tuple):
+                    yield value, picks
+                else:
                     yield from self._known(value, picks)
-
-    def _common(self, one: Aggregate, names: Sequence[str]) -> ValueOrNumber | Doubt | None:
-        """The commonest value of members, the one that all share, or the length of their longest run."""
-        values: dict[str, ValueOrNumber] = {}
-        for name in names:
-            told, doubt = self.world.values(name, one.attribute)
-            if doubt is not None or len(told) > 1:
-                return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
-            if told:
-                values[name] = told[0]
-        if one.how == "longest_run":
-            return self._longest_run(values)
-        counts: dict[ValueOrNumber, int] = {}
-        for value in values.values():
-            counts[value] = counts.get(value, 0) + 1
-        best = [value for value, count in counts.items() if count == max(counts.values())]
-        if len(best) == 1 and (one.how == "mode" or len(counts) == 1):
-            return best[0]
-        said = " and ".join(map(str, best)) if best else "nothing"
-        self._dead(f"{said}: no {'one value' if one.how == 'shared' else 'commonest'} {one.attribute}")
-        return None
-
-    def _longest_run(self, values: Mapping[str, ValueOrNumber]) -> int | Doubt:
-        starts: list[tuple[float, ValueOrNumber]] = []
-        for name in values:
-            spans = self.world.spans(name)
-            if isinstance(spans, Doubt):
-                return spans
-            starts.append((min(start for start, _ in spans), values[name]))
-        starts.sort(key=lambda one: one[0])
-        for before, after in pairwise(starts):
-            if after[0] - before[0] < self.world.margins.time_s and before[1] != after[1]:
-                return Doubt("too-near", f"the order at {before[0]:g} s")
-        longest = run = 0
-        for position, (_, value) in enumerate(starts):
-            run = run + 1 if position and starts[position - 1][1] == value else 1
-            longest = max(longest, run)
-        return longest
 
     # ----------------------------------------------------------------------- views
 
@@ -655,6 +727,11 @@ class Walk:
             if conditions & self.dropped:
                 for number, word in enumerate(DIRECTIONS):
                     yield Seen(str(place), 45.0 * number, number), (*picks, ("view", word))
+                continue
+            if one.like is not None:
+                for seen, more in list(self.outcomes(one.like)):
+                    assert isinstance(seen, Seen)  # noqa: S101 - typed
+                    yield Seen(str(place), seen.heading + one.turned, seen.free), picks + more
                 continue
             if one.facing is None:
                 said = one.heading if one.heading is not None else self.world.heading(str(place))
@@ -678,6 +755,18 @@ class Walk:
             self._doubt(heading)
         else:
             yield Seen(place, heading + one.turned), picks
+
+
+def _paired(first: Held, second: Held) -> str:
+    """Two values as one answer.
+
+    Raises:
+        DataError: one of them has what stands between them.
+    """
+    for value in (first, second):
+        if PAIR in str(value):
+            raise DataError(f"{value!r} has {PAIR!r} in it and cannot stand in a pair; change the value")
+    return f"{first}{PAIR}{second}"
 
 
 def _narrowed(found: Found, told: Truths) -> Found:

@@ -28,6 +28,7 @@ from vidence.make.scene_graph.composition import (
     Literally,
     Members,
     Order,
+    Pair,
     Related,
     RelatedTo,
     Select,
@@ -353,8 +354,17 @@ class _Parser:
             if not isinstance(number, int) or number < 1:
                 raise self._refuse(given[1], f"nth: {number!r} found; expected a whole number of 1 or more")
             n = number
-        by = self._text(given[-1], get_args(Order))
-        return Select(how=how, of=made, by=by, n=n, pick=self._pick(made), condition=self._condition(node))  # type: ignore[arg-type]
+        by = self._text(given[-1])
+        is_order = by in get_args(Order)
+        return Select(
+            how=how,  # type: ignore[arg-type]
+            of=made,
+            by=by if is_order else None,  # type: ignore[arg-type]
+            along="" if is_order else by,
+            n=n,
+            pick=self._pick(made),
+            condition=self._condition(node),
+        )
 
     def by_distance(self, node: ast.Call) -> Expression:
         (of, to), _ = self._arguments(node, 2)
@@ -391,10 +401,12 @@ class _Parser:
         made = self._expression(of)
         facing = self._expression(said["facing"]) if "facing" in said else None
         way = said.get("facing", said.get("heading"))
+        is_told = isinstance(said.get("heading"), ast.Constant | ast.UnaryOp)
         return View(
             of=made,
             facing=facing,
-            heading=float(self._number(said["heading"])) if "heading" in said else None,
+            heading=float(self._number(said["heading"])) if is_told else None,
+            like=self._expression(said["heading"]) if "heading" in said and not is_told else None,
             turned=float(self._number(said["turned"])) if "turned" in said else 0.0,
             facing_condition=self._condition(way) if way is not None else "",
             turned_condition=self._condition(said["turned"]) if "turned" in said else "",
@@ -407,7 +419,18 @@ class _Parser:
     def in_direction(self, node: ast.Call) -> Expression:
         (of, view, word), _ = self._arguments(node, 3)
         made, seen = self._expression(of), self._expression(view)
-        return InDirection(of=made, view=seen, direction=self._text(word), condition=self._condition(node))
+        is_told = isinstance(word, ast.Constant)
+        return InDirection(
+            of=made,
+            view=seen,
+            direction=self._text(word) if is_told else "",
+            toward=None if is_told else self._expression(word),
+            condition=self._condition(node),
+        )
+
+    def pair(self, node: ast.Call) -> Expression:
+        (first, second), _ = self._arguments(node, 2)
+        return Pair(first=self._expression(first), second=self._expression(second))
 
     def known(self, node: ast.Call) -> Expression:
         (table, of), _ = self._arguments(node, 2)
@@ -461,11 +484,14 @@ _CALLS: Mapping[str, Callable[[_Parser, ast.Call], Expression]] = {
     **dict.fromkeys(("first", "last", "nth"), _Parser.ordered),
     **dict.fromkeys(("nearest", "farthest"), _Parser.by_distance),
     **dict.fromkeys(("most", "least"), _Parser.by_amount),
-    **dict.fromkeys(("count", "mode", "shared", "longest_run"), _Parser.aggregate),
+    **dict.fromkeys(
+        ("count", "mode", "shared", "longest_run", "largest", "smallest", "values"), _Parser.aggregate
+    ),
     "rel": _Parser.rel,
     "view": _Parser.view,
     "direction": _Parser.direction,
     "in_direction": _Parser.in_direction,
+    "pair": _Parser.pair,
     "known": _Parser.known,
     "expected": _Parser.expected,
     "at": _Parser.at,

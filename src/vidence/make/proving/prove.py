@@ -1,10 +1,11 @@
 """The proof: one answer, every condition needed, no smaller set of conditions enough."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from vidence.make.proving.evaluating import Branch, Evaluation, Notes
@@ -70,7 +71,7 @@ def prove(
         subsets: how the sets of conditions are tried; None: single ones where these decide, else all.
     """
     scene = world.scene
-    if composition.scene_sha256 not in ("", scene.sha256):
+    if composition.scene_sha256 not in ("", world.sha256):
         says = f"it was made for another state of the scene {scene.header.scene!r}; make it again"
         return _refused(composition, [Problem(reason="other-scene", says=says)], line)
     if composition.vocabulary_sha256 not in ("", world.vocabulary_sha256):
@@ -92,6 +93,8 @@ class _Left:
 
     branches: list[Branch]
     notes: Notes
+    counts: dict[ValueOrNumber, int]
+    """How many bindings end in each value."""
 
 
 class _Prover:
@@ -115,9 +118,10 @@ class _Prover:
             problems += [problem] if problem is not None else []
         subsets, found = self._subsets(mode or self._mode(), [set(p.conditions) for p in problems])
         problems += found
-        prior = _guess(self._left(frozenset(self.names)).branches, self.answer)
+        prior = _guess(self._left(frozenset(self.names)).counts, self.answer)
         proof = self._proof(conditions, subsets, prior)
-        problems += check_options(self.composition, proof, self.world)
+        faults = check_options(self.composition, proof, self.world)
+        problems += [msgspec.structs.replace(one, line=self.line) for one in faults]
         return Verdict(
             composition=self.composition.composition,
             proof=proof,
@@ -127,8 +131,11 @@ class _Prover:
         )
 
     def _left(self, dropped: frozenset[str], *, free: str = "") -> _Left:
-        notes = Notes()
-        return _Left(list(self.evaluation.branches(dropped, notes=notes, free=free)), notes)
+        notes, counts = Notes(), dict[ValueOrNumber, int]()
+        branches = list(self.evaluation.branches(dropped, notes=notes, free=free))
+        for branch in branches:
+            counts[branch.value] = counts.get(branch.value, 0) + branch.count
+        return _Left(branches, notes, counts)
 
     def _line(self, step: str) -> int:
         return next((one.line for one in self.composition.steps if one.variable == step), 0)
@@ -187,11 +194,11 @@ class _Prover:
     def _without(self, ids: tuple[str, ...], *, free: str = "") -> tuple[Without, Problem | None]:
         left = self._left(frozenset(ids), free=free)
         counts: dict[str, int] = {}
-        for branch in left.branches:
-            if branch.value != self.answer:
-                counts[str(branch.value)] = counts.get(str(branch.value), 0) + branch.count
+        for value, n in left.counts.items():
+            if value != self.answer:
+                counts[str(value)] = counts.get(str(value), 0) + n
         other = next((branch for branch in left.branches if self._is_other(branch.value)), None)
-        guess = _guess(left.branches, self.answer)
+        guess = _guess(left.counts, self.answer)
         if other is not None:
             at, spans = seen(self.world, other.binding)
             witness = Witness(binding=other.binding, value=other.value, seen_at=at, spans=spans)
@@ -294,7 +301,7 @@ class _Prover:
             closed=tuple(sorted(trace.closed)),
             knowledge=tuple(sorted(trace.knowledge)),
             spans=seen(self.world, self.branch.binding)[1],
-            scene=self.world.scene.sha256,
+            scene=self.world.sha256,
             vocabulary=self.world.vocabulary_sha256,
             checker=CHECKER,
         )
@@ -320,10 +327,9 @@ class _Prover:
 _MOST_DOUBTS = 5
 
 
-def _guess(branches: Sequence[Branch], answer: ValueOrNumber) -> float:
-    n = sum(branch.count for branch in branches)
-    right = sum(branch.count for branch in branches if branch.value == answer)
-    return round(right / n, 6) if n else 0.0
+def _guess(counts: Mapping[ValueOrNumber, int], answer: ValueOrNumber) -> float:
+    n = sum(counts.values())
+    return round(counts.get(answer, 0) / n, 6) if n else 0.0
 
 
 def _said(branch: Branch) -> str:

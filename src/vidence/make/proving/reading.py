@@ -12,6 +12,8 @@ from vidence.make.scene_graph.vocabulary import unknown
 
 MOST_COMPOSITIONS = 200_000
 """Of one file."""
+_MARK = '{"canary":'
+"""How the line of a release begins that holds no composition."""
 
 
 def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Composition, int]]:
@@ -31,7 +33,9 @@ def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Com
         raise DataError(f"the compositions {path} cannot be read: {error}") from error
     if text.lstrip().startswith("{"):
         found = [
-            _from_json(path, number, line) for number, line in enumerate(text.split("\n"), start=1) if line
+            _from_json(path, number, line)
+            for number, line in enumerate(text.split("\n"), start=1)
+            if line and not line.startswith(_MARK)
         ]
     else:
         found = parse_compositions(text, source=str(path.name))

@@ -65,8 +65,8 @@ class Trace:
             case AttributeOf():
                 for owner in self._values(one.of, step):
                     self._attribute(str(owner), one.name)
-            case Select(by="appears" | "begins" | "ends"):
-                self._order(one, step)
+            case Select():
+                self._select(one, step)
             case Known():
                 for asked in self._values(one.of, step):
                     self._known(one.table, asked)
@@ -137,6 +137,12 @@ class Trace:
             size = round(abs(difference_s), 6)
             self.margins["time_s"] = min(size, self.margins.get("time_s", size))
 
+    def _select(self, one: Select, step: Step) -> None:
+        if one.along:
+            self._row(one, step)
+        elif one.by in ("appears", "begins", "ends"):
+            self._order(one, step)
+
     def _order(self, one: Select, step: Step) -> None:
         """How far the chosen one is from the others."""
         chosen = str(self.binding.get(one.pick, ""))
@@ -146,6 +152,13 @@ class Trace:
         for name in names if chosen in names else ():
             if name != chosen:
                 self._slack(self.world.apart_s(chosen, name, how))
+
+    def _row(self, one: Select, step: Step) -> None:
+        """What tells the place of the chosen one in a row."""
+        chosen = str(self.binding.get(one.pick, ""))
+        for name in self._everyone(one.of, step):
+            self._pair(chosen, one.along, name)
+            self._pair(name, one.along, chosen)
 
 
 def _word(atom: Atom) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -27,6 +27,8 @@ from vidence.make.scene_graph.composition import (
     Known,
     Literally,
     Members,
+    Order,
+    Pair,
     Related,
     RelatedTo,
     Select,
@@ -46,6 +48,7 @@ from vidence.make.scene_graph.scene import ValueOrNumber
 from vidence.make.scene_graph.vocabulary import (
     ENTITY,
     EVENT,
+    PAIR,
     AnswerType,
     Attribute,
     Skill,
@@ -53,7 +56,9 @@ from vidence.make.scene_graph.vocabulary import (
     unknown,
 )
 
-Kind: TypeAlias = Literal["Set", "One", "Value", "Number", "Direction", "Place", "Time", "View", "Values"]
+Kind: TypeAlias = Literal[
+    "Set", "One", "Value", "Number", "Direction", "Pair", "Place", "Time", "View", "Values"
+]
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ def check_types(composition: Composition, words: Vocabulary) -> Typed | Problem:
     answered = _answer_type(types["answer"], words)
     if answered is None:
         return _problem(
-            last, f"the answer is a {types['answer']}; expected a Value, Number, Direction or One"
+            last, f"the answer is a {types['answer']}; expected a Value, Number, Direction, Pair or One"
         )
     for problem in _form(composition):
         return problem
@@ -164,8 +169,8 @@ def _problem(step: Step, says: str, reason: Reason = "type-error") -> Problem:
 
 def _answer_type(found: Type, words: Vocabulary) -> tuple[AnswerType, str] | None:
     match found.kind:
-        case "Number" if not found.domain:
-            return "attribute", "count"
+        case "Number" | "Pair" if not found.domain or found.kind == "Pair":
+            return "attribute", found.domain or "count"
         case "Value" | "Number":
             if found.domain in words.known:
                 return words.known[found.domain].answer, found.domain
@@ -211,17 +216,17 @@ def _nested(expression: Expression) -> int:
 def depth_of(composition: Composition) -> int:
     """The longest chain in which something found is used to find the next: steps and picks without a name."""
     depths: dict[str, int] = {}
-
-    def depth(expression: Expression, name: str = "") -> int:
-        if isinstance(expression, Variable):
-            return depths.get(expression.name, 0)
-        inner = max((depth(one) for one in children(expression)), default=0)
-        return inner + (isinstance(expression, The | Select) and expression.pick != name)
-
     for step in composition.steps:
         is_named = step.variable != "answer"
-        depths[step.variable] = depth(step.value, step.variable if is_named else "") + is_named
+        depths[step.variable] = _depth(step.value, step.variable if is_named else "", depths) + is_named
     return max(depths.values(), default=0)
+
+
+def _depth(expression: Expression, name: str, depths: Mapping[str, int]) -> int:
+    if isinstance(expression, Variable):
+        return depths.get(expression.name, 0)
+    inner = max((_depth(one, "", depths) for one in children(expression)), default=0)
+    return inner + (isinstance(expression, The | Select) and expression.pick != name)
 
 
 def _logic(composition: Composition) -> tuple[Literal["conjunctive", "sequential"], int]:
@@ -271,10 +276,9 @@ class _Checker:
                 self._want(one.right, "Number")
                 return Type("Number")
             case View():
-                self._want(one.of, "One", "Place")
-                if one.facing is not None:
-                    self._want(one.facing, "One", "Place")
-                return Type("View")
+                return self._view(one)
+            case Pair():
+                return self._pair(one)
             case DirectionOf():
                 self._want(one.of, "One", "Place")
                 self._want(one.view, "View")
@@ -289,6 +293,18 @@ class _Checker:
                 return Type("Value", "expected")
             case _:
                 raise _Fault("a condition stands where a value is expected; put it inside a category", one)
+
+    def _view(self, one: View) -> Type:
+        self._want(one.of, "One", "Place")
+        if one.facing is not None:
+            self._want(one.facing, "One", "Place")
+        if one.like is not None:
+            self._want(one.like, "View")
+        return Type("View")
+
+    def _pair(self, one: Pair) -> Type:
+        halves = [self._want(half, "Value", "Number", "Direction") for half in (one.first, one.second)]
+        return Type("Pair", PAIR.join(half.domain or half.kind.lower() for half in halves))
 
     def _want(self, one: Expression, *kinds: Kind) -> Type:
         found = self.type_of(one)
@@ -320,7 +336,10 @@ class _Checker:
                 of = self.words.relations[one.relation].of
                 return Type("Set", of[0] if len(of) == 1 else ENTITY)
             case InDirection():
-                self._word("direction", one.direction, DIRECTIONS, at=one)
+                if one.toward is not None:
+                    self._want(one.toward, "Direction")
+                else:
+                    self._word("direction", one.direction, DIRECTIONS, at=one)
                 self._want(one.view, "View")
                 return self._want(one.of, "Set")
 
@@ -352,9 +371,20 @@ class _Checker:
                 raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
         elif one.by == "left to right":
             self._word("relation", "left_of", self.words.relations, at=one)
+        elif one.along:
+            self._along(one)
         elif one.by is None:
             raise _Fault(f"{one.how}: it lacks `by`, `to` or `attribute`", one)
         return Type("One", found.domain)
+
+    def _along(self, one: Select) -> None:
+        """Whether the relation by which things are put in a row is an order."""
+        self._word("order or relation", one.along, (*get_args(Order), *self.words.relations), at=one)
+        known = self.words.relations[one.along]
+        if known.symmetric or not known.transitive:
+            raise _Fault(
+                f"{one.along} is no order; expected a relation that is transitive, not symmetric", one
+            )
 
     def _attribute_of(self, one: AttributeOf) -> Type:
         found = self._want(one.of, "One")
@@ -380,10 +410,14 @@ class _Checker:
         return Type("One", ENTITY)
 
     def _aggregate(self, one: Aggregate) -> Type:
-        found = self._want(one.of, "Set")
+        found = self._want(one.of, "Set", *(("Values",) if one.how == "count" else ()))
         if one.how == "count":
             return Type("Number")
         known = self._known_attribute(one.attribute, found.domain, one)
+        if one.how in ("largest", "smallest") and not (known.number or known.ordered):
+            raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
+        if one.how == "values":
+            return Type("Values", one.attribute)
         return Type("Number") if one.how == "longest_run" else _value_type(one.attribute, known)
 
     # ----------------------------------------------------------------------- atoms
@@ -431,17 +465,15 @@ class _Checker:
     def _values(self, atom: Compare, wanted: Type, known: tuple[str, ...]) -> None:
         """Whether what is on the right can be compared with the attribute."""
         said: tuple[ValueOrNumber, ...] = ()
-        if isinstance(atom.value, Values) != (atom.how in ("in", "not in")):
-            found = self.type_of(atom.value)
+        found = self.type_of(atom.value)
+        if (found.kind == "Values") != (atom.how in ("in", "not in")):
             raise _Fault(f"{atom.how}: {found} found; expected {wanted} for ==, Values for in", atom.value)
         if isinstance(atom.value, Values):
             said = atom.value.values
         elif isinstance(atom.value, Literally):
             said = (atom.value.value,)
         else:
-            found = self._want(atom.value, "Value", "Number")
-            if found.kind != wanted.kind or not self._comparable(found, wanted):
-                raise _Fault(f"{found} found; expected {wanted}", atom.value)
+            self._found_before(atom, found, wanted)
         for value in said:
             if isinstance(value, str) != (wanted.kind == "Value"):
                 raise _Fault(f"{value!r} found; expected {wanted}", atom.value)
@@ -449,16 +481,34 @@ class _Checker:
                 for says in unknown("value", value, known, where=atom.attribute):
                     raise _Fault(says, atom.value)
 
-    def _comparable(self, found: Type, wanted: Type) -> bool:
-        """Numbers always are; values of two attributes if they have values in common."""
-        if found.kind == "Number" or found.domain == wanted.domain:
+    def _found_before(self, atom: Compare, found: Type, wanted: Type) -> None:
+        """Whether what earlier steps found can be compared with the attribute."""
+        if found.kind == "Values":
+            if not self._comparable(_member_type(found, self.words), wanted):
+                raise _Fault(f"{found} found; expected Values[{wanted.domain}]", atom.value)
+            return
+        self._want(atom.value, "Value", "Number")
+        if not self._comparable(found, wanted, is_order=atom.how in ("<", "<=", ">", ">=")):
+            raise _Fault(f"{found} found; expected {wanted}", atom.value)
+
+    def _comparable(self, found: Type, wanted: Type, *, is_order: bool = False) -> bool:
+        """Numbers always are; values of two attributes if they share a domain, or have values in common."""
+        if found.kind != wanted.kind:
+            return False
+        if found.kind == "Number" or self.words.share_a_domain(found.domain, wanted.domain):
             return True
-        return bool(set(self._domain(found.domain)) & set(self._domain(wanted.domain)))
+        return not is_order and bool(set(self._domain(found.domain)) & set(self._domain(wanted.domain)))
 
     def _domain(self, name: str) -> tuple[str, ...]:
         if name in self.words.attributes:
             return self.words.attributes[name].values
         return self.words.known[name].values if name in self.words.known else tuple(self.words.events)
+
+
+def _member_type(found: Type, words: Vocabulary) -> Type:
+    """What one of `Values` is."""
+    known = words.attributes.get(found.domain)
+    return Type("Value", found.domain) if known is None else _value_type(found.domain, known)
 
 
 def _value_type(name: str, known: Attribute) -> Type:

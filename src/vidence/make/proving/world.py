@@ -4,7 +4,8 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
 
 from vidence.make.scene_graph.composition import DIRECTIONS, Comparison, TimeWord
 from vidence.make.scene_graph.scene import (
@@ -24,6 +25,8 @@ from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
 
 BY_MODEL = "model:"
 """How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
+_FEW = 16
+"""So many names are sorted by time; more are looked for among all that are sorted already."""
 LEAST_PEOPLE = 2
 """Who have to state independently what they expect."""
 
@@ -57,6 +60,14 @@ def truths_of(said: Mapping[str, Truth]) -> Truths:
     )
 
 
+class ReadOff(NamedTuple):
+    """What is read of something: values (with nobody picked on the way), doubts, and why there is nothing."""
+
+    outcomes: Sequence[tuple[ValueOrNumber, tuple[()]]]
+    doubts: tuple[Doubt, ...]
+    dead: tuple[str, ...]
+
+
 Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
 """The values that are known, and a doubt if there may be others."""
 
@@ -69,11 +80,12 @@ def negated(truth: Truth) -> Truth:
 class World:
     """The facts of a scene by what they are about. Facts that contradict each other are not used."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, *, hashes: tuple[str, str] | None = None) -> None:
+        """Put the facts of a scene in order; `hashes` of it and its vocabulary, where they are known."""
         self.scene = scene
+        self._hashes = hashes
         self.words = scene.vocabulary
         self.margins = scene.vocabulary.margins
-        self.vocabulary_sha256 = scene.vocabulary.sha256()
         self.rank = {name: i for i, name in enumerate(sorted(scene.entities, key=natural))}
         self.excluded = {one.about: one for one in scene.contradictions}
         self.events: dict[str, EventFact] = {}
@@ -105,6 +117,7 @@ class World:
                     self.expected[fact.of].append(fact)
         self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
         """When entities are first and last in view."""
+        self._by_time = [sorted((times[at], name) for name, times in self.ends.items()) for at in (0, 1)]
         self.unconfirmed = frozenset(
             fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
         )
@@ -113,6 +126,18 @@ class World:
         self._told: dict[tuple[str, str], Told] = {}
         self.truths: dict[tuple[object, ...], Truths] = {}
         """What atoms say of the members of a category."""
+        self.read_off: dict[tuple[str, str], ReadOff] = {}
+        """What a step finds that only reads an attribute, or a role."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the scene."""
+        return self._hashes[0] if self._hashes else self.scene.sha256
+
+    @cached_property
+    def vocabulary_sha256(self) -> str:
+        """The hash of its vocabulary."""
+        return self._hashes[1] if self._hashes else self.words.sha256()
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Entities in the order of their ids."""
@@ -315,15 +340,9 @@ class World:
         other = self.spans(of)
         if isinstance(other, Doubt):
             return other
-        first, last = _ends(other)
-        return {
-            "during": max(_common(a, b) for a in own for b in other),
-            "before": first - end,
-            "after": start - last,
-            "appears_after": start - first,
-            "appears_before": first - start,
-            "within": (seconds[0] if seconds else 0.0) - max(start - last, first - end, 0.0),
-        }[how]
+        if how == "during":
+            return max(_common(a, b) for a in own for b in other)
+        return _difference_s(how, (start, end), _ends(other), within_s=seconds[0] if seconds else 0.0)
 
     def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
         """How many seconds one comes before another."""
@@ -333,6 +352,24 @@ class World:
             missing = one if first is None else other
             return Doubt("unknown-fact", f"{missing}: when it is in view")
         return second[at] - first[at]
+
+    def clear_end(self, names: frozenset[str], by: str, *, is_last: bool) -> str | None:
+        """Who comes first (or last) of some in time by more than the margin; None where that is not so.
+
+        That one precedes each other one for certain, so that no pairs have to be compared.
+        """
+        if not names or not names <= self.ends.keys():
+            return None
+        at = int(by == "ends")
+        order: Iterable[tuple[float, str]]
+        if len(names) <= _FEW:
+            order = sorted([(self.ends[name][at], name) for name in names], reverse=is_last)
+        else:
+            order = reversed(self._by_time[at]) if is_last else self._by_time[at]
+        there = (one for one in order if one[1] in names)
+        (time, name), (other, _) = next(there), next(there, (math.inf, ""))
+        apart_s = abs(other - time)
+        return name if apart_s > 0 and apart_s >= self.margins.time_s else None
 
     def _least(self, difference_s: float, about: str) -> Truth:
         """Whether a difference is above 0; within the margin nobody knows."""
@@ -445,6 +482,30 @@ def _wanted(value: object) -> frozenset[ValueOrNumber]:
 
 def _ends(spans: Sequence[Span]) -> Span:
     return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> float:
+    """By how many seconds a statement on two times is true, from when they begin and end.
+
+    >>> _difference_s("before", (0, 5), (8, 9), within_s=0)
+    3
+    >>> _difference_s("within", (0, 5), (8, 9), within_s=2)
+    -1
+    """
+    (start, end), (first, last) = own, other
+    match how:
+        case "before":
+            return first - end
+        case "after":
+            return start - last
+        case "appears_after":
+            return start - first
+        case "appears_before":
+            return first - start
+        case "within":
+            return within_s - max(start - last, first - end, 0.0)
+        case _:
+            raise ValueError(f"{how} is no order of two times")
 
 
 def _common(one: Span, other: Span) -> float:

@@ -12,16 +12,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError
 from vidence.make.pipeline.output import json_lines
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
 
+HIDDEN_SUFFIX: Final = ".hidden"
+COMMITMENTS_FILE: Final = Path("about") / "hidden.jsonl"
 ANSWERS_FILE, SHARED_FILE, SECRET_FILE = "answers.jsonl", "said-elsewhere.jsonl", "secret"
+ValueT = TypeVar("ValueT")
 _MOST_RIGHT: Final = 0.5
 _MOST_BY_CHANCE: Final = 0.05
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -167,6 +171,31 @@ def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
 # --------------------------------------------------------------------------- the folder outside
 
 
+def rows_of(path: Path, kind: type[ValueT]) -> list[ValueT]:
+    """The lines of a file that a release wrote.
+
+    Raises:
+        DataError: it cannot be read, or a line is none of that kind.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+    return [row_of(line, kind, place=path) for line in content.splitlines()]
+
+
+def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
+    """One object of a file that a release wrote.
+
+    Raises:
+        DataError: it is none of that kind.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{place} is not as vidence release writes it: {error}") from error
+
+
 def secret_in(folder: Path, *, fresh: bytes) -> bytes:
     """The secret that the salts of a release are drawn from, kept with mode 600.
 
@@ -191,7 +220,12 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
 
 
 def write_answers(
-    folder: Path, answers: Sequence[HiddenAnswer], hidden: Hidden, *, shared: Collection[str]
+    folder: Path,
+    answers: Sequence[HiddenAnswer],
+    hidden: Hidden,
+    *,
+    shared: Collection[str],
+    more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> tuple[Path, ...]:
     """Write the answers and the whole items of the hidden splits, with mode 600.
 
@@ -200,6 +234,7 @@ def write_answers(
         answers: of `hidden`, in its order.
         hidden: the questions.
         shared: hidden texts that other questions say, too, for a later scan.
+        more: further files by their names.
 
     Raises:
         UsageError: the answers of another release are there.
@@ -209,6 +244,7 @@ def write_answers(
     for one, item in zip(answers, hidden.whole, strict=True):
         by_split.setdefault(one.split, []).append(item)
     contents = {folder / ANSWERS_FILE: json_lines(answers), folder / SHARED_FILE: json_lines(sorted(shared))}
+    contents |= {folder / name: content for name, content in more.items()}
     contents |= {folder / f"{split}.jsonl": json_lines(mine) for split, mine in by_split.items()}
     for path, content in contents.items():
         if path.exists() and path.read_bytes() != content:

@@ -5,13 +5,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.make.exporters.exporting import SPLIT, Exporter
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.pipeline.ledger import Account
+from vidence.make.pipeline.ledger import Account, write_file
+from vidence.make.release.changes import Changes, changes_words
 from vidence.make.release.hidden import Hidden
+from vidence.make.release.media import NO_MEDIA, ReleasedMedia
 from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
@@ -46,6 +49,8 @@ class SetFacts:
     shared: str = ""
     has_agreement: bool = False
     n_withdrawn: int = 0
+    changes: Changes | None = None
+    media: ReleasedMedia = NO_MEDIA
 
     @property
     def public(self) -> tuple[Item, ...]:
@@ -77,6 +82,8 @@ def set_datasheet(facts: SetFacts) -> str:
         review=rates_words(facts.review) if facts.review else (),
         rates=[statistic_of(table) for table in rates_tables(facts.review)] if facts.review else [],
         n_withdrawn=facts.n_withdrawn,
+        media=facts.media.words,
+        changes=changes_words(facts.changes, every=False) if facts.changes else (),
     )
 
 
@@ -154,6 +161,26 @@ def blank_agreement() -> str:
     no text of the paper's agreement is used.
     """
     return (files("vidence.make") / "templates" / "agreement.md").read_text(encoding="utf-8")
+
+
+def read_agreement(path: Path) -> str:
+    """The user's text; where the file is not there, it is written with the headings alone.
+
+    Raises:
+        UsageError: it was not there.
+        DataError: it cannot be read.
+        StoreError: the headings cannot be written.
+    """
+    if not path.exists():
+        write_file(path, blank_agreement().encode())
+        raise UsageError(
+            f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
+            "under them, and call this again"
+        )
+    try:
+        return path.read_bytes().decode(errors="replace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def agreement_of(text: str, *, canary: str) -> str:

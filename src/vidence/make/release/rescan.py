@@ -1,18 +1,18 @@
 """A release that lies there already, looked through again: others may have added files to it."""
 
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from vidence.errors import DataError, UsageError
-from vidence.make.release.hidden import ANSWERS_FILE, SHARED_FILE, HiddenAnswer, hide
+from vidence.errors import UsageError
+from vidence.make.release.hidden import ANSWERS_FILE, SHARED_FILE, HiddenAnswer, hide, row_of, rows_of
+from vidence.make.release.media import MEDIA_FILE, ReleasedMedium, sha256_of
 from vidence.make.release.scan import Leak, Scan, scan_folder
 from vidence.make.release.sets import MANIFEST, SetManifest
 from vidence.make.release.withdrawn import read_ids
+from vidence.make.release.writing import SUMS_FILE
+from vidence.media.files import resolve
 from vidence.records import Item
-
-ValueT = TypeVar("ValueT")
 
 
 def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
@@ -31,32 +31,36 @@ def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
             f"expected a release of vidence release ({folder / MANIFEST}) and its hidden answers "
             f"({hidden / ANSWERS_FILE})"
         )
-    answers = _lines(hidden / ANSWERS_FILE, HiddenAnswer)
+    answers = rows_of(hidden / ANSWERS_FILE, HiddenAnswer)
     splits = dict.fromkeys(one.split for one in answers)
-    whole = [item for split in splits for item in _lines(hidden / f"{split}.jsonl", Item)]
-    manifest = _decoded((folder / MANIFEST).read_bytes(), SetManifest, place=folder / MANIFEST)
+    whole = [item for split in splits for item in rows_of(hidden / f"{split}.jsonl", Item)]
+    manifest = row_of((folder / MANIFEST).read_bytes(), SetManifest, place=folder / MANIFEST)
     gone = frozenset(manifest.hidden_tags)
     keep = {tag for item in whole for tag in item.tags} - gone
     names = {one.item_id for one in read_ids(folder)}
     wanted = Scan(
         hidden=hide(whole, keep=keep, left_out=gone),
         open_ids=frozenset(names - {item.item_id for item in whole}),
-        shared=frozenset(_lines(hidden / SHARED_FILE, str)),
+        shared=frozenset(rows_of(hidden / SHARED_FILE, str)),
         salts={one.salt: one.item_id for one in answers},
+        media=_media_in(folder),
     )
     return scan_folder(folder, wanted)
 
 
-def _lines(path: Path, kind: type[ValueT]) -> list[ValueT]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
-    return [_decoded(line, kind, place=path) for line in content.splitlines()]
+def _media_in(folder: Path) -> frozenset[str]:
+    """The media that were put into a release and are there as they were; nothing else is passed over."""
+    rows = [row for row in rows_of(folder / MEDIA_FILE, dict[str, object]) if row.get("given")]
+    given = {resolve(Path(), msgspec.convert(row, ReleasedMedium).medium).as_posix() for row in rows}
+    sums = _sums(folder)
+    held = {name for one in given for name in sums if name == one or name.startswith(f"{one}/")}
+    return frozenset(
+        name for name in held if (folder / name).is_file() and sha256_of(folder / name) == sums[name]
+    )
 
 
-def _decoded(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
-    try:
-        return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{place} is not as vidence release writes it: {error}") from error
+def _sums(folder: Path) -> dict[str, str]:
+    """The checksums that a release states, by its files."""
+    lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("  ", 1) for line in lines if not line.startswith("#") and "  " in line]
+    return {name: digest for digest, name in pairs}

@@ -51,12 +51,14 @@ class Scan:
 
     `open_ids` are those of the questions whose answers are released. `shared` are hidden texts that other
     questions say, too (`shared_texts`). `salts` are those of hidden answers, with the items that they are of.
+    `media` are files that were put into the release as they are; nothing in them is read.
     """
 
     hidden: Hidden
     open_ids: frozenset[str]
     shared: frozenset[str] = frozenset()
     salts: Mapping[str, str] = field(default_factory=dict)
+    media: frozenset[str] = frozenset()
 
     @cached_property
     def whole(self) -> Mapping[str, Item]:
@@ -121,7 +123,7 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
         return ()
     for path in sorted(one for one in folder.rglob("*") if one.is_file() or one.is_symlink()):
         name = path.relative_to(folder).as_posix()
-        if name.startswith("data/videos/"):
+        if name.startswith("data/videos/") or name in wanted.media:
             continue
         try:
             content = path.read_bytes()

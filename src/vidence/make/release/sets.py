@@ -22,7 +22,15 @@ from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
+from vidence.make.release.changes import (
+    CHANGES_FILE,
+    Before,
+    Changes,
+    changes_since,
+)
 from vidence.make.release.hidden import (
+    COMMITMENTS_FILE,
+    HIDDEN_SUFFIX,
     Hidden,
     HiddenAnswer,
     answers_of,
@@ -31,8 +39,9 @@ from vidence.make.release.hidden import (
     secret_in,
     write_answers,
 )
+from vidence.make.release.media import AT_HOME, MEDIA_FILE, MediaRules, ReleasedMedia, media_of
 from vidence.make.release.papers import SetFacts, agreement_of, hub_card, set_datasheet
-from vidence.make.release.passing import film_of, reviewed, with_licence
+from vidence.make.release.passing import reviewed, with_licence
 from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
 from vidence.make.release.withdrawn import (
     IDS_FILE,
@@ -47,7 +56,6 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.rates import ReviewRates
 from vidence.records import Item, Record
 
-HIDDEN_SUFFIX: Final = ".hidden"
 MANIFEST: Final = ABOUT / "release.json"
 HUB: Final = "huggingface"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -60,7 +68,8 @@ class SetRules:
 
     `shares` are splits to cut; without any, the tag ``split`` says them, and where there is none all is
     ``test``. `hidden` are the splits whose answers stay at home. `keep_tags` are public in them whatever they
-    look like, `hide_tags` are not. The splits and sources without licence of `about` are not used here.
+    look like, `hide_tags` are not. `media` says what becomes of the files of media. The splits and sources
+    without licence of `about` are not used here.
     """
 
     name: str
@@ -72,11 +81,16 @@ class SetRules:
     hidden: frozenset[str] = frozenset()
     keep_tags: frozenset[str] = frozenset()
     hide_tags: frozenset[str] = frozenset()
+    media: MediaRules = AT_HOME
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetMaterial:
-    """What a release is made of, besides the questions; None and empty: not given."""
+    """What a release is made of, besides the questions; None and empty: not given.
+
+    `before` is the release that this one comes after, see `changes`. `rows` are further lines by file and
+    question, such as proofs; those of hidden questions go with the answers.
+    """
 
     account: Account | None = None
     reviews: Reviews | None = None
@@ -84,22 +98,9 @@ class SetMaterial:
     licences: Mapping[str, LicenceCheck] | None = None
     agreement: str | None = None
     withdrawn: tuple[Withdrawn, ...] = ()
+    before: Before | None = None
+    rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     fresh_secret: bytes = b""
-
-
-class ReleasedMedium(Record, omit_defaults=True):
-    """A medium of a release by its id and times; the file is no part of it."""
-
-    path: str | None = None
-    url: str | None = None
-    kind: str = "video"
-    source_id: str = ""
-    film: str = ""
-    start_s: float | None = None
-    end_s: float | None = None
-    sha256: str | None = None
-    licence: str = ""
-    n_questions: int
 
 
 class LicenceLook(Record, omit_defaults=True):
@@ -146,6 +147,7 @@ class ReleasedSet:
     hidden_files: tuple[Path, ...]
     losses: Mapping[str, Mapping[str, int]]
     facts: SetFacts
+    changes: Changes | None = None
 
 
 def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *, into: Path) -> ReleasedSet:
@@ -178,7 +180,12 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     exported = ExportSet(
         name=rules.name, open_ones=parts.open_ones, hidden=parts.hidden.public, canary=canary
     )
+    before = material.before
+    changes = None if before is None else changes_since(before, parts.open_ones, parts.hidden)
     exports, losses = _exports(exported, rules.formats)
+    looks = material.licences or {}
+    items = (*parts.open_ones, *parts.hidden.public)
+    media = media_of(items, rules.media, looks=looks, taken=exports)
     facts = SetFacts(
         name=rules.name,
         rules=rules.about,
@@ -193,18 +200,42 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         shared=parts.shared,
         has_agreement=material.agreement is not None,
         n_withdrawn=len(material.withdrawn),
+        changes=changes,
+        media=media,
     )
-    files = with_sums(exports | _papers(facts, material, answers), comment=f"canary {canary}")
-    scan = Scan(
+    papers = _papers(facts, material, answers)
+    files = with_sums(exports | papers, comment=f"canary {canary}", more=media.attached.hashes)
+    scan = _scan(parts, answers, media)
+    written: tuple[Path, ...] = ()
+    if answers:
+        hidden_ids = [item.item_id for item in parts.hidden.whole]
+        more = {name: _lines_of(rows, hidden_ids) for name, rows in material.rows.items()}
+        written = write_answers(outside, answers, parts.hidden, shared=scan.shared, more=more)
+    is_new = write_release(
+        files,
+        folder,
+        check=lambda made: refuse_leaks(scan_folder(made, scan), made),
+        attached=media.attached,
+    )
+    return ReleasedSet(
+        folder=folder,
+        parts=parts,
+        is_new=is_new,
+        hidden_files=written,
+        losses=losses,
+        facts=facts,
+        changes=changes,
+    )
+
+
+def _scan(parts: Parts, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -> Scan:
+    """What no file of the release may tell."""
+    return Scan(
         hidden=parts.hidden,
         open_ids=frozenset(item.item_id for item in parts.open_ones),
         shared=shared_texts(parts.hidden, parts.open_ones),
         salts={one.salt: one.item_id for one in answers},
-    )
-    written = write_answers(outside, answers, parts.hidden, shared=scan.shared) if answers else ()
-    is_new = write_release(files, folder, check=lambda made: refuse_leaks(scan_folder(made, scan), made))
-    return ReleasedSet(
-        folder=folder, parts=parts, is_new=is_new, hidden_files=written, losses=losses, facts=facts
+        media=frozenset(path.as_posix() for path in media.attached.files),
     )
 
 
@@ -313,11 +344,13 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     lists: dict[Path, Sequence[object]] = {
         IDS_FILE: ids,
         WITHDRAWN_FILE: material.withdrawn,
-        ABOUT / "media.jsonl": _media(facts.public, material.licences or {}),
+        MEDIA_FILE: facts.media.rows,
         ABOUT / "account.jsonl": [*making, release],
     }
     if answers:
-        lists[ABOUT / "hidden.jsonl"] = commitments_of(answers)
+        lists[COMMITMENTS_FILE] = commitments_of(answers)
+    if facts.changes is not None:
+        lists[CHANGES_FILE] = facts.changes.public
     if material.licences is not None:
         looks = [material.licences[name] for name in sorted(material.licences)]
         lists[ABOUT / "licences.jsonl"] = [
@@ -327,6 +360,9 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
             for one in looks
         ]
     files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
+    open_ids = [item.item_id for item in facts.open_ones]
+    for name, rows in material.rows.items():
+        files[Path(name)] = json_lines([mark]) + _lines_of(rows, open_ids)
     files[MANIFEST] = json_file(_manifest(facts))
     body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"
     splits = list(dict.fromkeys(item.tags[SPLIT] for item in facts.open_ones))
@@ -344,6 +380,10 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     return files
 
 
+def _lines_of(rows: Mapping[str, bytes], ids: Sequence[str]) -> bytes:
+    return b"".join(rows[name] + b"\n" for name in ids if name in rows)
+
+
 def _manifest(facts: SetFacts) -> SetManifest:
     return SetManifest(
         name=facts.name,
@@ -354,29 +394,6 @@ def _manifest(facts: SetFacts) -> SetManifest:
         hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
         hidden_tags=facts.hidden.tags,
     )
-
-
-def _media(items: Sequence[Item], looks: Mapping[str, LicenceCheck]) -> list[ReleasedMedium]:
-    """The media of a release, each once, by id and times."""
-    counts: Counter[ReleasedMedium] = Counter()
-    for item in items:
-        film = film_of(item, looks) or ""
-        origin = item.provenance.licence if item.provenance else ""
-        for one in item.media:
-            medium = ReleasedMedium(
-                path=one.path,
-                url=one.url,
-                kind=one.kind,
-                source_id=item.source,
-                film=film,
-                start_s=one.start_s,
-                end_s=one.end_s,
-                sha256=one.sha256,
-                licence=(looks[film].licence if film in looks else "") or origin,
-                n_questions=0,
-            )
-            counts[medium] += 1
-    return [msgspec.structs.replace(one, n_questions=n) for one, n in counts.items()]
 
 
 def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:

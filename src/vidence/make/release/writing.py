@@ -3,8 +3,9 @@
 import hashlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -14,6 +15,7 @@ from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped, VideoSource
 from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
+from vidence.make.release.media import NOTHING, Attached, sha256_of
 from vidence.make.release.words import Facts, citation, datasheet, eval_yaml
 from vidence.media.whole import temporary_beside
 from vidence.records import Item, Record
@@ -117,18 +119,25 @@ def export_set(questions: Sequence[Question], splits: Mapping[str, str], *, fact
     )
 
 
-def with_sums(files: Mapping[Path, bytes], *, comment: str = "") -> dict[Path, bytes]:
-    """The files with their checksums in one more; a comment stands before these."""
+def with_sums(
+    files: Mapping[Path, bytes], *, comment: str = "", more: Mapping[Path, str] = MappingProxyType({})
+) -> dict[Path, bytes]:
+    """The files with their checksums in one more, behind a comment; `more` are hashes of other files."""
+    hashes = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()} | dict(more)
     sums = "".join(
-        f"{hashlib.sha256(content).hexdigest()}  {path.as_posix()}\n"
-        for path, content in sorted(files.items(), key=lambda one: one[0].as_posix())
+        f"{digest}  {path.as_posix()}\n"
+        for path, digest in sorted(hashes.items(), key=lambda one: one[0].as_posix())
     )
     head = f"# {comment}\n" if comment else ""
     return {**files, Path(SUMS_FILE): (head + sums).encode()}
 
 
 def write_release(
-    files: Mapping[Path, bytes], folder: Path, *, check: Callable[[Path], None] | None = None
+    files: Mapping[Path, bytes],
+    folder: Path,
+    *,
+    check: Callable[[Path], None] | None = None,
+    attached: Attached = NOTHING,
 ) -> bool:
     """Write a release, whole or not at all; whether it is new.
 
@@ -136,13 +145,14 @@ def write_release(
         files: by their paths in it.
         folder: where it goes.
         check: looks through the folder before it gets its name, and raises what speaks against it.
+        attached: further files, which are copied or linked.
 
     Raises:
         UsageError: another release is there.
         StoreError: it cannot be written; nothing is left behind.
     """
     if folder.exists():
-        _same_or_refuse(files, folder)
+        _same_or_refuse(files, folder, attached)
         if check is not None:
             check(folder)
         return False
@@ -151,6 +161,12 @@ def write_release(
         for name, content in files.items():
             (partial / name).parent.mkdir(parents=True, exist_ok=True)
             (partial / name).write_bytes(content)
+        for name, source in attached.files.items():
+            (partial / name).parent.mkdir(parents=True, exist_ok=True)
+            if attached.is_linked:
+                (partial / name).symlink_to(source)
+            else:
+                shutil.copyfile(source, partial / name)
         if check is not None:
             check(partial)
         partial.rename(folder)
@@ -201,17 +217,19 @@ def _kept_together(videos: Sequence[VideoSource]) -> list[list[VideoSource]]:
     return [some for _, some in groups]
 
 
-def _there(folder: Path) -> set[str]:
+def _there(folder: Path, ours: Collection[str]) -> set[str]:
     """The files of a folder, without the videos that a user put there."""
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    return {name for name in names if not name.startswith("data/videos/")}
+    return {name for name in names if name in ours or not name.startswith("data/videos/")}
 
 
-def _same_or_refuse(files: Mapping[Path, bytes], folder: Path) -> None:
-    ours = {name.as_posix() for name in files}
-    differ = sorted(ours ^ _there(folder)) if folder.is_dir() else [folder.name]
+def _same_or_refuse(files: Mapping[Path, bytes], folder: Path, attached: Attached) -> None:
+    ours = {name.as_posix() for name in (*files, *attached.files)}
+    differ = sorted(ours ^ _there(folder, ours)) if folder.is_dir() else [folder.name]
     if not differ:
         differ = sorted(n.as_posix() for n, content in files.items() if (folder / n).read_bytes() != content)
+    if not differ:
+        differ = sorted(n.as_posix() for n, one in attached.hashes.items() if sha256_of(folder / n) != one)
     if differ:
         raise UsageError(
             f"{folder} holds another release ({differ[0]} differs); a release is never changed. Give the new "

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 
@@ -97,12 +98,13 @@ class RelatedTo(_Expression, tag="related-to"):
 
 
 class InDirection(_Expression, tag="in-direction"):
-    """Those of a set that lie in a direction of a view."""
+    """Those of a set that lie in a direction of a view; `toward` is a direction that was found before."""
 
     of: "Expression"
     view: "Expression"
-    direction: str
     condition: str
+    direction: str = ""
+    toward: "Expression | None" = None
 
 
 class The(_Expression, tag="the"):
@@ -113,7 +115,7 @@ class The(_Expression, tag="the"):
 
 
 class Select(_Expression, tag="select"):
-    """One of a set by an order, a distance or an amount."""
+    """One of a set by an order, a distance or an amount; `along` is a relation that is an order."""
 
     how: Literal["first", "last", "nth", "nearest", "farthest", "most", "least"]
     of: "Expression"
@@ -123,6 +125,7 @@ class Select(_Expression, tag="select"):
     n: int | None = None
     to: "Expression | None" = None
     attribute: str = ""
+    along: str = ""
 
 
 class AttributeOf(_Expression, tag="attribute"):
@@ -134,9 +137,9 @@ class AttributeOf(_Expression, tag="attribute"):
 
 
 class Aggregate(_Expression, tag="aggregate"):
-    """What a set as a whole has."""
+    """What a set as a whole has; `values`: every value of its members, which can be counted or asked for."""
 
-    how: Literal["count", "mode", "shared", "longest_run"]
+    how: Literal["count", "mode", "shared", "longest_run", "largest", "smallest", "values"]
     of: "Expression"
     attribute: str = ""
 
@@ -150,11 +153,15 @@ class Arithmetic(_Expression, tag="arithmetic"):
 
 
 class View(_Expression, tag="view"):
-    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned."""
+    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned.
+
+    `like` is another view whose heading it has: somebody who goes on without turning.
+    """
 
     of: "Expression"
     facing: "Expression | None" = None
     heading: float | None = None
+    like: "Expression | None" = None
     turned: float = 0.0
     facing_condition: str = ""
     turned_condition: str = ""
@@ -165,6 +172,13 @@ class DirectionOf(_Expression, tag="direction"):
 
     of: "Expression"
     view: "Expression"
+
+
+class Pair(_Expression, tag="pair"):
+    """Two values as one answer."""
+
+    first: "Expression"
+    second: "Expression"
 
 
 class Known(_Expression, tag="known"):
@@ -197,6 +211,7 @@ Expression: TypeAlias = (
     | Arithmetic
     | View
     | DirectionOf
+    | Pair
     | Known
     | Expected
 )
@@ -291,11 +306,25 @@ def parts(expression: Expression) -> Iterator[Expression]:
 def children(expression: Expression) -> tuple[Expression, ...]:
     """What stands directly inside an expression, in the order in which it is written."""
     found: list[Expression] = []
-    for name in expression.__struct_fields__:
+    for name in _inner_fields(type(expression)):
         value = getattr(expression, name)
         inner = value if isinstance(value, tuple) else (value,)
         found += [one for one in inner if isinstance(one, Expression)]
     return tuple(found)
+
+
+@cache
+def _inner_fields(kind: type[_Expression]) -> tuple[str, ...]:
+    """The fields in which expressions stand, as they are declared."""
+    declared = get_type_hints(kind)
+    return tuple(name for name in kind.__struct_fields__ if _may_hold_expressions(declared[name]))
+
+
+def _may_hold_expressions(declared: object) -> bool:
+    inner = get_args(declared)
+    if inner:
+        return any(map(_may_hold_expressions, inner))
+    return isinstance(declared, type) and issubclass(declared, _Expression)
 
 
 def conditions_in(expression: Expression) -> tuple[str, ...]:

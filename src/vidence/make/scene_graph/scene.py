@@ -17,6 +17,10 @@ Span: TypeAlias = tuple[float, float]
 ValueOrNumber: TypeAlias = str | int | float
 
 
+SILVER_TRACKS = "silver tracks"
+"""The truth of scenes from tracks in which a tracker says who is who."""
+
+
 class Header(Record, omit_defaults=True):
     """The first line of a scene: which video, which vocabulary."""
 

@@ -44,13 +44,12 @@ def scenes_of(told: SceneSet, *, source: str) -> dict[str, Scene]:
             has `source` and the number of the line as it is written.
     """
     check_vocabulary(told.vocabulary, source=source)
+    words = told.vocabulary.with_domains()
     found: dict[str, Scene] = {}
     first = 1
     for draft in told.scenes:
         lines = [(first + number, line) for number, line in enumerate(draft.lines, start=1)]
-        found[draft.header.scene] = make_scene(
-            draft.header, lines, words=told.vocabulary, source=source, first=first
-        )
+        found[draft.header.scene] = make_scene(draft.header, lines, words=words, source=source, first=first)
         first += 1 + len(lines)
     return found
 

@@ -18,6 +18,8 @@ Skill: TypeAlias = Literal[
 ]
 AnswerType: TypeAlias = Literal["object", "attribute", "relationship", "location", "action", "event"]
 EVENT = "event"
+PAIR = "; "
+"""What stands between the two halves of a pair of values, and of its domain."""
 ENTITY = "entity"
 """The category of everything that is no event."""
 
@@ -27,6 +29,18 @@ class Category(Record):
 
     parent: str = ""
     phrase: str = ""
+    """What one is called; empty: as the category."""
+    plural: str = ""
+    """What several are called; empty: the English plural of the phrase."""
+
+
+class Domain(Record):
+    """Values that several attributes have, such as the colours of tops and of signs."""
+
+    values: tuple[str, ...] = ()
+    free: bool = False
+    ordered: bool = False
+    near: tuple[tuple[str, str], ...] = ()
 
 
 class Attribute(Record):
@@ -34,6 +48,8 @@ class Attribute(Record):
 
     of: tuple[str, ...]
     """Categories; those below them are meant, too."""
+    domain: str = ""
+    """The domain whose values it has, instead of `values` and what belongs to them."""
     values: tuple[str, ...] = ()
     """The values that there are; empty for numbers and for texts that nobody can list (`free`)."""
     number: bool = False
@@ -45,7 +61,14 @@ class Attribute(Record):
     skill: Skill = "semantic"
     answer: AnswerType = "attribute"
     has: str = ""
+    """That somebody has a `{value}`, as ``with a {value} bag``; of yes and no that it is yes, without it."""
     has_not: str = ""
+    noun: str = ""
+    """What it is called, as ``colour of the bag``; empty: as the attribute."""
+    asks: str = ""
+    """How one asks for it, as ``What does {who} hold?``."""
+    said: dict[str, str] = msgspec.field(default_factory=dict)
+    """How values are said inside a sentence, where not as they stand: ``{cup = "a cup"}``."""
 
 
 class Relation(Record):
@@ -74,6 +97,8 @@ class Table(Record):
 
     values: tuple[str, ...] = ()
     answer: AnswerType = "attribute"
+    asks: str = ""
+    """How one asks what it says, as ``Which country has the flag {what}?``."""
 
 
 class Margins(Record):
@@ -88,6 +113,7 @@ class Vocabulary(Record):
     """The words of scenes and compositions."""
 
     categories: dict[str, Category] = msgspec.field(default_factory=dict)
+    domains: dict[str, Domain] = msgspec.field(default_factory=dict)
     attributes: dict[str, Attribute] = msgspec.field(default_factory=dict)
     relations: dict[str, Relation] = msgspec.field(default_factory=dict)
     events: dict[str, EventKind] = msgspec.field(default_factory=dict)
@@ -115,9 +141,35 @@ class Vocabulary(Record):
         return found
 
     def is_near(self, attribute: str, one: object, other: object) -> bool:
-        """Whether two different values cannot be told apart with certainty."""
+        """Whether two different values cannot be told apart with certainty; of pairs, both halves of them."""
+        if PAIR in attribute:
+            halves = [str(value).split(PAIR) for value in (one, other)]
+            return one != other and all(
+                len(half) == 2 and (half[at] == halves[0][at] or self.is_near(name, half[at], halves[0][at]))
+                for half in halves
+                for at, name in enumerate(attribute.split(PAIR))
+            )
         known = self.attributes.get(attribute)
         return known is not None and any({one, other} == set(pair) for pair in known.near)
+
+    def share_a_domain(self, one: str, other: str) -> bool:
+        """Whether two attributes have the same values because they say so."""
+        if one == other:
+            return True
+        found = [self.attributes[name].domain for name in (one, other) if name in self.attributes]
+        return len(found) == 2 and found[0] == found[1] != ""
+
+    def with_domains(self) -> "Vocabulary":
+        """The vocabulary with the values of domains put into the attributes that name one."""
+        made = {
+            name: msgspec.structs.replace(
+                one, values=known.values, free=known.free, ordered=known.ordered, near=known.near
+            )
+            if (known := self.domains.get(one.domain))
+            else one
+            for name, one in self.attributes.items()
+        }
+        return msgspec.structs.replace(self, attributes=made)
 
     def sha256(self) -> str:
         """The hash of what the vocabulary says, whatever its file looks like."""
@@ -131,9 +183,9 @@ def read_vocabulary(path: Path) -> Vocabulary:
         UsageError: the file cannot be read, or is no vocabulary; the message has the line.
         DataError: a word is used that is not there, or categories stand below themselves.
     """
-    made = read_config(path, Vocabulary)
-    check_vocabulary(made, source=str(path))
-    return made
+    read = read_config(path, Vocabulary)
+    check_vocabulary(read, source=str(path))
+    return read.with_domains()
 
 
 def check_vocabulary(made: Vocabulary, *, source: str) -> None:
@@ -160,6 +212,9 @@ def _faults(made: Vocabulary) -> Iterable[str]:
             at = made.categories[at].parent
     yield from _attribute_faults(made, categories)
     yield from _relation_faults(made, categories)
+    for name, table in made.known.items():
+        if table.asks and (table.asks.count("{what}") != 1 or not table.asks.endswith("?")):
+            yield f"known.{name}.asks: {table.asks!r}; expected a question with {{what}} once"
     for name, kind in made.events.items():
         for role, of in kind.roles.items():
             yield from unknown("category", of, categories, where=f"events.{name}.roles.{role}")
@@ -172,17 +227,43 @@ RESERVED = ("kind", "begins", "ends", "appears", "place", "head")
 
 
 def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
+    for name, domain in made.domains.items():
+        if domain.free + bool(domain.values) != 1:
+            yield f"domains.{name}: expected either `values`, or `free = true`"
+        yield from _near_faults(domain, where=f"domains.{name}")
     for name, one in made.attributes.items():
         where = f"attributes.{name}"
         for of in one.of:
             yield from unknown("category", of, categories, where=where)
         if name in RESERVED:
             yield f"{where}: everything has {name!r} already; choose another name"
-        if one.number + one.free + bool(one.values) != 1:
-            yield f"{where}: expected either `values`, or `number = true`, or `free = true`"
-        for pair in one.near:
-            for value in pair if one.values else ():
-                yield from unknown("value", value, one.values, where=f"{where}.near")
+        if one.asks and (one.asks.count("{who}") != 1 or not one.asks.endswith("?") or ". " in one.asks):
+            yield f"{where}.asks: {one.asks!r}; expected one question with {{who}} once"
+        if one.domain:
+            yield from _domain_faults(made, one, where=where)
+        elif one.number + one.free + bool(one.values) != 1:
+            yield f"{where}: expected either `values`, or `number = true`, or `free = true`, or a `domain`"
+        values = one.values or made.domains.get(one.domain, Domain()).values
+        for value in one.said if values else ():
+            yield from unknown("value", value, values, where=f"{where}.said")
+        yield from _near_faults(one, where=where)
+
+
+def _near_faults(one: Attribute | Domain, *, where: str) -> Iterable[str]:
+    for pair in one.near:
+        for value in pair if one.values else ():
+            yield from unknown("value", value, one.values, where=f"{where}.near")
+
+
+def _domain_faults(made: Vocabulary, one: Attribute, *, where: str) -> Iterable[str]:
+    yield from unknown("domain", one.domain, made.domains, where=where)
+    known = made.domains.get(one.domain, Domain())
+    own = (one.values, one.free, one.ordered, one.near)
+    if one.number or own not in (
+        ((), False, False, ()),
+        (known.values, known.free, known.ordered, known.near),
+    ):
+        yield f"{where}: its values are those of the domain {one.domain!r}; say nothing of them here"
 
 
 def _relation_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:

@@ -5,6 +5,7 @@ tracks:result.txt?fps=7&identities=silver&size=768x576                 made by a
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +18,15 @@ from numpy.typing import NDArray
 from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.errors import DataError, UsageError
-from vidence.make.scene_graph.scene import AttributeFact, Entity, EventFact, Header, RelationFact, Span
+from vidence.make.scene_graph.scene import (
+    SILVER_TRACKS,
+    AttributeFact,
+    Entity,
+    EventFact,
+    Header,
+    RelationFact,
+    Span,
+)
 from vidence.make.scene_graph.scene_writing import SceneDraft, SceneSet, Told
 from vidence.make.scene_graph.vocabulary import Attribute, Category, EventKind, Relation, Vocabulary
 from vidence.make.scene_sources.source import AsksNobody, SceneSource, complete_lines
@@ -112,15 +121,19 @@ class _Tracks(AsksNobody):
             lines += self._sides(one, other)
         for one in people:
             lines += self._nearest(one, people)
-        kind = "given" if self.settings.identities == "true" else "silver"
+        is_true = self.settings.identities == "true"
         header = Header(
             scene=self.settings.scene or path.stem,
             vocabulary="",
             duration_s=self._time(last_frame + 1),
             source_id=path.stem,
-            truth=f"{kind} tracks",
+            truth="given tracks" if is_true else SILVER_TRACKS,
         )
-        return SceneSet(vocabulary=_WORDS, scenes=(SceneDraft(header=header, lines=(*lines, *complete)),))
+        return SceneSet(
+            vocabulary=_WORDS,
+            scenes=(SceneDraft(header=header, lines=(*lines, *complete)),),
+            notes=() if is_true else tuple(_broken(lines, len(people))),
+        )
 
     def _time(self, frame: int) -> float:
         return round(frame / self.settings.fps, 3)
@@ -138,6 +151,9 @@ class _Tracks(AsksNobody):
             ("leave", "leaves", last, one.boxes_px[-1], STILL if last == last_frame else ""),
         ):
             side = otherwise or self._side(box)
+            if not side:
+                never = (ALREADY if kind == "enter" else STILL, *self._far_sides(box))
+                lines += [AttributeFact(of=one.id, name=attribute, value=v, holds=False) for v in never]
             if not otherwise:
                 span = self._span(frame, frame)
                 lines.append(EventFact(id=f"{kind}-{one.id}", kind=kind, roles={"who": one.id}, span=span))
@@ -145,12 +161,23 @@ class _Tracks(AsksNobody):
                 lines.append(AttributeFact(of=one.id, name=attribute, value=side))
         return lines
 
+    def _far(self, box: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far a box is from the left, right, top and bottom, in shares of the picture."""
+        width, height = map(int, self.settings.size.split("x"))
+        far = np.array([box[0], width - box[2], box[1], height - box[3]])
+        return far / [width, width, height, height]
+
+    def _far_sides(self, box: NDArray[np.float64]) -> list[str]:
+        """The borders that a box certainly is not at."""
+        if not self.settings.size:
+            return []
+        return [_SIDES[i] for i in np.flatnonzero(self._far(box) >= _CLEAR * self.settings.edge)]
+
     def _side(self, box: NDArray[np.float64]) -> str:
         """At which border a box is, or that it is inside; empty where that cannot be told."""
         if not self.settings.size:
             return ""
-        width, height = map(int, self.settings.size.split("x"))
-        far = np.array([box[0], width - box[2], box[1], height - box[3]]) / [width, width, height, height]
+        far = self._far(box)
         for pair in (0, 2):  # left and right, then top and bottom
             near = np.flatnonzero(far[pair : pair + 2] <= self.settings.edge)
             if len(near) == 1:
@@ -191,18 +218,41 @@ def create(settings: Settings) -> SceneSource:
     return _Tracks(settings)
 
 
+def _relation(inverse: str, has: str) -> Relation:
+    return Relation(of=(PERSON,), to=(PERSON,), inverse=inverse, frame="camera", has=has)
+
+
 _WORDS: Final = Vocabulary(
     categories={PERSON: Category()},
     attributes={
-        "enters": Attribute(of=(PERSON,), values=(*_SIDES, ALREADY), skill="temporal", answer="location"),
-        "leaves": Attribute(of=(PERSON,), values=(*_SIDES, STILL), skill="temporal", answer="location"),
+        "enters": Attribute(
+            of=(PERSON,),
+            values=(*_SIDES, ALREADY),
+            skill="temporal",
+            answer="location",
+            has="who comes into view: {value}",
+            has_not="who does not come into view: {value}",
+            asks="Where does {who} come into view?",
+        ),
+        "leaves": Attribute(
+            of=(PERSON,),
+            values=(*_SIDES, STILL),
+            skill="temporal",
+            answer="location",
+            has="who goes out of view: {value}",
+            has_not="who does not go out of view: {value}",
+            asks="Where does {who} go out of view?",
+        ),
     },
     relations={
-        "left_of": Relation(of=(PERSON,), to=(PERSON,), inverse="right_of", frame="camera"),
-        "right_of": Relation(of=(PERSON,), to=(PERSON,), inverse="left_of", frame="camera"),
-        "nearest_to": Relation(of=(PERSON,), to=(PERSON,), frame="camera"),
+        "left_of": _relation("right_of", "who is for a while to the left of"),
+        "right_of": _relation("left_of", "who is for a while to the right of"),
+        "nearest_to": _relation("", "who comes nearest of all to"),
     },
-    events={"enter": EventKind(roles={"who": PERSON}), "leave": EventKind(roles={"who": PERSON})},
+    events={
+        "enter": EventKind(roles={"who": PERSON}, phrase="somebody comes into view"),
+        "leave": EventKind(roles={"who": PERSON}, phrase="somebody goes out of view"),
+    },
 )
 
 
@@ -223,6 +273,21 @@ def _people(path: Path) -> tuple[list[_Person], int]:
     if not people:
         raise DataError(f"{path} has no person whose boxes count")
     return people, last_frame
+
+
+def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
+    """How many tracks begin or end inside the picture, as a tracker's do that loses somebody."""
+    for name, how in (("enters", "begin"), ("leaves", "end")):
+        inside = [
+            one
+            for one in lines
+            if isinstance(one, AttributeFact) and (one.name, one.value) == (name, "inside")
+        ]
+        if inside:
+            yield (
+                f"{len(inside)} of {n_people} tracks {how} inside the picture. Where the tracker lost "
+                "somebody, one person is counted as several; people have to look at every question"
+            )
 
 
 def _together(

@@ -71,7 +71,7 @@ def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
     words = [word for one in found.flags for word in one.words]
     if len(cards) == 2:
         alike = leakage(a_text, b_text)
-        said.append(f"similarity of A and B: {max(alike.raw, alike.content):.2f}, at most {rules.limit:g}")
+        said.append(f"similarity of A and B: {alike.similarity:.2f}, at most {rules.limit:g}")
         if alike.is_leak(rules.limit):
             words += alike.repeated or alike.shared
     return Leaks(said=tuple(said), words=tuple(dict.fromkeys(words)))

@@ -1,7 +1,8 @@
 """The first page."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.records.people import ProjectRow
@@ -9,11 +10,11 @@ from vidence.studio.settings import current
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    """What there is to see here."""
+    """What there is to see here; whoever only looks begins with the runs."""
+    if current().settings.mode == "view":
+        return HttpResponseRedirect(reverse("runs"))
     person = request.person
-    projects = []
-    if current().settings.mode != "view":
-        projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
     return render(request, "start.html", {"paths": current().settings.paths, "projects": projects})
 
 

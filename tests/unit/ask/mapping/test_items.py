@@ -47,6 +47,30 @@ def test_numbers_among_choices_are_texts() -> None:
     assert item(c="[1, 2.50]", a="1").choices == ("1", "2.50")
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["Look at the door.", "It is open."],
+        "Look at the door.\nIt is open.\n",
+        "Look at the door.\n\n  It is open.",
+        '["Look at the door.", "It is open."]',
+        ("Look at the door.", None, "It is open."),
+    ],
+)
+def test_steps_are_written_in_many_ways(steps: object) -> None:
+    assert item("steps=why", why=steps).steps == ("Look at the door.", "It is open.")
+
+
+def test_steps_stand_in_columns_of_their_own_or_are_not_there() -> None:
+    assert item("steps=s1|s2|s3", s1="first", s2="", s3="last").steps == ("first", "last")
+    assert item("steps=why", why=None).steps == ()
+    assert item("steps=why", why="[0:12] a door | a window").steps == ("[0:12] a door | a window",)
+    with pytest.raises(FieldError, match=r"why: dict found; expected a list of steps"):
+        item("steps=why", why={"1": "first"})
+    with pytest.raises(FieldError, match=r"why: .* found; expected a list"):
+        item("steps=why", why="[a step]")
+
+
 def test_columns_of_choices_end_where_they_are_empty() -> None:
     several = "choices=x|y|z"
     assert item(several, x="here", y="there", z=None).choices == ("here", "there")
@@ -130,7 +154,7 @@ def test_media_are_paths_addresses_or_words(
         ("media=v,media_kind=k", {"v": "a", "k": "film"}, "'film' found; expected video or image or frames"),
         ("media=v,start_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds, or HH:MM:SS"),
         ("", {"c": 5}, "c: int found; expected a list of choices"),
-        ("", {"c": "[broken"}, "found; expected a list of choices"),
+        ("", {"c": "[broken"}, "found; expected a list, such as"),
         ("", {"id": None}, "item_id: nothing in 'id'; the columns are id, q, c, a"),
     ],
 )

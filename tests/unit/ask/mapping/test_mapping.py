@@ -161,3 +161,13 @@ def test_the_mapping_in_the_documentation_is_one(tmp_path: Path) -> None:
     block = page.partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "own.toml").write_text(block)
     assert read_map(str(tmp_path / "own.toml")).constants == {"benchmark": "Kitchens"}
+
+
+def test_steps_are_columns_and_a_mapping_without_them_keeps_its_digest() -> None:
+    plain = read_map("item_id=id,question=q,answer=a")
+    assert plain.digest == "24af101b42a0158e7e76a7f7fef272eb6e74b50d2ab1f5568f342380e91887b3"
+    one, several = read_map("item_id=id,question=q,answer=a,steps=why"), read_map("vlm4d,steps=a|b")
+    assert (one.steps, several.steps) == ("why", ("a", "b"))
+    assert one.digest != plain.digest
+    assert {"why"} <= one.used
+    assert {"a", "b"} <= several.used

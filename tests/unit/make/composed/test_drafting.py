@@ -1,21 +1,26 @@
 """Drafts and reports of proven compositions."""
 
+import dataclasses
+
+import msgspec
+
 from subjects.composing import searched, street
 from vidence.make.composed.drafting import Words, draft_of, finished
-from vidence.make.composed.proofs import differences, faults_of_options, proved
+from vidence.make.composed.proofs import differences, faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import Offer, OptionRules, offer
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.pipeline.ledger import Account
 from vidence.make.proving.world import World
+from vidence.make.scene_graph.proof import Without
 
 SCENE = street()
 
 
 def drafted():
-    world, bits = World(SCENE), SceneBits(SCENE)
+    bits = SceneBits(SCENE)
     for made in searched(SCENE, n=150):
-        (proof,) = proved([made], {"lane": world})
+        (proof,) = proved([made], {"lane": SCENE})
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
             words = Words(question="Which?", verdict="same")
@@ -33,6 +38,38 @@ def test_a_draft_says_what_it_rests_on():
         assert ("no_witness_option" in draft.tags) == bool(found.without_place)
         assert finished(made, found, "Which?").answer == proof.answer.value
         assert differences(made.found, proof) == ()
+
+
+def test_conditions_that_no_option_tells_are_counted():
+    """The account says of how many conditions nobody can be told that he ignored them; so do the tags."""
+    first, second, *_ = drafted()
+    names = [one.composition for _, one, _, _ in (first, second)]
+    offers = {names[0]: msgspec.structs.replace(first[2], without_place=("c1", "c2")), names[1]: second[2]}
+    gone = msgspec.structs.replace(second[1].conditions[0], without=Without(outcome="nothing-fits"))
+    changed = msgspec.structs.replace(second[1], conditions=(gone, *second[1].conditions[1:]))
+    proofs = {names[0]: first[1], names[1]: changed}
+    notes = witness_notes(offers, proofs)
+    words = Words(question="Which?", verdict="same")
+    tags = {
+        name: draft_of(one[0], proofs[name], offers[name], words=words, scene=SCENE, benchmark="set").tags
+        for name, one in zip(names, (first, second), strict=True)
+    }
+    assert notes == [
+        "2 conditions of 1 questions have a witness that is no option (tag no_witness_option)",
+        "1 conditions of 1 questions have no witness: without them nothing fits (tag no_witness)",
+    ]
+    assert tags[names[0]]["no_witness_option"] == "c1, c2"
+    assert tags[names[1]]["no_witness"] == gone.id
+    assert "no_witness_option" not in tags[names[1]]
+
+
+def test_what_rests_on_a_tracker_goes_to_people():
+    silver = dataclasses.replace(SCENE, header=msgspec.structs.replace(SCENE.header, truth="silver tracks"))
+    made, proof, found, draft = next(drafted())
+    assert draft.doubt == ""
+    words = Words(question="Which?", verdict="same")
+    doubtful = draft_of(made, proof, found, words=words, scene=silver, benchmark="set")
+    assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 
 
 def test_options_that_hide_a_condition_are_found():

@@ -2,7 +2,7 @@
 
 import random
 
-from subjects.composing import street
+from subjects.composing import event_log, street
 from vidence.make.composing.atoms import Asked, Single, Statements, singled_out
 from vidence.make.composing.scene_bits import SceneBits
 
@@ -21,6 +21,9 @@ def test_what_can_be_asked():
     asked = Statements(STREET, negations=False).asked()
     assert Asked("person", "holds", "object") in asked
     assert Asked("event", "kind", "action") in asked
+    log = Statements(SceneBits(event_log()), negations=False)
+    assert log.asked() == (Asked("event", "kind", "action"), Asked("event", "object", "object"))
+    assert {one.attribute for one in log.of("event")} == {"kind", "object"}
 
 
 def test_one_member_is_left():

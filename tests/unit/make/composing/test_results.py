@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from subjects.composing import GOLDEN, random_scene, searched, street
-from vidence.make.composing.results import Found, find_proof, is_known
+from vidence.make.composing.results import Found, Refused, find_proof, is_known
 from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.search import PLAIN
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
@@ -146,3 +147,73 @@ def test_contradictions_and_doubts_are_never_proven():
     for made in searched(wrong, n=200):
         named = set(map(str, made.found.binding.values()))
         assert not ("t0" in named and made.found.answer.domain == "a")
+
+
+def test_an_empty_set_is_refused_by_both():
+    scene = random_scene(0)
+    values = {fact.value for fact in scene.facts if getattr(fact, "name", "") == "a"}
+    atoms = [
+        Compare(attribute="a", how="==", value=Literally(value=value), condition=f"c{i}")
+        for i, value in enumerate(sorted(values)[:2], start=1)
+    ]
+    nobody = Members(category="thing", atoms=tuple(atoms))
+    counted = Step(variable="answer", value=Aggregate(how="count", of=nobody))
+    steps = {
+        "the": (Step(variable="P", value=The(of=nobody, pick="P")),),
+        "first": (
+            Step(variable="P", value=Select(how="first", of=nobody, pick="P", condition="c3", by="appears")),
+        ),
+    }
+    read = Step(variable="answer", value=AttributeOf(of=Variable(name="P"), name="b"))
+    for name, first in steps.items():
+        n = 2 if name == "the" else 3
+        conditions = tuple(Condition(id=f"c{i + 1}", skill="semantic") for i in range(n))
+        made = Composition(composition=name, scene="s0", steps=(*first, read), conditions=conditions)
+        assert find_proof(made, SceneBits(scene)) == Refused(reason="no-single-answer")
+        (problem,) = prove(made, World(scene), rules=Rules()).problems
+        assert problem.reason == "no-referent"
+    conditions = tuple(Condition(id=f"c{i + 1}", skill="semantic") for i in range(2))
+    made = Composition(composition="count", scene="s0", steps=(counted,), conditions=conditions)
+    assert same(made, scene) == (True, [])  # nobody has both values: 0, and without either there are some
+
+
+def test_limits_on_guesses_refuse_what_would_be_refused_afterwards():
+    scene = random_scene(1, n=16, n_events=10)
+    bits, found = SceneBits(scene), list(searched(scene, n=900, shapes=PLAIN))
+    guesses = [max(condition.without.guess for condition in one.found.conditions) for one in found]
+    priors = [one.found.prior for one in found]
+    for name, shares, reason in (
+        ("most_guess", guesses, "weak-condition"),
+        ("most_prior", priors, "easy-to-guess"),
+    ):
+        most = sorted(set(shares))[len(set(shares)) // 2 - 1]
+        assert min(shares) <= most < max(shares)
+        for made, share in zip(found, shares, strict=True):
+            again = find_proof(made.composition, bits, **{name: most})
+            if share > most:
+                assert isinstance(again, Refused)
+                assert again.reason == reason
+            else:
+                assert again == made.found
+
+
+@pytest.mark.parametrize("unique", ["each step", "jointly", "value"])
+def test_what_has_to_be_one_is_the_same_to_both(unique):
+    rng, n_proven = random.Random(11), 0
+    for seed in range(8):
+        scene = random_scene(seed)
+        world, bits = World(scene), SceneBits(scene)
+        for _ in range(60):
+            program = drawn_program(rng)
+            found = find_proof(program, bits, unique=unique)
+            verdict = prove(program, world, rules=Rules(unique=unique))
+            assert isinstance(found, Found) == verdict.is_proven, (seed, program)
+            if isinstance(found, Found):
+                n_proven += 1
+                assert not differences(found, verdict.proof)
+    assert n_proven > 10
+
+
+def differences(found, proof):
+    """The fields in which two proofs differ, of those that both have."""
+    return [name for name in found.__struct_fields__ if getattr(found, name) != getattr(proof, name)]

@@ -1,6 +1,6 @@
 """Facts as bit sets: what nobody stated may be so, what is complete is not, what is too near is neither."""
 
-from subjects.composing import WORDS
+from subjects.composing import WORDS, event_log
 from vidence.make.composing.scene_bits import Masks, SceneBits
 from vidence.make.scene_graph.scene import AttributeFact, Entity, Header, RelationFact, Scene
 
@@ -26,6 +26,12 @@ def test_what_nobody_stated_may_be_so_unless_it_is_complete():
     assert bits(*told, complete=["a"]).compared("thing", "a", how="==", value="1") == Masks(0b001, 0b001)
     assert bits(*told).compared("thing", "a", how="!=", value="1") == Masks(0b010, 0b110)
     assert bits(*told).column("thing", "a").doubtful == 0b100
+
+
+def test_events_are_listed_where_all_kinds_are():
+    kinds = ("take", "put", "wash")
+    assert SceneBits(event_log(complete=kinds)).lists_all("event")
+    assert not SceneBits(event_log(complete=kinds[:2])).lists_all("event")
 
 
 def test_near_values_and_denied_ones():

@@ -1,62 +1,23 @@
 """What the search lists is all that there is, and only that."""
 
+import dataclasses
 import random
-from itertools import combinations
+from collections import Counter
 
+import msgspec
 import pytest
 
-from subjects.composing import random_scene, searched, street
+from subjects.composing import WORDS, event_log, random_scene, searched, street
+from vidence.make.composed.proofs import differences
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
+from vidence.make.composing.program import without_atom
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Search, Wanted, all_conjunctions, without_atom
+from vidence.make.composing.search import Search, Wanted
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
-from vidence.make.scene_graph.composition import (
-    Aggregate,
-    AttributeOf,
-    Compare,
-    Composition,
-    Condition,
-    Literally,
-    Members,
-    Step,
-    The,
-    Variable,
-)
-
-
-def by_brute_force(scene, statements, attribute):
-    """Every set of up to three statements that the verifier proves to give an attribute, or a count."""
-    world = World(scene)
-    for size in (1, 2, 3):
-        for chosen in combinations(statements, size):
-            atoms = tuple(
-                Compare(
-                    attribute=one.attribute, how=one.how, value=Literally(value=one.value), condition=f"c{i}"
-                )
-                for i, one in enumerate(chosen, start=1)
-            )
-            members = Members(category="thing", atoms=atoms)
-            steps = (
-                Step(variable="A", value=The(of=members, pick="A")),
-                Step(variable="answer", value=AttributeOf(of=Variable(name="A"), name=attribute)),
-            )
-            if not attribute:
-                steps = (Step(variable="answer", value=Aggregate(how="count", of=members)),)
-            conditions = tuple(Condition(id=atom.condition, skill="semantic") for atom in atoms)
-            made = Composition(composition="b", scene="s", steps=steps, conditions=conditions)
-            if prove(made, world, rules=Rules()).is_proven:
-                yield chosen
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("attribute", ["c", ""])
-def test_all_conjunctions_are_those_of_brute_force(seed, attribute):
-    scene = random_scene(seed, n=6 + seed % 3, missing=0.1 * (seed % 2))
-    bits = SceneBits(scene)
-    known = [one for one in Statements(bits, negations=False).of("thing") if one.attribute != attribute][:6]
-    found = set(all_conjunctions(bits, category="thing", attribute=attribute, most=3, statements=known))
-    assert found == set(by_brute_force(scene, known, attribute))
+from vidence.make.scene_graph.composition import Select, Variable
+from vidence.make.scene_graph.scene import AttributeFact
+from vidence.make.scene_graph.vocabulary import Domain
 
 
 def test_the_same_seed_gives_the_same():
@@ -74,12 +35,34 @@ def test_every_condition_that_is_left_is_needed():
 
 
 def test_a_link_is_never_taken_out():
-    (made, *_) = (one for one in searched(street(), n=400) if one.shape == "carried")
+    (made, *_) = searched(street(), n=200, shapes=("carried",))
     links = [c for c in made.composition.conditions if c.skill == "correspondence"]
     assert without_atom(made.composition, links[0].id) is None
     other = next(c for c in made.composition.conditions if c.skill == "semantic")
     fewer = without_atom(made.composition, other.id)
     assert [one.id for one in fewer.conditions] == [f"c{i + 1}" for i in range(len(fewer.conditions))]
+
+
+def test_a_value_is_carried_to_another_attribute_of_its_domain():
+    rim = msgspec.structs.replace(WORDS.attributes["c"], domain="colour")
+    domains = {"colour": Domain(values=rim.values, near=rim.near)}
+    words = msgspec.structs.replace(
+        WORDS, domains=domains, attributes={**WORDS.attributes, "c": rim, "d": rim}
+    )
+    drawn, rng = random_scene(3, n=14), random.Random(3)
+    more = tuple(AttributeFact(of=f"t{i}", name="d", value=rng.choice(rim.values)) for i in range(14))
+    scene = dataclasses.replace(drawn, vocabulary=words, facts=(*drawn.facts, *more))
+    carried = list(searched(scene, n=600, shapes=("carried",)))
+    world = World(scene)
+    assert all(prove(made.composition, world, rules=Rules()).is_proven for made in carried)
+    names = {(made.composition.steps[-3].value.name, _linked(made)) for made in carried}
+    assert {("c", "d"), ("d", "c")} & names, names
+
+
+def _linked(made):
+    """The attribute that is compared with what was found before."""
+    last = made.composition.steps[-2].value.of
+    return next(a.attribute for a in last.atoms if isinstance(getattr(a, "value", None), Variable))
 
 
 def test_twins_are_never_meant_and_always_counted():
@@ -99,7 +82,65 @@ def test_what_others_make_needless_is_dropped():
     assert singled_out(wanted, statements, random.Random(0), most=0) is None
 
 
+@pytest.mark.parametrize("unique", ["jointly", "value"])
+def test_what_has_to_be_one_can_be_less(unique):
+    """Where steps need not find one thing each, conditions that only served that are left out."""
+    scenes = [street(), *(random_scene(seed, n=12, n_events=9) for seed in range(3))]
+    several = 0
+    for scene in scenes:
+        world = World(scene)
+        for made in searched(scene, n=300, unique=unique):
+            verdict = prove(made.composition, world, rules=Rules(unique=unique))
+            assert verdict.is_proven, verdict.problems
+            assert differences(made.found, verdict.proof) == ()
+            several += not prove(made.composition, world, rules=Rules()).is_proven
+    assert several > 0
+
+
+def test_a_log_of_events_gives_what_comes_next_and_counts():
+    scene = event_log()
+    world, shapes = World(scene), Counter()
+    for made in searched(scene, n=900):
+        assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
+        shapes[made.shape] += 1
+    assert set(shapes) == {"count", "next", "tally"}
+    assert min(shapes.values()) >= 5, shapes
+
+
+def test_scenes_in_which_nothing_happens_are_searched_too():
+    scene = random_scene(2, n=10, n_events=0)
+    everything = dataclasses.replace(scene, complete=frozenset([("entity", "")]))
+    assert "tally" not in {made.shape for made in searched(everything, n=200)}
+
+
+def test_who_is_like_others_is_told_by_coming_first_or_last():
+    shapes = Counter(
+        one.shape
+        for seed in range(6)
+        for one in searched(random_scene(seed, n=14), n=200)
+        if any(
+            isinstance(step.value, Select) and step.variable in ("P", "T") for step in one.composition.steps
+        )
+        or one.shape == "ranked"
+    )
+    assert shapes["ranked"] > 0
+    assert len(shapes) > 1
+
+
 def test_a_cell_without_a_shape_says_so():
     search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
     assert search.tried(Wanted("location", "conjunctive", 2), number=1) is None
     assert search.refused == {"no-shape": 1}
+
+
+def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    world, made = World(street()), []
+    for number in range(200):
+        before = search.mended["swapped"]
+        one = search.tried(Wanted("attribute", "conjunctive", 2 + number % 3), number=number)
+        if search.mended["swapped"] > before:
+            made.append(one)
+    assert made
+    assert search.mended["left out"] > 0
+    assert all(prove(one.composition, world, rules=Rules(), subsets="all").is_proven for one in made)

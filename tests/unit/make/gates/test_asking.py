@@ -11,7 +11,7 @@ from vidence.ask.phantom.planted import SimulatedModel, demand, expected
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import AccessError, UsageError
 from vidence.make.gates import asking
-from vidence.make.gates.asking import TEXT_ONLY, ask_blind, ask_with_frames, open_ones, remarks
+from vidence.make.gates.asking import TEXT_ONLY, Asking, ask_blind, ask_with_frames, open_ones, remarks
 from vidence.make.gates.frames import FrameSource, cut_frames, tried_frames
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Draft, VideoSource
@@ -181,9 +181,9 @@ def test_words_of_the_user_replace_those_of_gates(tmp_path, monkeypatch):
     asked = draft("a")
     rules = TextOnlyRules(models=("a",), at_least=1)
     with models_of(tmp_path, a="scripted:A") as sent:
-        ask_blind([asked], rules, models=sent, seed=1, own_words=own)
+        ask_blind([asked], rules, models=sent, seed=1, how=Asking(own_words=own))
         (own / "forced.txt").write_text("Choose!")
-        ask_blind([asked], rules, models=sent, seed=1, own_words=own)
+        ask_blind([asked], rules, models=sent, seed=1, how=Asking(own_words=own))
     ours = Templates.load("plain").say("forced", {})
     assert said == [f"Mine: {asked.question}\n{ours}", f"Mine: {asked.question}\nChoose!"]
 

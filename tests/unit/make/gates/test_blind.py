@@ -9,7 +9,7 @@ from vidence.errors import UnknownNameError
 from vidence.make.gates.blind import hold_back
 from vidence.make.gates.rules import BlindRules
 
-RULES = BlindRules(draws=199)
+RULES = BlindRules(hold=("sva", "tso"), draws=199)
 
 
 def drafts(falsify, *, seed, per_film=10, task="SVA"):
@@ -20,7 +20,7 @@ def drafts(falsify, *, seed, per_film=10, task="SVA"):
 @pytest.mark.parametrize("seed", range(3))
 def test_absurd_descriptions_are_stopped(seed):
     some = drafts(absurdly, seed=seed)
-    found = hold_back(some, BlindRules(draws=999), sources={}, seed=seed)
+    found = hold_back(some, BlindRules(hold=("sva", "tso"), draws=999), sources={}, seed=seed)
     assert found.drafts == ()
     assert {one.reason for one in found.dropped} == {"solved-by-texts"}
     assert "guessing" in found.dropped[0].detail
@@ -70,4 +70,19 @@ def test_videos_of_one_source_are_one_source():
 
 def test_an_unknown_task_is_refused():
     with pytest.raises(UnknownNameError, match="nothing"):
-        BlindRules(hold=("nothing",))
+        BlindRules(hold=("nothing",)).check_hold(("sva", "tso"))
+    BlindRules(hold=("sva", "all")).check_hold(("sva", "tso"))
+
+
+def test_what_is_held_back_is_the_makers_unless_the_configuration_says():
+    tasks = {"hand-state": "Hand State"}
+    assert BlindRules().in_maker(("all",), tasks).hold == ("all",)
+    assert BlindRules(hold=()).in_maker(("all",), tasks).hold == ()
+    assert BlindRules(hold=("hand-state",)).in_maker(("all",), tasks).hold == ("hand state",)
+
+
+def test_a_gate_without_names_tells_and_drops_nothing():
+    some = drafts(absurdly, seed=0)
+    found = hold_back(some, BlindRules(draws=999), sources={}, seed=0)
+    assert len(found.drafts) == len(some)
+    assert "above" in {one.verdict for one in found.findings}

@@ -15,6 +15,7 @@ from vidence.make.gates.item_gates import BalanceRules, GateDesk, ItemGateRules,
 from vidence.make.gates.luck import by_luck, read_luck
 from vidence.make.gates.rules import (
     CheckRules,
+    JudgeRules,
     NeedsAllRules,
     OneFrameRules,
     TextOnlyRules,
@@ -93,6 +94,42 @@ def test_an_open_question_is_dropped_by_an_equal_answer_and_left_open_by_another
     assert any("not marked" in word for word in found.words)
 
 
+def free(number: int, word: str) -> Item:
+    return question(number, words=word, choices=(), answer="a thing", answer_kind="text")
+
+
+def judged(folder: Path, *judges: str, **rules: object):
+    items = [free(i, word) for i, word in enumerate(("known", "alike", "odd", "wrong"))]
+    path = write_reader(folder)
+    specs = {name: f"{path}:{name}" for name in ("talker", *judges)}
+    wanted = msgspec.structs.replace(
+        PLAIN,
+        text_only=TextOnlyRules(models=("talker",), at_least=1),
+        judge=JudgeRules(models=judges) if judges else None,
+    )
+    with models_of(folder, **specs) as models:
+        return gate_items(items, wanted, GateDesk(seed=1, models=models))
+
+
+def test_a_judge_finds_the_right_answer_in_other_words_and_what_it_cannot_decide_stays_open(tmp_path):
+    found = judged(tmp_path, "grader")
+    assert [one.decision for one in found.verdicts] == ["dropped", "dropped", "open", "kept"]
+    assert [one.votes[0].marks[0].value for one in found.verdicts] == [1.0, 1.0, None, 0.0]
+    assert any("1 of 4 answers of talker unusable: 1 without a verdict" in one for one in found.words)
+    assert any("judged by grader as rule-first" in one for one in found.words)
+
+
+def test_judges_who_differ_leave_a_question_open(tmp_path):
+    found = judged(tmp_path, "grader", "strict")
+    assert [one.decision for one in found.verdicts] == ["dropped", "open", "kept", "kept"]
+
+
+def test_without_a_judge_it_is_said_that_rules_alone_mark(tmp_path):
+    found = judged(tmp_path)
+    assert [one.decision for one in found.verdicts] == ["dropped", "open", "open", "open"]
+    assert any("4 questions have free answers and no judge" in one for one in found.words)
+
+
 def test_people_look_at_it_where_the_rule_says_so(tmp_path):
     items = [question(i, words="known") for i in range(3)]
     found, _ = gated(tmp_path, items, "reader", to_people=True)
@@ -138,6 +175,11 @@ def test_a_structure_whose_longest_choice_is_right_is_held_back_where_it_is_name
     rules = ItemGateRules(checks=None, balance=BalanceRules(draws=199, hold=("all",)))
     found = gate_items(items, rules, GateDesk(seed=1))
     assert (found.items, found.ledger.stages[-1].dropped) == ((), {"solved-by-texts": 60})
+    rules = msgspec.structs.replace(rules, to_people=True)
+    found = gate_items(items, rules, GateDesk(seed=1))
+    assert (len(found.items), {one.decision for one in found.verdicts}) == (60, {"open"})
+    assert "longest" in found.verdicts[0].why
+    assert any("blind: 60 questions are of structures that texts give away" in one for one in found.words)
 
 
 # --------------------------------------------------------------------------- with media

@@ -232,11 +232,35 @@ def test_each_rule_that_a_writer_breaks_drops_its_question_and_no_other(tmp_path
     assert calls["held/a/r0"]["options_by"].endswith(":opts")
 
 
+def test_a_set_is_released_as_any_other_and_only_what_people_accepted(tmp_path):
+    release = '\n[release]\nversion = "1"\nlicence = "CC-BY-4.0"\n'
+    records = [seeded(n) for n in range(6)]
+    with pytest.raises(UsageError, match="nobody has looked"):
+        templated(tmp_path, records, task=release).make()
+    one = templated(tmp_path, records, task=f"{release}unreviewed = true\n")
+    built = one.make()
+    folder = tmp_path / "out" / "release" / "seen-1"
+    released = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    assert {item["item_id"] for item in released} == {item["item_id"] for item in one.lines("items.jsonl")}
+    assert {"canary", "split"} <= set(released[0]["tags"])
+    assert "no person is said to have looked" in (folder / "DATASHEET.md").read_text()
+    assert built.account.stages[-1].n_out == len(released)
+    before = one.files()
+    one.make()
+    assert one.files() == before
+    narrowed = one.make(limit=1)
+    assert any("Nothing is released by a session that was narrowed" in said for said in narrowed.sentences)
+    waiting = templated(tmp_path / "w", records, task=f'\n[review]\nfolder = "review"\n{release}')
+    built = waiting.make()
+    assert set(waiting.dropped().values()) == {("release", "not-accepted")}
+    assert any("Nothing is released" in said for said in built.sentences)
+
+
 def test_a_session_ends_behind_the_stage_that_is_wanted(tmp_path):
     one = templated(tmp_path, [seeded(1)])
     for stage in STAGES:
         built = one.make(until=stage)
-        assert (tmp_path / "out" / "items.jsonl").exists() is (stage == "items")
+        assert (tmp_path / "out" / "items.jsonl").exists() is (stage in ("items", "release"))
         assert not built.is_empty
 
 

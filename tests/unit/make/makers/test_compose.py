@@ -5,12 +5,19 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
+from servers.openai_stub import OpenAIStub
 from vidence.errors import AccountError, DataError, UsageError
+from vidence.make.composing.wording import PlainWords
 from vidence.make.makers import compose
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.proving.reading import read_compositions
+from vidence.make.release.rescan import scan_again
+from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.make.scene_graph.vocabulary import read_vocabulary
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
 
@@ -66,28 +73,90 @@ def test_a_session_may_end_early(tmp_path):
     assert not (tmp_path / "out" / "items.jsonl").exists()
 
 
+def test_every_conjunction_of_a_small_scene(tmp_path):
+    quota = """name = "lane"
+scenes = "lane.jsonl"
+
+[quota]
+logic = ["conjunctive"]
+types = ["attribute"]
+conditions = [2, 2]
+negations = false
+exhaustive = true
+
+[need]
+unique = "value"
+"""
+    shutil.copytree(SAMPLE, tmp_path / "set")
+    (tmp_path / "set" / "config.toml").write_text(quota)
+    context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite", is_trusted=True)
+    path = tmp_path / "set" / "config.toml"
+    assert "every conjunction" in str(
+        create().foresee(path, overrides=MakeOverrides(), context=context).sentences
+    )
+    built = create().make(
+        path, out=tmp_path / "out", overrides=MakeOverrides(until="proofs"), context=context
+    )
+    by_name = {stage.stage: stage for stage in built.account.stages}
+    assert by_name["proofs"].n_out > 12
+    path.write_text(quota.replace("negations = false", ""))
+    with pytest.raises(UsageError, match="`exhaustive` takes 40 at most"):
+        create().make(path, out=tmp_path / "out", overrides=MakeOverrides(), context=context)
+
+
 def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, monkeypatch):
     from vidence.make.composed import proofs
 
-    real = proofs.prove
+    real = proofs.prove_all
 
-    def otherwise(composition, world, *, rules):
+    def otherwise(asked, scenes, **settings):
         import msgspec
 
-        verdict = real(composition, world, rules=rules)
-        return msgspec.structs.replace(verdict, proof=msgspec.structs.replace(verdict.proof, prior=0.123))
+        for verdict in real(asked, scenes, **settings):
+            proof = msgspec.structs.replace(verdict.proof, prior=0.123)
+            yield msgspec.structs.replace(verdict, proof=proof)
 
-    monkeypatch.setattr(proofs, "prove", otherwise)
+    monkeypatch.setattr(proofs, "prove_all", otherwise)
     with pytest.raises(AccountError, match=r"prior is .* to the search and 0.123 to the verifier"):
         made(tmp_path)
 
 
 def test_gates_and_a_release(tmp_path):
-    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
+    more = '\n[gates]\n[release]\nversion = "1"\nunreviewed = true\nwithout_licence = ["all"]\n'
+    built = made(tmp_path, more=more)
     folder = tmp_path / "out" / "release" / "lane-1"
-    assert (folder / "items.jsonl").read_bytes() == (tmp_path / "out" / "items.jsonl").read_bytes()
-    assert "about/account.json" in (folder / "SHA256SUMS").read_text()
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    made_items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
+    assert [one["question"] for one in items] == [one["question"] for one in made_items]
+    assert {one["tags"]["split"] for one in items} == {"test"}
+    sums = (folder / "SHA256SUMS").read_text()
+    for name in ("about/account.jsonl", "DATASHEET.md", "proofs.jsonl", "keys.jsonl", "compositions.jsonl"):
+        assert f"  {name}\n" in sums
+        assert "canary" in (folder / name).read_text().casefold()
     assert any("Release" in one for one in built.sentences)
+    scenes = read_scenes(tmp_path / "set" / "lane.jsonl")
+    assert len(read_compositions(folder / "compositions.jsonl", scenes)) == len(items)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    made(tmp_path, more=more)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_proofs_and_keys_of_a_hidden_split_stay_at_home(tmp_path):
+    release = 'version = "1"\nunreviewed = true\nhidden = ["test"]\n'
+    made(tmp_path, more=f'\n[gates]\n[release]\n{release}without_licence = ["all"]\n')
+    folder, home = (tmp_path / "out" / "release" / name for name in ("lane-1", "lane-1.hidden"))
+    assert not (folder / "items.jsonl").exists()
+    assert "answer" not in (folder / "questions-test.jsonl").read_text()
+    for name in ("proofs.jsonl", "keys.jsonl", "compositions.jsonl"):
+        assert (folder / name).read_text().count("\n") == 1, "the canary alone"
+        assert (home / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+    assert scan_again(folder, home) == ()
+
+
+def test_what_has_no_licence_is_not_released(tmp_path):
+    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
+    assert set(built.account.stages[-1].dropped) == {"no-licence"}
+    assert any("Nothing is released" in one for one in built.sentences)
 
 
 def test_nothing_is_released_before_people_have_looked(tmp_path):
@@ -138,6 +207,64 @@ def test_words_that_read_as_another_program_are_refused(tmp_path):
     assert stage.dropped == {"wording-not-faithful": stage.n_in}
     dropped = lines(tmp_path / "out" / "dropped.jsonl")
     assert any("other" in one.get("detail", "") for one in dropped if one["stage"] == "wording")
+
+
+def as_text(steps):
+    """The program of a composition as a person writes it, of the plain shapes."""
+
+    def value(one):
+        return one["name"] if one["op"] == "variable" else json.dumps(one["value"])
+
+    for step in steps:
+        one = step["value"]
+        if one["op"] == "attribute":
+            yield f"{step['variable']} = {one['of']['name']}.{one['name']}"
+            continue
+        atoms = [f"{a['attribute']} {a['how']} {value(a['value'])}" for a in one["of"].get("atoms", ())]
+        call = {"the": "the", "aggregate": "count"}[one["op"]]
+        yield f"{step['variable']} = {call}({one['of']['category']}({', '.join(atoms)}))"
+
+
+PLAIN = '\nshapes = ["attribute", "count", "carried"]\n'
+
+
+def server_of(scene_words, *, faithful):
+    """A server that words a program, and reads words back: a colour wrong, where it is not faithful."""
+
+    def answer(body):
+        prompt = body["messages"][-1]["content"]
+        prompt = prompt if isinstance(prompt, str) else "".join(one.get("text", "") for one in prompt)
+        if "in stiff words:" in prompt:
+            stiff = prompt.split("in stiff words:")[1].strip().splitlines()[0]
+            return f"Watch closely: {stiff}"
+        words = prompt.split("The question:")[1].strip().splitlines()[0]
+        steps = scene_words.read(words.removeprefix("Watch closely: "))
+        text = "\n".join(as_text(msgspec.to_builtins(steps)))
+        return text if faithful else text.replace("==", "!=")
+
+    return OpenAIStub(answer=answer)
+
+
+@pytest.mark.parametrize("is_faithful", [True, False])
+def test_words_of_a_model_on_loopback(tmp_path, is_faithful, monkeypatch):
+    """Words that another reader translates back are taken; others cost the question, and are counted."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = PlainWords(read_vocabulary(SAMPLE / "street.toml"))
+    with server_of(words, faithful=is_faithful) as server:
+        spec = f"openai:m?base_url={server.base_url}"
+        built = made(tmp_path, more=PLAIN + wording(spec, spec))
+    stage = next(one for one in built.account.stages if one.stage == "wording")
+    assert stage.n_in > 3
+    if not is_faithful:
+        assert stage.dropped == {"wording-not-faithful": stage.n_in}
+        assert built.is_empty
+        return
+    assert stage.dropped == {}
+    items, keys = lines(tmp_path / "out" / "items.jsonl"), lines(tmp_path / "out" / "keys.jsonl")
+    assert len(items) == stage.n_in
+    assert all(one["question"].startswith("Watch closely: ") for one in items)
+    assert {one["tags"]["wording"] for one in items} == {"same"}
+    assert all("answer = " in one["wording"] for one in keys)
 
 
 def test_models_that_are_not_there_are_named(tmp_path):

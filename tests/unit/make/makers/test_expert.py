@@ -13,6 +13,7 @@ from subjects.expert_set import drafts_of, set_in, write_drafts
 from vidence.errors import DataError, UsageError
 from vidence.make.makers.expert import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.release.rescan import scan_again
 from vidence.make.review.files import read_reviews
 from vidence.make.review.recording import Recorder, Share, draw, sheet, take_in, write
 from videos.samples import squares, write_video
@@ -74,6 +75,25 @@ def test_the_sample_becomes_questions_and_the_bytes_are_the_same_again(tmp_path)
     answer = wheel["choices"]["ABCDE".index(wheel["answer"])]
     assert answer == "Its angular momentum turns under the torque of its weight"
     assert wheel["provenance"]["licence"] == "creativeCommon, as declared on 2026-01-02"
+
+
+def test_a_release_hides_a_split_and_says_what_was_looked_up(tmp_path):
+    config = set_in(tmp_path / "set")
+    hidden = 'splits = { validation = 0.5, test = 0.5 }\nhidden = ["test"]\nformats = ["items"]\n'
+    text = config.read_text()
+    config.write_text(text.replace("splits = { validation = 0.5, test = 0.5 }\n", hidden))
+    built = made(config)
+    folder = built.folder / "release" / "workshop-1.0.0"
+    (outside,) = (one.split(" are in ")[1].split(",")[0] for one in built.sentences if "for you alone" in one)
+    assert Path(outside) == folder.with_name("workshop-1.0.0.hidden")
+    rows = lines(folder / "questions-test.jsonl")
+    assert rows
+    assert not any({"answer", "steps", "knowledge", "rationale"} & row.keys() for row in rows)
+    looked = lines(folder / "about/licences.jsonl")[1:]
+    assert looked
+    assert not any("answer" in one for one in looked)
+    assert scan_again(folder, Path(outside)) == ()
+    assert "The licences of" in (folder / "DATASHEET.md").read_text()
 
 
 def test_a_session_that_is_ended_early_goes_on(tmp_path):

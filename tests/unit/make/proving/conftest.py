@@ -51,3 +51,9 @@ def verdict(tmp_path) -> Callable[..., Verdict]:
 def examples(tmp_path) -> list[Verdict]:
     """What is said of the worked examples."""
     return say(tmp_path, read_scenes(GOLDEN / "lane.jsonl"), (GOLDEN / "examples.txt").read_text(), Rules())
+
+
+@pytest.fixture
+def said_in(tmp_path) -> Callable[[dict[str, Scene], str], list[Verdict]]:
+    """What is said of programs in given scenes."""
+    return lambda scenes, text: say(tmp_path, scenes, text, Rules())

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from vidence.make.proving.parsing import parse_compositions
-from vidence.make.proving.types import check_types, with_skills
+from vidence.make.proving.types import Typed, check_types, with_skills
 from vidence.make.scene_graph.proof import Problem
-from vidence.make.scene_graph.vocabulary import read_vocabulary
+from vidence.make.scene_graph.vocabulary import Vocabulary, read_vocabulary
 
-WORDS = read_vocabulary(Path(__file__).parents[3] / "golden" / "compose" / "street.toml")
+GOLDEN = Path(__file__).parents[3] / "golden" / "compose"
+WORDS = read_vocabulary(GOLDEN / "street.toml")
 
 
 def checked(text: str):
@@ -39,6 +41,19 @@ def checked(text: str):
         ('v = the(person()).hat; count(person(hat in v))', "in: Value[hat] found"),
         ('direction(the(bike()), the(person()))', "One[person] found; expected View"),
         ('first(person(), "left to right").hair', "there is no relation 'left_of'"),
+        ('first(person(), "sideways").hair', "there is no order or relation 'sideways'"),
+        ('first(bike(), "in_front_of").colour', "in_front_of is no order"),
+        ('largest(person(), "bag")', "Value[bag] has no order"),
+        ('values(person(), "bag")', "the answer is a Values"),
+        ('count(person(bag == values(person(), "bag")))', "==: Values[bag] found"),
+        ('count(person(bag in values(shop(), "sign")))', "Values[sign] found; expected Values[bag]"),
+        ('count(person(bag in values(shop(), "number")))', "Values[number] found; expected Values[bag]"),
+        ('mode(values(person(), "bag"), "bag")', "Values[bag] found; expected Set"),
+        ('pair(the(person()), 3)', "One[person] found; expected Value or Number or Direction"),
+        ('d = the(bike()).colour; count(in_direction(bike(), view(the(bench())), d))',
+         "Value[colour] found; expected Direction"),
+        ('count(in_direction(bike(), view(the(bench()), heading=the(bike())), "left"))',
+         "One[bike] found; expected View"),
         ('expected(the(person()))', "takes One[event], not One[person]"),
     ],
 )  # fmt: skip
@@ -47,6 +62,28 @@ def test_type_errors(text, says):
     assert isinstance(found, Problem)
     assert found.reason == "type-error"
     assert says in found.says
+
+
+def in_words(text: str, more: str):
+    raw = msgspec.toml.decode((GOLDEN / "figures.toml").read_text() + more)
+    words = msgspec.convert(raw, Vocabulary).with_domains()
+    (written,) = parse_compositions(text, source="mine.txt")
+    return check_types(with_skills(written, words), words)
+
+
+def test_values_of_one_domain_can_be_compared_and_those_of_two_cannot():
+    sizes = "".join(
+        f'\n[attributes.{name}]\nof = ["bag"]\nvalues = {values}\nordered = true'
+        for name, values in (("width", ["low", "high"]), ("rank", ["high", "low"]))
+    )
+    assert isinstance(in_words("A = the(sign()); count(person(top == A.colour))", ""), Typed)
+    assert isinstance(in_words("A = the(bag()); count(bag(width == A.rank))", sizes), Typed)
+    found = in_words("A = the(bag()); count(bag(width < A.rank))", sizes)
+    assert isinstance(found, Problem)
+    assert "Value[rank] found; expected Value[width]" in found.says
+    found = in_words("A = the(person()); count(person(top == A.worn))", "")
+    assert isinstance(found, Problem)
+    assert "Value[worn] found; expected Value[top]" in found.says
 
 
 def test_a_variable_that_nothing_uses():

@@ -31,9 +31,47 @@ def test_roles_whose_category_differs_are_anything(read):
     assert words.roles() == {"what": "entity", "who": "cup"}
 
 
+COLOURS = f'{SMALL}[domains.colour]\nvalues = ["red", "grey", "black"]\nnear = [["grey", "black"]]\n'
+
+
+def test_attributes_of_one_domain_have_its_values(read):
+    words = read(
+        f'{COLOURS}[attributes.rim]\nof = ["cup"]\ndomain = "colour"\n'
+        '[attributes.inside]\nof = ["cup"]\ndomain = "colour"\n'
+        '[attributes.weight]\nof = ["cup"]\nnumber = true'
+    )
+    assert words.attributes["rim"].values == ("red", "grey", "black")
+    assert words.is_near("inside", "black", "grey")
+    assert words.share_a_domain("rim", "inside")
+    assert not words.share_a_domain("rim", "weight")
+    assert not words.share_a_domain("weight", "size")
+    assert words.with_domains() == words
+
+
+def test_pairs_are_near_where_no_half_tells_them_apart(read):
+    words = read(
+        f'{COLOURS}[attributes.rim]\nof = ["cup"]\ndomain = "colour"\n'
+        '[attributes.name]\nof = ["cup"]\nfree = true'
+    )
+    near = [("a; grey", "a; black"), ("grey; a", "black; a"), ("a; grey", "b; black"), ("a; red", "a; red"),
+            ("a; grey", "grey")]  # fmt: skip
+    assert [words.is_near("name; rim", *pair) for pair in near] == [True, False, False, False, False]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        (
+            f'{SMALL}[attributes.x]\nof = ["cup"]\nfree = true\nasks = "Tell me."',
+            "'Tell me.'; expected one question with",
+        ),
+        ("[domains.colour]", "domains.colour: expected either `values`, or `free = true`"),
+        ('[domains.colour]\nvalues = ["red"]\nnear = [["red", "rde"]]', "there is no value 'rde'"),
+        (f'{COLOURS}[attributes.x]\nof = ["cup"]\ndomain = "clour"', "Did you mean 'colour'?"),
+        (
+            f'{COLOURS}[attributes.x]\nof = ["cup"]\ndomain = "colour"\nvalues = ["red"]',
+            "its values are those of the domain 'colour'",
+        ),
         ('[categories.a]\nparent = "b"\n[categories.b]\nparent = "a"', "stands below itself"),
         ('[categories.cup]\nparent = "thng"\n[categories.thing]', "Did you mean 'thing'?"),
         (f'{SMALL}[attributes.x]\nof = ["cup"]', "expected either `values`, or `number = true`, or `free"),

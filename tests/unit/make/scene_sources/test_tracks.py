@@ -42,13 +42,31 @@ def test_what_is_near_a_border_is_not_told(tmp_path):
     )
     spec = f"tracks:{tmp_path / 't.txt'}?fps=1&identities=silver"
     found = told(catalog.create("scene-source", f"{spec}&size=640x480"))
-    assert not [one for one in facts(found) if one.of == "p1" and hasattr(one, "value")]
+    said = {(o.name, o.value): o.holds for o in facts(found) if o.of == "p1" and hasattr(o, "value")}
+    never = [("enters", "there already"), ("enters", "right"), ("enters", "top"), ("enters", "bottom")]
+    never += [("leaves", "still there"), ("leaves", "right"), ("leaves", "top"), ("leaves", "bottom")]
+    assert said == dict.fromkeys(never, False)  # left, or inside
+    assert "1 of 2 tracks begin inside" not in "".join(found.notes)
     assert found.scenes[0].header.truth == "silver tracks"
     assert not [
         one
         for one in facts(told(catalog.create("scene-source", spec)))
         if getattr(one, "value", "") == "inside"
     ]
+
+
+def test_a_tracker_that_loses_people_is_told(tmp_path):
+    (tmp_path / "t.txt").write_text(
+        "".join(f"{f},1,5{f},50,9,9,1,-1,-1,-1\n{f},2,0,50,9,9,1,-1,-1,-1\n" for f in (2, 3))
+        + "1,3,200,200,9,9,1,-1,-1,-1\n4,3,200,200,9,9,1,-1,-1,-1\n"
+    )
+    spec = f"tracks:{tmp_path / 't.txt'}?fps=1&size=640x480&identities="
+    notes = told(catalog.create("scene-source", f"{spec}silver")).notes
+    assert [note.partition(".")[0] for note in notes] == [
+        "1 of 3 tracks begin inside the picture",
+        "1 of 3 tracks end inside the picture",
+    ]
+    assert told(catalog.create("scene-source", f"{spec}true")).notes == ()
 
 
 def test_gaps_are_out_of_view(tmp_path):

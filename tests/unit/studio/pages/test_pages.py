@@ -38,4 +38,4 @@ def test_faults_have_words_for_people(view):
 
 
 def test_one_who_only_looks_is_told_so(view):
-    assert "read-only" in view.signed_in().get("/").content.decode()
+    assert "read-only" in view.signed_in().get("/", follow=True).content.decode()

@@ -1,0 +1,100 @@
+"""What the rows of a run hold as they are stored, and a row as it is read again."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from vidence.records import Failed, Prompt, Record, Reply, Score, Selection, Step, Trial, VideoPart
+
+_NOTHING = msgspec.Raw(b"null")
+
+
+class TrialRow(Record):
+    """A trial without its names and what was selected, which stand beside it."""
+
+    prompt: Prompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
+        """The whole."""
+        return Trial(
+            item_id=item_id,
+            repeat=repeat,
+            selection=selection,
+            prompt=self.prompt,
+            reply=self.reply,
+            score=self.score,
+            is_remembered=self.is_remembered,
+            choice_order=self.choice_order,
+            steps=self.steps,
+        )
+
+
+class _Words(msgspec.Struct, tag="text"):
+    """Words of a prompt, not read."""
+
+
+class _Picture(msgspec.Struct, tag="image"):
+    """An image of a prompt, not read."""
+
+
+class _BriefPrompt(msgspec.Struct):
+    parts: tuple[_Words | _Picture | VideoPart, ...]
+    template: str = ""
+
+    def prompt(self) -> Prompt:
+        videos = tuple(part for part in self.parts if isinstance(part, VideoPart))
+        return Prompt(parts=videos, template=self.template)
+
+
+class BriefRow(msgspec.Struct):
+    """The same, where of prompts only the template and the videos are read."""
+
+    prompt: _BriefPrompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
+        """The trial without the words of its prompt."""
+        return Trial(
+            item_id=item_id,
+            repeat=repeat,
+            selection=selection,
+            prompt=None if self.prompt is None else self.prompt.prompt(),
+            reply=self.reply,
+            score=self.score,
+            is_remembered=self.is_remembered,
+            choice_order=self.choice_order,
+            steps=self.steps,
+        )
+
+
+class FindingRow(Record):
+    """What a diagnostic found of one question, or why it could not."""
+
+    finding: msgspec.Raw = _NOTHING
+    failed: Failed | None = None
+
+
+class OldLine(FindingRow):
+    """The same as a line of an earlier format."""
+
+    item_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """One row of trials; `seq` grows with every row. Without a `trial` it is damaged, as `problem` says."""
+
+    seq: int
+    item_id: str
+    repeat: int
+    trial: Trial | None = None
+    problem: str = ""

@@ -1,0 +1,276 @@
+"""The media of a release: what is known of each, and the files of those that may be given on."""
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.licences.checks import CREATIVE_COMMONS, LicenceCheck
+from vidence.make.release.passing import film_of
+from vidence.media.files import resolve
+from vidence.records import Item, Media, Record
+
+MEDIA_FILE: Final = Path("about") / "media.jsonl"
+MediaFiles: TypeAlias = Literal["none", "copy", "link"]
+
+_NAMED: Final = {"attribution": "by", "sharealike": "sa", "noncommercial": "nc", "noderivatives": "nd"}
+_OPEN: Final = re.compile(
+    r"cc-?0(-\d-\d)?(-universal)?|cc-by(-nc)?(-(sa|nd))?(-\d(-\d)?)?(-(international|unported|deed|igo))?"
+    r"|public-domain(-mark.*)?|pddl.*|odbl.*|odc-by.*|mit|apache-2-0|own-recordings?"
+)
+_SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediaRules:
+    """What becomes of the files: ``none`` (they stay), ``copy``, or ``link`` (symbolic links to yours).
+
+    `root` is the folder that paths start from, None where nobody knows. Given are only files whose licence
+    allows it by its name (`may_be_given`), or is one of `licences`.
+    """
+
+    files: MediaFiles = "none"
+    root: Path | None = None
+    licences: frozenset[str] = frozenset()
+
+
+AT_HOME: Final = MediaRules()
+
+
+class ReleasedMedium(Record, omit_defaults=True):
+    """A medium of a release by its id and times.
+
+    `given` says how its file is part of the release (``copied``, ``linked``), `not_given` why it is not,
+    where files were to be.
+    """
+
+    path: str | None = None
+    url: str | None = None
+    kind: str = "video"
+    source_id: str = ""
+    film: str = ""
+    start_s: float | None = None
+    end_s: float | None = None
+    sha256: str | None = None
+    licence: str = ""
+    given: str = ""
+    not_given: str = ""
+    n_questions: int
+
+    @property
+    def medium(self) -> Media:
+        """It as a question names it."""
+        return Media(path=self.path, url=self.url)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attached:
+    """Files of a release that are taken as they are, by their paths in it: where they lie, their SHA-256."""
+
+    files: Mapping[Path, Path] = field(default_factory=dict)
+    hashes: Mapping[Path, str] = field(default_factory=dict)
+    is_linked: bool = False
+
+
+NOTHING: Final = Attached()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedMedia:
+    """Every medium of a release, and the files that go with it."""
+
+    rows: tuple[ReleasedMedium, ...]
+    attached: Attached
+    wanted: MediaFiles
+
+    @property
+    def words(self) -> str:
+        """What the datasheet and the command say of them."""
+        if self.wanted == "none":
+            return ""
+        given = {one.path or one.url for one in self.rows if one.given}
+        held = {one.path or one.url: one.not_given for one in self.rows if one.not_given}
+        how = "copied into this release" if self.wanted == "copy" else "linked from it"
+        said = f"Media {how}, by the paths of the questions: {len(given):,} of {len(given) + len(held):,}."
+        if held:
+            reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(Counter(held.values()).items()))
+            said += f" The others: {reasons}; `{MEDIA_FILE.as_posix()}` names them."
+        return said
+
+
+NO_MEDIA: Final = ReleasedMedia(rows=(), attached=NOTHING, wanted="none")
+
+
+def may_be_given(licence: str, *, allowed: Collection[str] = ()) -> bool:
+    """Whether a licence lets its files be given on as they are: Creative Commons, public domain, the like.
+
+    >>> may_be_given("CC BY-NC 4.0"), may_be_given("creativeCommon"), may_be_given("research only")
+    (True, True, False)
+    """
+    if licence in allowed or licence.partition(",")[0] == CREATIVE_COMMONS:  # and when it was looked up
+        return True
+    words = licence.casefold().removeprefix("https://").replace("creativecommons.org/licenses/", "cc-")
+    words = words.replace("creative commons", "cc").replace("share-alike", "sharealike")
+    for name, short in _NAMED.items():
+        words = words.replace(name, short)
+    return bool(licence) and _OPEN.fullmatch(_SEPARATORS.sub("-", words).strip("-")) is not None
+
+
+def media_of(
+    items: Sequence[Item], rules: MediaRules, *, looks: Mapping[str, LicenceCheck], taken: Collection[Path]
+) -> ReleasedMedia:
+    """The media of a release, each once, and which files go with it.
+
+    Args:
+        items: the questions.
+        rules: what becomes of files.
+        looks: what was found of the licences of films.
+        taken: the paths of the files that the release has otherwise.
+
+    Raises:
+        UsageError: files are to be given, and it is not said where they lie, or one would take the place of a
+            file of the release.
+        DataError: a file is another one than its question says, or cannot be read.
+    """
+    if rules.files != "none" and rules.root is None:
+        raise UsageError("media are to be part of the release, and it is not said where they lie")
+    shown = [(one, _row(item, one, looks)) for item in items for one in item.media]
+    why_not = {} if rules.files == "none" else _withheld(shown, rules)
+    hashes = _hashes([one for one, _ in shown], rules)
+    files: dict[Path, Path] = {}
+    counts: Counter[ReleasedMedium] = Counter()
+    for one, row in shown:
+        place = resolve(Path(), one)
+        given = ""
+        if rules.files != "none" and rules.root is not None and not why_not[place]:
+            given = "copied" if rules.files == "copy" else "linked"
+            files |= dict(_files(place, rules.root))
+        counts[
+            msgspec.structs.replace(
+                row,
+                sha256=one.sha256 or hashes.get(place),
+                given=given,
+                not_given=why_not.get(place, ""),
+            )
+        ] += 1
+    if clash := sorted(
+        one.as_posix() for one in files if one in taken or one.parts[0] == MEDIA_FILE.parts[0]
+    ):
+        raise UsageError(
+            f"the medium {clash[0]} would take the place of a file of the release; put the media into a "
+            "folder of their own, such as videos"
+        )
+    rows = tuple(msgspec.structs.replace(one, n_questions=n) for one, n in counts.items())
+    sums = {name: hashes.get(name) or sha256_of(path) for name, path in files.items()}
+    attached = Attached(files=files, hashes=sums, is_linked=rules.files == "link")
+    return ReleasedMedia(rows=rows, attached=attached, wanted=rules.files)
+
+
+def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[Item, ...], Path]:
+    """The items with paths that start from one folder, and that folder.
+
+    No release says where files lie on this machine.
+    """
+    paths = {one.path for item in items for one in item.media if one.path}
+    if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+        return tuple(items), media_root.resolve()
+    whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
+    root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
+    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
+    moved = tuple(
+        msgspec.structs.replace(
+            item,
+            media=tuple(
+                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
+            ),
+        )
+        for item in items
+    )
+    return moved, Path(root)
+
+
+def _row(item: Item, one: Media, looks: Mapping[str, LicenceCheck]) -> ReleasedMedium:
+    film = film_of(item, looks) or ""
+    origin = item.provenance.licence if item.provenance else ""
+    return ReleasedMedium(
+        path=one.path,
+        url=one.url,
+        kind=one.kind,
+        source_id=item.source,
+        film=film,
+        start_s=one.start_s,
+        end_s=one.end_s,
+        licence=(looks[film].licence if film in looks else "") or origin,
+        n_questions=0,
+    )
+
+
+def _withheld(shown: Sequence[tuple[Media, ReleasedMedium]], rules: MediaRules) -> dict[Path, str]:
+    """Why each file is not given, empty where it is; of several licences every one must allow it."""
+    found: dict[Path, str] = {}
+    for one, row in shown:
+        place = resolve(Path(), one)
+        if place.is_absolute() or ".." in place.parts:
+            raise UsageError(
+                f"the medium {place} lies outside the folder of the media; it cannot be released"
+            )
+        if not may_be_given(row.licence, allowed=rules.licences):
+            said = (
+                f"under a licence that does not say so: {row.licence}" if row.licence else "without a licence"
+            )
+            found[place] = said
+        elif rules.root is not None and not (rules.root / place).exists():
+            found.setdefault(place, "not here")
+        else:
+            found.setdefault(place, "")
+    return found
+
+
+def _files(place: Path, root: Path) -> Iterator[tuple[Path, Path]]:
+    """The files of a medium by their paths in the release: one, or all of a folder of images."""
+    whole = (root / place).resolve()
+    if not whole.is_dir():
+        yield place, whole
+        return
+    for path in sorted(one for one in whole.rglob("*") if one.is_file()):
+        yield place / path.relative_to(whole), path
+
+
+def _hashes(media: Sequence[Media], rules: MediaRules) -> dict[Path, str]:
+    """The SHA-256 of the files that are here; those that questions state are held against them where given.
+
+    Raises:
+        DataError: a file to be given is another one than its question says.
+    """
+    found: dict[Path, str] = {}
+    if rules.root is None:
+        return found
+    for one in media:
+        place = resolve(Path(), one)
+        path = rules.root / place
+        if place not in found and path.is_file() and (rules.files != "none" or one.sha256 is None):
+            found[place] = sha256_of(path)
+        is_other = place in found and one.sha256 is not None and one.sha256.casefold() != found[place]
+        if is_other and rules.files != "none":
+            raise DataError(f"{path} is not the file that its question names (another SHA-256)")
+    return found
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error

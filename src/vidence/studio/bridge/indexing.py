@@ -1,0 +1,213 @@
+"""Keeps the index of the viewer up to date with the runs on disk: only rows that came in are read."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from threading import Lock
+from typing import Final
+
+from django.db import connection, transaction
+
+from vidence.engine.store import RunStore, is_in_use
+from vidence.errors import VidenceError
+from vidence.records import Item
+from vidence.studio.bridge.later import Worker
+from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.runs import Entry, Reader, content_key
+from vidence.studio.records.index import (
+    TABLES,
+    IndexRunRow,
+    IndexTagRow,
+    IndexTrialRow,
+    IndexWordsRow,
+)
+
+_log = logging.getLogger(__name__)
+BATCH: Final = 500
+"""Rows that are read at a time; each may hold a long reply."""
+_LONGEST: Final = 300  # of a question in a list
+_KEYS: Final = ["place", "item_id", "repeat"]
+_ROW_FIELDS: Final = (
+    *("seq", "position", "fate", "question", "read", "gold", "value", "finish", "tokens", "latency_s"),
+    *("cost_usd", "margin", "judges_differ", "readers_differ", "tags", "problem"),
+)
+
+
+class Indexer:
+    """Brings runs up to date, one at a time, in a thread of its own: each holds all its questions.
+
+    Args:
+        wait_s: how long a page waits for the rows of its runs before it shows what is there.
+    """
+
+    def __init__(self, *, wait_s: float) -> None:
+        self._wait_s = wait_s
+        self._lock = Lock()
+        self._worker = Worker("viewer-index")
+        self._comparer = Worker("viewer-readers")
+        self._asked: dict[str, Future[None]] = {}
+        self._kept: tuple[str, Reader] | None = None
+
+    def freshen(self, places: Iterable[Place]) -> None:
+        """Have the rows of some runs read that came in, and wait a little for it."""
+        asked = [self._ask(place) for place in places if place.kind == "run"]
+        for done in wait(asked, timeout=self._wait_s).done:
+            done.result()  # what went wrong beside a run that cannot be read is no secret
+
+    def is_reading(self, place: Place) -> bool:
+        """Whether rows of a run are being read."""
+        with self._lock:
+            asked = self._asked.get(place.id)
+        return asked is not None and not asked.done()
+
+    def _ask(self, place: Place) -> "Future[None]":
+        with self._lock:
+            asked = self._asked.get(place.id)
+            if asked is None or asked.done():
+                asked = self._asked[place.id] = self._worker.submit(partial(self._work, place))
+            return asked
+
+    def _work(self, place: Place) -> None:
+        try:
+            self._bring_up(place)
+        except VidenceError as error:
+            _log.info("%s is not indexed: %s", place.path, error)
+            with transaction.atomic():
+                for table in TABLES.values():
+                    table.objects.filter(place=place.id).delete()
+                IndexRunRow.objects.create(place=place.id, content="", problem=str(error))
+        finally:
+            connection.close()
+
+    def _reader(self, place: Place, content: str) -> Reader:
+        """The reader of a run; that of one that goes on is kept, with its questions."""
+        kept = self._kept
+        if kept is not None and kept[0] == content:
+            return kept[1]
+        reader = Reader(place.folder)
+        self._kept = (content, reader) if is_in_use(place.folder) else None
+        return reader
+
+    def _bring_up(self, place: Place) -> None:
+        content = content_key(place.folder)
+        run = IndexRunRow.objects.filter(place=place.id).first()
+        if run is None or run.content != content:
+            run = _begin(place, content)
+        with RunStore(place.folder) as store:
+            _, last = store.line()
+        if run.last_seq < last:
+            reader = self._reader(place, content)
+            numbers = _tag_numbers(item for _, item in reader.items.values())
+            if not IndexTagRow.objects.filter(place=place.id).exists():
+                _put_tags(place, reader, numbers)
+            while entries := reader.after(run.last_seq, BATCH):
+                run.last_seq = entries[-1].seq
+                with transaction.atomic():
+                    _put(place, entries, partial(_tags_of, reader, numbers))
+                    run.save(update_fields=["last_seq"])
+        if run.compared_seq < last:  # takes longer; lists do not wait for it
+            self._comparer.submit(partial(self._finish, place, content))
+
+    def _finish(self, place: Place, content: str) -> None:
+        """Have each reply of a run read by every reader; unless it has become another run meanwhile."""
+        try:
+            run = IndexRunRow.objects.filter(place=place.id, content=content).first()
+            if run is not None and run.compared_seq < run.last_seq:
+                _compare(place, run, Reader(place.folder))
+        except VidenceError as error:  # whoever asks for its rows is told
+            _log.info("%s is not indexed: %s", place.path, error)
+        finally:
+            connection.close()
+
+
+def _compare(place: Place, run: IndexRunRow, reader: Reader) -> None:
+    n = 1
+    while n:
+        found, compared, n = reader.disagreeing(run.compared_seq, BATCH)
+        with transaction.atomic():
+            for item_id, repeat in found:
+                rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
+                rows.update(readers_differ=True)
+            run.compared_seq = compared
+            run.save(update_fields=["compared_seq"])
+
+
+def _begin(place: Place, content: str) -> IndexRunRow:
+    """Forget what there is of another run at this path."""
+    with transaction.atomic():
+        for table in TABLES.values():
+            table.objects.filter(place=place.id).delete()
+        made: IndexRunRow = IndexRunRow.objects.create(place=place.id, content=content)
+        return made
+
+
+def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
+    """A number for each value of each tag, by where it occurs first."""
+    numbers: dict[tuple[str, str], int] = {}
+    for item in items:
+        for tag in item.tags.items():
+            numbers.setdefault(tag, len(numbers))
+    return numbers
+
+
+def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], int]) -> None:
+    counts = Counter(tag for _, item in reader.items.values() for tag in item.tags.items())
+    IndexTagRow.objects.bulk_create(
+        (
+            IndexTagRow(place=place.id, number=number, name=tag[0], value=tag[1], n_items=counts[tag])
+            for tag, number in numbers.items()
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _put(place: Place, entries: Sequence[Entry], tags_of: Callable[[Entry], str]) -> None:
+    """Put rows in; of a question that was asked again the later one counts."""
+    last = {(entry.item_id, entry.repeat): entry for entry in entries}.values()
+    IndexTrialRow.objects.bulk_create(
+        [_row(place, entry, tags_of(entry)) for entry in last],
+        update_conflicts=True,
+        unique_fields=_KEYS,
+        update_fields=_ROW_FIELDS,
+    )
+    IndexWordsRow.objects.bulk_create(
+        [
+            IndexWordsRow(place=place.id, item_id=entry.item_id, repeat=entry.repeat, words=entry.words)
+            for entry in last
+        ],
+        update_conflicts=True,
+        unique_fields=_KEYS,
+        update_fields=["words"],
+    )
+
+
+def _tags_of(reader: Reader, numbers: Mapping[tuple[str, str], int], entry: Entry) -> str:
+    found = reader.items.get(entry.item_id)
+    tags = () if found is None else found[1].tags.items()
+    return "," + "".join(f"{numbers[tag]}," for tag in tags)
+
+
+def _row(place: Place, entry: Entry, tags: str) -> IndexTrialRow:
+    known = [n for n in (entry.input_tokens, entry.output_tokens) if n is not None]
+    return IndexTrialRow(
+        place=place.id,
+        seq=entry.seq,
+        position=entry.position,
+        item_id=entry.item_id,
+        repeat=entry.repeat,
+        fate=entry.fate,
+        question=entry.question[:_LONGEST],
+        read=entry.read,
+        gold=entry.gold,
+        value=entry.value,
+        finish=entry.finish,
+        tokens=sum(known) if known else None,
+        latency_s=entry.latency_s,
+        cost_usd=entry.cost_usd,
+        margin=entry.margin,
+        judges_differ=entry.judges_differ,
+        tags=tags,
+        problem=entry.problem,
+    )

@@ -1,0 +1,117 @@
+"""What lies under the paths that a viewer is given: runs, sets that were made, files of questions."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from vidence.engine.store import PLAN_NAME, RUN_FILE
+from vidence.make.pipeline.ledger import ACCOUNT_FILE
+from vidence.make.pipeline.output import DRAFTS_FILE
+from vidence.records import Record
+from vidence.report.listed import run_folders
+
+Kind: TypeAlias = Literal["run", "made", "items", "nothing"]
+_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".gz")
+_RUN_FILES: Final = (PLAN_NAME, RUN_FILE)
+_MADE_FILES: Final = (ACCOUNT_FILE, DRAFTS_FILE)
+
+
+class Place(Record):
+    """One thing that can be looked at; of ``nothing`` `problem` says why it cannot."""
+
+    id: str
+    """Short, and the same as long as the path is."""
+    path: str
+    kind: Kind
+    problem: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """The path."""
+        return Path(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.folder.name or self.path
+
+
+def place_id(path: Path) -> str:
+    """A short name of a path for addresses; what the path is cannot be told from it."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:16]
+
+
+def find_places(paths: Sequence[Path]) -> tuple[Place, ...]:
+    """Everything under the paths, each thing once; what is nothing of ours is named with the reason.
+
+    Args:
+        paths: run folders, folders of them, sets that ``vidence make`` made, files of questions.
+    """
+    found: dict[str, Place] = {}
+    for path in paths:
+        for place in _under(path):
+            found.setdefault(place.id, place)
+    return tuple(found.values())
+
+
+def _under(path: Path) -> Iterator[Place]:
+    if not path.exists():
+        yield _nothing(path, "there is nothing of that name")
+    elif path.is_file():
+        is_readable = path.suffix.lower() in _ENDINGS
+        why = f"is no file of questions; expected one that ends with {', '.join(_ENDINGS)}"
+        yield _place(path, "items") if is_readable else _nothing(path, why)
+    elif (kind := _kind(path)) != "nothing":
+        yield _place(path, kind)
+    else:
+        yield from _inside(path)
+
+
+def _inside(folder: Path) -> Iterator[Place]:
+    """What the folders in a folder are; links and hidden ones are passed over."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and e.name[0] != ".")
+    except OSError as error:
+        yield _nothing(folder, f"cannot be listed: {error.strerror}")
+        return
+    if not names:
+        yield _nothing(folder, "holds no folder; `vidence run` makes runs, `vidence make` sets of questions")
+    for name in names:
+        inner = folder / name
+        kind = _kind(inner)
+        if kind != "nothing":
+            yield _place(inner, kind)
+            continue
+        deeper = [_place(run, "run") for run in run_folders(inner)]
+        made = [_place(one, "made") for one in _folders(inner) if _kind(one) == "made"]
+        yield from deeper
+        yield from made
+        if not deeper and not made:
+            yield _nothing(
+                inner, f"is no run ({' or '.join(_RUN_FILES)} is missing) and no set that was made"
+            )
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
+    except OSError:  # `_nothing` says so of its folder
+        return []
+
+
+def _kind(folder: Path) -> Kind:
+    if any((folder / name).is_file() for name in _RUN_FILES):
+        return "run"
+    return "made" if any((folder / name).is_file() for name in _MADE_FILES) else "nothing"
+
+
+def _place(path: Path, kind: Kind) -> Place:
+    return Place(id=place_id(path), path=str(path), kind=kind)
+
+
+def _nothing(path: Path, problem: str) -> Place:
+    return Place(id=place_id(path), path=str(path), kind="nothing", problem=problem)

@@ -1,0 +1,242 @@
+"""Runs as the viewer reads them: their heads, and single trials as rows of an index; nothing is written."""
+
+import hashlib
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from vidence.ask.judging.verdicts import is_undecided
+from vidence.ask.scoring.logp import LETTERS, TEXTS
+from vidence.catalog import create, ready
+from vidence.contracts import Scorer
+from vidence.engine.plan import read_plan
+from vidence.engine.rows import Stored
+from vidence.engine.specs import label
+from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore
+from vidence.errors import StoreError
+from vidence.records import Item, Score
+from vidence.report.logps import has_logps, has_text_logps
+from vidence.report.results import Row, Run, read_again
+from vidence.report.trials import cost_usd
+
+# Of a reply so many characters are searched for words; the page says so.
+SEARCHED = 20_000
+DAMAGED = "damaged"
+_STORED_READERS = {LETTERS: has_logps, TEXTS: has_text_logps}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One trial as lists show and filter it; `fate` is its status, or `DAMAGED` with a `problem`.
+
+    `margin` is how far the log-probability of the likeliest letter is above the next; None without such.
+    `words` are what a search looks through, in small letters.
+    """
+
+    seq: int
+    position: int
+    item_id: str
+    repeat: int
+    fate: str
+    question: str = ""
+    read: str = ""
+    gold: str = ""
+    value: float | None = None
+    finish: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    cost_usd: float | None = None
+    margin: float | None = None
+    judges_differ: bool = False
+    words: str = ""
+    problem: str = ""
+
+
+def open_head(folder: Path) -> Run:
+    """A run without its trials: its plan, its facts, and how it is called.
+
+    Raises:
+        StoreError: not a run folder, or a damaged one.
+    """
+    plan, facts = read_plan(folder)
+    name = folder.resolve().name
+    return Run(folder=folder, name=name, plan=plan, facts=facts, rows=(), parser=plan.parser, are_brief=True)
+
+
+def content_key(folder: Path) -> str:
+    """Which run this is: another one at the same path has another key; one that goes on keeps its own.
+
+    Raises:
+        StoreError: it is gone.
+    """
+    try:
+        state = (folder / RUN_FILE).stat()
+        plan = (folder / PLAN_NAME).read_bytes()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
+    told = f"{os.path.realpath(folder)}\0{state.st_dev}\0{state.st_ino}\0"
+    return hashlib.sha256(os.fsencode(told) + plan).hexdigest()
+
+
+class Reader:
+    """Reads the rows of one run, as many at a time as memory allows.
+
+    It is made once for a run and holds its questions.
+
+    Raises:
+        StoreError: the questions cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.head = open_head(folder)
+        with RunStore(folder) as store:
+            self.items = {item.item_id: (i, item) for i, item in enumerate(store.items())}
+
+    def after(self, seq: int, n: int) -> list[Entry]:
+        """The next rows as entries.
+
+        Raises:
+            StoreError: the run cannot be read any more.
+        """
+        with RunStore(self.head.folder) as store:
+            stored = store.rows_after(seq, n)
+        return [entry_of(self.head, self.items, one) for one in stored]
+
+    def disagreeing(self, seq: int, n: int) -> tuple[list[tuple[str, int]], int, int]:
+        """Item and repeat of those of the next rows in which readers disagree, the last number, how many.
+
+        Raises:
+            StoreError: the run cannot be read any more.
+        """
+        with RunStore(self.head.folder) as store:
+            stored = store.rows_after(seq, n)
+        found = []
+        for one in stored:
+            row = row_of(self.items, one)
+            if row is not None and len(set(readings(row, self.head.parser).values())) > 1:
+                found.append((one.item_id, one.repeat))
+        return found, stored[-1].seq if stored else seq, len(stored)
+
+
+def row_of(items: Mapping[str, tuple[int, Item]], stored: Stored) -> Row | None:
+    """A stored trial beside its question; None where one of both is damaged or they do not fit."""
+    found = items.get(stored.item_id)
+    if found is None or stored.trial is None:
+        return None
+    try:
+        item = found[1].with_order(stored.trial.choice_order)
+    except (ValueError, TypeError):
+        return None
+    return Row(item=item, trial=stored.trial, score=stored.trial.score)
+
+
+def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -> Entry:
+    """A stored trial as lists show it; one that is damaged with what is wrong."""
+    row = row_of(items, stored)
+    position = items[stored.item_id][0] if stored.item_id in items else -1
+    question = items[stored.item_id][1].question if stored.item_id in items else ""
+    if row is None:
+        problem = stored.problem or "the trial fits no question of the run; the file is damaged"
+        return Entry(
+            seq=stored.seq,
+            position=position,
+            item_id=stored.item_id,
+            repeat=stored.repeat,
+            fate=DAMAGED,
+            question=question,
+            problem=problem,
+            words=question.casefold(),
+        )
+    reply, usage = row.trial.reply, row.trial.usage
+    said = "" if reply is None else f"{reply.text[:SEARCHED]}\n{reply.reasoning[:SEARCHED]}"
+    return Entry(
+        seq=stored.seq,
+        position=position,
+        item_id=stored.item_id,
+        repeat=stored.repeat,
+        fate=row.status,
+        question=question,
+        read=row.read[:200],
+        gold=row.item.answer[:200],
+        value=row.correct,
+        finish="" if reply is None else reply.finish,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        latency_s=None if reply is None else reply.latency_s,
+        cost_usd=cost_usd(head, row),
+        margin=margin_of(row),
+        judges_differ=judges_differ(row.score),
+        words="\n".join((question, *row.item.choices, row.item.item_id, said)).casefold(),
+    )
+
+
+def margin_of(row: Row) -> float | None:
+    """How far the log-probability of the likeliest letter is above that of the next."""
+    reply = row.trial.reply
+    if reply is None or not reply.choice_logps:
+        return None
+    known = sorted((v for v in reply.choice_logps.values() if math.isfinite(v)), reverse=True)
+    return known[0] - known[1] if len(known) > 1 else None
+
+
+def judges_differ(score: Score) -> bool:
+    """Whether judges of one reply gave different verdicts, or are tied."""
+    values = {verdict.value for verdict in score.verdicts if verdict.value is not None}
+    return len(values) > 1 or is_undecided(score)
+
+
+@cache
+def _readers() -> Mapping[str, Scorer]:
+    """All readers by name that read letters in words, or the likeliest choice out of what is stored."""
+    scorers: dict[str, Scorer] = {name: create("parser", name) for name in ready("parser")}
+    return {n: one for n, one in scorers.items() if one.reads_letters or n in _STORED_READERS}
+
+
+def _always(_: Row) -> bool:
+    return True
+
+
+def readings(row: Row, own: str) -> dict[str, str]:
+    """What each reader reads in a reply to a question with choices, the run's own first; nobody is asked.
+
+    Args:
+        row: the trial.
+        own: the reader of the run.
+    """
+    if row.item.answer_kind != "choice" or row.trial.reply is None:
+        return {}
+    found = {own: row.read}
+    for name, scorer in _readers().items():
+        if name == own or not _STORED_READERS.get(name, _always)(row):
+            continue
+        again = read_again(row.item, row.trial, scorer)
+        found[name] = Row(item=row.item, trial=row.trial, score=again).read
+    return found
+
+
+def names_of(heads: Sequence[Run]) -> tuple[str, ...]:
+    """What each of several runs is called: its label, and what tells those apart that share one."""
+    labels = [label(head.plan) for head in heads]
+    return tuple(_told_apart(head, heads, labels) for head in heads)
+
+
+def _told_apart(head: Run, heads: Sequence[Run], labels: Sequence[str]) -> str:
+    own = label(head.plan)
+    like = [other for other, name in zip(heads, labels, strict=True) if name == own]
+    if len(like) == 1:
+        return own
+    fields = ("benchmark", "n_frames", "selector", "protocol", "parser", "style", "shuffle_choices")
+    said = [
+        str(getattr(head.plan, field)) if field != "n_frames" else f"{head.plan.n_frames} frames"
+        for field in fields
+        if len({getattr(other.plan, field) for other in like}) > 1
+    ]
+    words = ", ".join(said)
+    same = [o for o in like if all(getattr(o.plan, f) == getattr(head.plan, f) for f in fields)]
+    if len(same) > 1:
+        words = f"{words}, {head.name}" if words else head.name
+    return f"{own} ({words})"

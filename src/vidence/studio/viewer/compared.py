@@ -1,0 +1,108 @@
+"""Two runs or more beside each other: the sentences of ``vidence compare``, flips, what could not be read."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from vidence.engine.store import RunStore
+from vidence.errors import VidenceError
+from vidence.report.compared import section
+from vidence.report.comparing import compare_runs
+from vidence.report.fragments import section_fragment
+from vidence.report.pairing import pair
+from vidence.report.results import load_run
+from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.runs import content_key
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
+from vidence.text import visible
+
+
+def show(request: HttpRequest) -> HttpResponse:
+    """The runs that were ticked; one alone has its own page."""
+    places = _asked(request)
+    if not places:
+        return HttpResponseRedirect(reverse("runs"))
+    if len(places) == 1:
+        return HttpResponseRedirect(reverse("run", args=[places[0].id]))
+    desk().indexer.freshen(places)
+    standings = desk().standings.of(places, clock=time.monotonic)
+    fates = fates_of([place.id for place in places])
+    names = {one.place.id: one.name for one in standings}
+    return render(
+        request,
+        "viewer/compare.html",
+        {
+            "standings": [(one, _counts(fates[one.place.id])) for one in standings],
+            "flips": _flips(places, names),
+            **_piece(request, places),
+        },
+    )
+
+
+def report(request: HttpRequest) -> HttpResponse:
+    """The comparison alone, which may take a while."""
+    return render(request, "viewer/piece.html", _piece(request, _asked(request)))
+
+
+def _asked(request: HttpRequest) -> list[Place]:
+    found = [desk().place(run) for run in dict.fromkeys(request.GET.getlist("run"))]
+    return [place for place in found if place.kind == "run"]
+
+
+def _counts(fates: dict[str, int]) -> list[tuple[str, str, int]]:
+    return [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates]
+
+
+def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any]]:
+    """For the first run and each other: how many trials are scored differently, with the list of them."""
+    first, found = places[0], []
+    for other in places[1:]:
+        asked = Filter(runs=(first.id, other.id))
+        found.append(
+            {
+                "first": names[first.id],
+                "second": names[other.id],
+                "kinds": [
+                    (words, trials(_flipped(asked, kind)).count(), asked.query(flip=kind))
+                    for kind, words in FLIPS.items()
+                ],
+            }
+        )
+    return found
+
+
+def _flipped(asked: Filter, kind: Any) -> Filter:  # noqa: ANN401 - a key of FLIPS
+    return Filter(runs=asked.runs, flip=kind)
+
+
+def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
+    """What can be said of the difference as HTML; without it yet, that it is being made."""
+    is_shared = request.GET.get("shared") == "1"
+    query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
+    shown: dict[str, Any] = {"query": query, "is_shared": is_shared, "piece": "", "problem": "", "again": ""}
+    try:
+        key = tuple((content_key(place.folder), _last(place)) for place in places)
+        make = partial(_made, places, is_shared=is_shared)
+        made = desk().pieces.get(("compare", is_shared, key), make, wait_s=desk().wait_s)
+    except VidenceError as error:
+        return shown | {"problem": visible(str(error))}
+    again = "" if made else f"/compare/report?{query}"
+    return shown | {"piece": SafeString(made or ""), "again": again}
+
+
+def _last(place: Place) -> int:
+    with RunStore(place.folder) as store:
+        return store.line()[1]
+
+
+def _made(places: Sequence[Place], *, is_shared: bool) -> str:
+    # Every text in it was escaped by the templates of the report.
+    paired = pair([load_run(place.folder, are_brief=True) for place in places], shared=is_shared)
+    return section_fragment(section(compare_runs(paired)))

@@ -1,0 +1,74 @@
+"""What the viewer's pages share in this process: the runs, their index, and what takes a while."""
+
+from functools import cache
+from threading import Lock
+from typing import Final
+
+from django.http import Http404
+
+from vidence.report.results import Run
+from vidence.studio.bridge.indexing import Indexer
+from vidence.studio.bridge.later import Later, Worker
+from vidence.studio.bridge.made import Shelf
+from vidence.studio.bridge.places import Place, find_places
+from vidence.studio.bridge.runs import open_head
+from vidence.studio.bridge.standing import Standings
+from vidence.studio.settings import current
+
+WAIT_S: Final = 1.0
+_MOST_PIECES: Final = 12
+
+
+class Desk:
+    """The paths of the studio as they are now."""
+
+    def __init__(self) -> None:
+        self.wait_s = WAIT_S
+        self.indexer = Indexer(wait_s=WAIT_S)
+        self.standings = Standings(wait_s=WAIT_S)
+        self.pieces: Later[str] = Later(Worker("viewer-pieces"), most=_MOST_PIECES)
+        """Tables and figures as HTML, by the run and its last row."""
+        self.shelf = Shelf()
+        self._lock = Lock()
+        self._places: dict[str, Place] = {}
+
+    def places(self) -> tuple[Place, ...]:
+        """Everything under the paths, looked for anew."""
+        found = find_places(current().settings.paths)
+        with self._lock:
+            self._places = {place.id: place for place in found}
+        return found
+
+    def place(self, place_id: str) -> Place:
+        """One of them.
+
+        Raises:
+            Http404: there is none.
+        """
+        with self._lock:
+            known = self._places.get(place_id)
+        if known is None:
+            self.places()
+            with self._lock:
+                known = self._places.get(place_id)
+        if known is None:
+            raise Http404
+        return known
+
+    def run(self, place_id: str) -> tuple[Place, Run]:
+        """A run without its trials.
+
+        Raises:
+            Http404: there is none.
+            StoreError: it is damaged.
+        """
+        place = self.place(place_id)
+        if place.kind != "run":
+            raise Http404
+        return place, open_head(place.folder)
+
+
+@cache
+def desk() -> Desk:
+    """The one of this process."""
+    return Desk()

@@ -1,0 +1,173 @@
+"""Which trials a list shows, in which order: read from an address, asked of the index."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, cast, get_args
+from urllib.parse import urlencode
+
+import msgspec
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.http import Http404, QueryDict
+
+from vidence.records import Record
+from vidence.report.results import STATUSES
+from vidence.studio.bridge.runs import DAMAGED
+from vidence.studio.records.index import IndexTagRow, IndexTrialRow, IndexWordsRow
+
+Sort = Literal["order", "latency", "-latency", "tokens", "-tokens", "margin", "-margin"]
+Flip = Literal["", "any", "lost", "won"]
+MOST_RUNS: Final = 3
+PAGE: Final = 50
+MOST_TAG_VALUES: Final = 60
+_LONGEST_WORDS: Final = 200
+_COLUMNS: Final = {"latency": "latency_s", "tokens": "tokens", "margin": "margin"}
+SORTS: Final[Mapping[str, str]] = {
+    "order": "as in the run",
+    "-latency": "slowest first",
+    "latency": "fastest first",
+    "-tokens": "most tokens first",
+    "tokens": "fewest tokens first",
+    "margin": "smallest margin first",
+    "-margin": "largest margin first",
+}
+FLIPS: Final[Mapping[str, str]] = {
+    "any": "scored differently",
+    "lost": "better in the first",
+    "won": "better in the second",
+}
+FATES: Final[Mapping[str, str]] = {
+    **{str(status): words for status, words in STATUSES.items()},
+    DAMAGED: "damaged",
+}
+
+
+class Filter(Record):
+    """What a list shows. `runs` are places, of which the first is listed; `tags` are names with values."""
+
+    runs: tuple[str, ...]
+    fates: tuple[str, ...] = ()
+    tags: tuple[tuple[str, str], ...] = ()
+    words: str = ""
+    has_readers_differ: bool = False
+    has_judges_differ: bool = False
+    is_cut: bool = False
+    flip: Flip = ""
+    sort: Sort = "order"
+    page: int = 1
+
+    def query(self, **other: object) -> str:
+        """The same as the query of an address; `other` replaces fields."""
+        one = msgspec.structs.replace(self, **cast("Any", other))
+        pairs = [("run", run) for run in one.runs]
+        pairs += [("fate", fate) for fate in one.fates]
+        pairs += [("tag", f"{name}={value}") for name, value in one.tags]
+        flags = {"readers": one.has_readers_differ, "judges": one.has_judges_differ, "cut": one.is_cut}
+        pairs += [(name, "1") for name, is_set in flags.items() if is_set]
+        pairs += [("words", one.words)] if one.words else []
+        pairs += [("flip", one.flip)] if one.flip else []
+        pairs += [("sort", one.sort)] if one.sort != "order" else []
+        pairs += [("page", str(one.page))] if one.page > 1 else []
+        return urlencode(pairs)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it leaves anything out."""
+        whole = Filter(runs=self.runs, sort=self.sort, page=self.page)
+        return self != whole
+
+
+def read_filter(query: QueryDict) -> Filter:
+    """The filter of an address.
+
+    Raises:
+        Http404: it names no run, or too many.
+    """
+    runs = tuple(dict.fromkeys(query.getlist("run")))
+    if not 0 < len(runs) <= MOST_RUNS:
+        raise Http404
+    pairs = [tuple(tag.split("=", 1)) for tag in query.getlist("tag") if "=" in tag]
+    sort, flip, page = query.get("sort", "order"), query.get("flip", ""), query.get("page", "1")
+    return Filter(
+        runs=runs,
+        fates=tuple(fate for fate in dict.fromkeys(query.getlist("fate")) if fate in FATES),
+        tags=tuple((name, value) for name, value in pairs),
+        words=query.get("words", "").strip()[:_LONGEST_WORDS],
+        has_readers_differ=query.get("readers") == "1",
+        has_judges_differ=query.get("judges") == "1",
+        is_cut=query.get("cut") == "1",
+        flip=cast("Flip", flip) if flip in get_args(Flip) and len(runs) > 1 else "",
+        sort=cast("Sort", sort) if sort in get_args(Sort) else "order",
+        page=int(page) if page.isdecimal() and 0 < len(page) < 7 and int(page) else 1,
+    )
+
+
+def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
+    """The rows of the first run that a filter keeps, in its order."""
+    found = IndexTrialRow.objects.filter(place=asked.runs[0])
+    if asked.fates:
+        found = found.filter(fate__in=asked.fates)
+    for name, value in asked.tags:
+        number = IndexTagRow.objects.filter(place=asked.runs[0], name=name, value=value).first()
+        found = found.none() if number is None else found.filter(tags__contains=f",{number.number},")
+    if asked.has_readers_differ:
+        found = found.filter(readers_differ=True)
+    if asked.has_judges_differ:
+        found = found.filter(judges_differ=True)
+    if asked.is_cut:
+        found = found.filter(finish="length")
+    if asked.flip:
+        found = found.filter(Exists(_flips(asked.runs[1], asked.flip)))
+    if asked.words:
+        found = found.filter(Exists(_with_words(asked)))
+    return found.order_by(*_order(asked.sort))
+
+
+def _flips(other: str, flip: Flip) -> Any:  # noqa: ANN401 - a query of Django
+    """The same trials of another run with another score."""
+    lost, won = Q(value__lt=OuterRef("value")), Q(value__gt=OuterRef("value"))
+    which = {"lost": lost, "won": won}.get(flip, lost | won)
+    same = {"place": other, "item_id": OuterRef("item_id"), "repeat": OuterRef("repeat")}
+    return IndexTrialRow.objects.filter(which, **same)
+
+
+def _with_words(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
+    return IndexWordsRow.objects.filter(
+        place__in=asked.runs,
+        item_id=OuterRef("item_id"),
+        repeat=OuterRef("repeat"),
+        words__contains=asked.words.casefold(),
+    )
+
+
+def _order(sort: Sort) -> tuple[object, ...]:
+    if sort == "order":
+        return ("position", "repeat")
+    column = F(_COLUMNS[sort.removeprefix("-")])
+    first = column.desc(nulls_last=True) if sort.startswith("-") else column.asc(nulls_last=True)
+    return (first, "position", "repeat")
+
+
+def beside(asked: Filter, rows: Sequence[Any]) -> dict[tuple[str, str, int], Any]:
+    """The rows of the other runs for the same questions and repeats, by run, question and repeat."""
+    if len(asked.runs) == 1 or not rows:
+        return {}
+    found = IndexTrialRow.objects.filter(place__in=asked.runs[1:], item_id__in=[r.item_id for r in rows])
+    return {(row.place, row.item_id, row.repeat): row for row in found}
+
+
+def fates_of(places: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How many trials of each run have each fate."""
+    counted = IndexTrialRow.objects.filter(place__in=places).values("place", "fate").annotate(n=Count("id"))
+    found: dict[str, dict[str, int]] = {place: {} for place in places}
+    for row in counted.order_by():
+        found[row["place"]][row["fate"]] = row["n"]
+    return found
+
+
+def tags_of(place: str) -> dict[str, list[tuple[str, int]]]:
+    """The values of each tag with how many questions have them; tags with very many are left out."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    counts = IndexTagRow.objects.filter(place=place).values("name").annotate(n=Count("id"))
+    few = [row["name"] for row in counts.order_by() if 1 < row["n"] <= MOST_TAG_VALUES]
+    for tag in IndexTagRow.objects.filter(place=place, name__in=few).order_by("number"):
+        found.setdefault(tag.name, []).append((tag.value, tag.n_items))
+    return {name: sorted(values) for name, values in found.items()}

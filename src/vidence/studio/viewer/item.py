@@ -1,0 +1,109 @@
+"""One question: its media on a timeline, and what up to three runs or repeats made of it, side by side."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from vidence.engine.store import RunStore
+from vidence.errors import VidenceError
+from vidence.report.results import Run
+from vidence.studio.bridge.told import Told, tell
+from vidence.studio.viewer.desk import desk
+from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
+from vidence.studio.viewer.shown import item_parts, media_of
+from vidence.text import visible
+
+_PARTS: Final = ("reply", "reasoning")
+
+
+def show(request: HttpRequest) -> HttpResponse:
+    """The question, its media, and all replies."""
+    asked = read_filter(request.GET)
+    item_id, repeats = request.GET.get("item", ""), _repeats(request)
+    heads = [desk().run(run)[1] for run in asked.runs]
+    standings = desk().standings.of([desk().place(run) for run in asked.runs], clock=time.monotonic)
+    names = [one.name for one in standings]
+    item, told = None, list[Told]()
+    for place, head, name in zip(asked.runs, heads, names, strict=True):
+        for repeat in repeats[: max(1, MOST_RUNS // len(heads))]:
+            found, one = tell(head, item_id, repeat, place=place, name=name)
+            item = item or found
+            told.append(one)
+    if item is None and all(one.fate == "missing" for one in told):
+        raise Http404
+    shown = {
+        "asked": asked,
+        "item_id": visible(item_id),
+        "told": told,
+        "repeats": _other_repeats(request, heads, repeats),
+        "back": asked.query(),
+        **_neighbours(request, asked),
+    }
+    if item is not None:
+        roots = [head.facts.media_root for head in heads]
+        shown |= item_parts(item) | {"media": media_of(item, roots=roots, told=told)}
+    return render(request, "viewer/item.html", shown)
+
+
+def _repeats(request: HttpRequest) -> list[int]:
+    said = [one for one in request.GET.getlist("repeat") if one.isdecimal() and len(one) < 6]
+    return [int(one) for one in dict.fromkeys(said)][:MOST_RUNS] or [0]
+
+
+def _other_repeats(
+    request: HttpRequest, heads: Sequence[Run], repeats: Sequence[int]
+) -> list[tuple[int, bool, str]]:
+    """Each repeat, whether it is shown, and the address that shows it beside the others."""
+    n = max(head.plan.repeats for head in heads)
+    if n < 2:
+        return []
+    found = []
+    for repeat in range(n):
+        query = request.GET.copy()
+        kept = [one for one in repeats if one != repeat] if repeat in repeats else [*repeats, repeat]
+        query.setlist("repeat", [str(one) for one in sorted(kept)[:MOST_RUNS]] or ["0"])
+        found.append((repeat, repeat in repeats, f"/item?{query.urlencode()}"))
+    return found
+
+
+def _neighbours(request: HttpRequest, asked: Filter) -> dict[str, str]:
+    """The addresses of the trial before and after this one in the list that led here."""
+    said = request.GET.get("n", "")
+    if not said.isdecimal() or len(said) > 9:
+        return {"before": "", "after": ""}
+    n, rows = int(said), trials(asked)
+    around = list(rows[max(0, n - 1) : n + 2])
+    previous = around[0] if n and around else None
+    following = around[n - max(0, n - 1) + 1 :]
+    return {
+        "before": "" if previous is None else _address(asked, previous, n - 1),
+        "after": _address(asked, following[0], n + 1) if following else "",
+    }
+
+
+def _address(asked: Filter, row: Any, n: int) -> str:  # noqa: ANN401 - a row of the index
+    return f"/item?{asked.query()}&{urlencode({'item': row.item_id, 'repeat': row.repeat, 'n': n})}"
+
+
+def text(request: HttpRequest) -> HttpResponse:
+    """A whole reply, or its reasoning, as a file of plain text."""
+    part, repeats = request.GET.get("part", ""), _repeats(request)
+    _, head = desk().run(request.GET.get("run", ""))
+    if part not in _PARTS:
+        raise Http404
+    try:
+        with RunStore(head.folder) as store:
+            stored = store.trial(request.GET.get("item", ""), repeats[0])
+    except VidenceError as error:
+        raise Http404 from error
+    if stored is None or stored.trial is None or stored.trial.reply is None:
+        raise Http404
+    reply = stored.trial.reply
+    said = reply.text if part == "reply" else reply.reasoning
+    answer = HttpResponse(said.encode("utf-8", "backslashreplace"), content_type="text/plain; charset=utf-8")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{part}.txt"'
+    return answer

@@ -1,0 +1,111 @@
+"""A question on a page: its words, and its media with what lies on their time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import VidenceError
+from vidence.media.files import resolve
+from vidence.records import Item
+from vidence.studio.bridge.told import Text, Told, lanes_of, text_of
+from vidence.studio.media import token_of
+from vidence.text import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """One medium: the address of what is known of it, or why it is not shown."""
+
+    name: str
+    kind: str
+    address: str = ""
+    lanes: str = "[]"
+    table: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
+
+
+def item_parts(item: Item) -> dict[str, object]:
+    """The words of a question for a template."""
+    beside: list[tuple[str, list[Text]]] = [
+        ("Rationale", [text_of(item.rationale)] if item.rationale else []),
+        ("Steps", [text_of(step) for step in item.steps]),
+        ("Knowledge", [text_of(one) for one in item.knowledge]),
+        ("Hints", [text_of(one) for one in item.hints]),
+    ]
+    conditions = [
+        text_of(visible(value)) for name, value in item.tags.items() if name.startswith("condition")
+    ]
+    beside.append(("Conditions", conditions))
+    return {
+        "item": item,
+        "question": text_of(item.question),
+        "is_choice": item.answer_kind == "choice" and bool(item.choices),
+        "choices": [
+            (letter, visible(text), letter == item.answer)
+            for letter, text in zip(item.letters, item.choices, strict=True)
+        ],
+        "answer": text_of(item.answer),
+        "tags": [(visible(name), visible(value)) for name, value in item.tags.items()],
+        "beside": [(title, texts) for title, texts in beside if texts],
+        "evidence": [_evidence(item, i) for i in range(len(item.evidence))],
+    }
+
+
+def _evidence(item: Item, i: int) -> dict[str, object]:
+    one = item.evidence[i]
+    ends = [f"{time:.2f}" if time is not None else "…" for time in (one.start_s, one.end_s)]
+    return {
+        "kind": one.kind,
+        "span": f"{ends[0]} to {ends[1]} s" if (one.start_s, one.end_s) != (None, None) else "",
+        "frames": ", ".join(map(str, one.frames)),
+        "note": visible(one.note),
+        "step": "" if one.step is None else str(one.step + 1),
+    }
+
+
+def media_of(item: Item, *, roots: Sequence[str], told: Sequence[Told] = ()) -> list[Shown]:
+    """The media of a question that was opened, each with a token of its own.
+
+    Args:
+        item: the question.
+        roots: the folders that the runs, or the file of the question, say its media lie in.
+        told: whose frames stand on the lanes.
+    """
+    return [_shown(item, i, roots=roots, told=told) for i in range(len(item.media))]
+
+
+def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[Told]) -> Shown:
+    media = item.media[i]
+    name = visible(media.path or media.url or "a medium without a name")
+    known = list(dict.fromkeys(Path(root) for root in roots if root))
+    if not known:
+        return Shown(name=name, kind=media.kind, problem="It is not said in which folder its media lie.")
+    try:
+        paths = [resolve(root, media) for root in known]
+        path = next((path for path in paths if path.exists()), None)
+        if path is None:
+            return Shown(name=name, kind=media.kind, problem=f"{paths[0]} is not there.")
+        token = token_of(path, kind=media.kind, roots=known)
+    except (VidenceError, OSError, ValueError) as error:
+        return Shown(name=name, kind=media.kind, problem=visible(str(error)))
+    lanes = lanes_of(item, told, i)
+    return Shown(
+        name=name,
+        kind=media.kind,
+        address=f"/media/{token}",
+        lanes=visible(msgspec.json.encode(lanes).decode()),
+        table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
+    )
+
+
+def _lane_words(lane: dict[str, object]) -> str:
+    """A lane as words, for whoever does not see it."""
+    spans, frames = lane.get("spans"), lane.get("frames")
+    said = []
+    if isinstance(spans, list) and spans:
+        said.append("; ".join(f"{start:.2f} to {end:.2f} s" for start, end in spans))
+    if isinstance(frames, list) and frames:
+        said.append(f"frames {', '.join(map(str, frames))}")
+    return "; ".join(said) or "nothing"

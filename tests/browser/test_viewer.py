@@ -1,0 +1,103 @@
+"""What people do in the viewer: find a question, look at it beside another run, watch a run that goes on."""
+
+import shutil
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
+from vidence.engine.store import RunStore
+from videos.pans import pan, write
+
+ROOT = "document.documentElement"
+
+
+def faults(page) -> list[str]:
+    """What axe finds on a page, and whether anything lies beyond its right edge: narrow, and wide."""
+    found = []
+    for width in (400, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        found += [
+            f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in Axe().run(page).response["violations"]
+        ]
+        if not page.evaluate(f"() => {ROOT}.scrollWidth <= {ROOT}.clientWidth"):
+            found.append(f"too wide at {width} px")
+    return found
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two runs of the same questions about a film, with texts that attack."""
+    media = tmp_path / "media"
+    media.mkdir()
+    write(media / "film.mp4", pan(2.0, n_frames=60))
+    facts = {"media_root": str(media)}
+    write_run(
+        tmp_path / "runs" / "a", facts=facts, plan={"name": "Ours <img src=x onerror='window.pwned=1'>"}
+    )
+    write_run(tmp_path / "runs" / "b", trials=OTHERS, facts=facts, plan={"name": "Theirs"})
+    return tmp_path / "runs"
+
+
+def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    before = state(runs)
+    served = view_server("--no-open", runs)
+    page.goto(served.door)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+    assert faults(page) == []
+
+    page.get_by_role("checkbox", name="Ours").check()
+    page.get_by_role("checkbox", name="Theirs").check()
+    page.get_by_role("button", name="Compare the ticked runs").click()
+    expect(page.locator("#piece")).to_contain_text("Told by the trials")
+    assert faults(page) == []
+
+    page.get_by_role("link", name="2 scored differently").click()
+    expect(page.locator("table.items tbody tr")).to_have_count(2)
+    assert faults(page) == []
+    page.get_by_role("link", name="q2").click()
+    expect(page.locator("section.told")).to_have_count(2)
+    expect(page.locator("[data-player]")).to_have_attribute("data-state", "painted")
+    assert faults(page) == []
+
+    page.goto(f"{served.url}/runs")
+    page.locator("th a", has_text="Ours").click()
+    expect(page.locator("#piece")).to_contain_text("How it was run")
+    assert faults(page) == []
+    page.get_by_role("link", name="1 unreadable").first.click()
+    page.locator("table.items tbody a").click()
+    expect(page.locator("section.told pre").first).to_contain_text(PWN)
+    assert page.evaluate("() => window.pwned") is None
+    assert state(runs) == before
+
+
+def test_a_run_that_goes_on_is_seen_to_grow_and_keeps_what_is_ticked(
+    page, view_server, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    run = write_run(tmp_path / "runs" / "a", trials=TRIALS[:1])
+    with RunStore(run, is_writer=True) as store:
+        page.goto(view_server("--no-open", tmp_path / "runs").door)
+        expect(page.locator("#lines")).to_contain_text("1 of 4")
+        page.get_by_role("checkbox").check()
+        store.add(TRIALS[1])
+        expect(page.locator("#lines")).to_contain_text("2 of 4", timeout=15_000)
+        expect(page.get_by_role("checkbox")).to_be_checked()
+
+
+def test_without_scripts_everything_but_the_player_is_there(
+    browser, view_server, runs, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    shutil.rmtree(runs / "b")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(view_server("--no-open", runs).door)
+    page.locator("th a", has_text="Ours").click()
+    page.get_by_role("link", name="All questions").click()
+    page.get_by_role("link", name="q1").click()
+    expect(page.locator("video")).to_have_attribute("controls", "")
+    expect(page.locator("section.told")).to_contain_text("Answer: A")
+    context.close()

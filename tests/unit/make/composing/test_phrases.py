@@ -1,0 +1,94 @@
+"""Phrases by the type of a value, those of the vocabulary, and the way back from both."""
+
+import msgspec
+import pytest
+
+from subjects.composing import WORDS
+from vidence.errors import DataError
+from vidence.make.composing.phrases import Phrases, Told, of_several, plural, with_article
+from vidence.make.scene_graph.vocabulary import Attribute, Category, Vocabulary
+
+WEAR = Vocabulary(
+    categories={"person": Category(), "child": Category(parent="person"), "bag": Category(plural="baggage")},
+    attributes={
+        "glasses": Attribute(of=("person",), values=("yes", "no")),
+        "beard": Attribute(of=("person",), values=("yes", "no"), has="who wears a beard"),
+        "hat": Attribute(of=("person",), values=("none", "red", "red or blue", "blue")),
+        "age": Attribute(of=("person",), number=True),
+        "size": Attribute(of=("bag",), values=("small", "large"), ordered=True, noun="size of the bag"),
+        "note": Attribute(of=("person",), free=True),
+        "holds": Attribute(
+            of=("person",), values=("cup", "nothing"), has="holding {value}", said={"cup": "a cup"}
+        ),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (Told("glasses", "==", "yes"), "with glasses"),
+        (Told("glasses", "==", "no"), "without glasses"),
+        (Told("glasses", "!=", "no"), "not without glasses"),
+        (Told("beard", "==", "yes"), "who wears a beard"),
+        (Told("hat", "==", "none"), "without a hat"),
+        (Told("hat", "!=", "none"), "with a hat"),
+        (Told("hat", "==", "red or blue"), "whose hat is red or blue"),
+        (Told("hat", "in", ("blue", "none")), "whose hat is blue or none"),
+        (Told("hat", "in", ("red or blue", "none")), "whose hat is red or blue or none"),
+        (Told("age", ">", 40), "whose age is more than 40"),
+        (Told("age", "==", 40), "whose age is 40"),
+        (Told("size", "<=", "small"), "whose size of the bag is not above small"),
+        (Told("note", "!=", "a. B"), "whose note is not “a. B”"),
+        (Told("holds", "==", "cup"), "holding a cup"),
+        (Told("holds", "in", ("cup", "nothing")), "holding a cup or nothing"),
+    ],
+)
+def test_statements_in_both_directions(told, said):
+    phrases = Phrases(WEAR)
+    assert phrases.says(told) == said
+    assert phrases.read_value(said) == told
+
+
+def test_names_of_several():
+    phrases = Phrases(WEAR)
+    assert (phrases.several("child"), phrases.several("bag")) == ("children", "baggage")
+    assert phrases.is_person("child")
+    assert not phrases.is_person("bag")
+    assert [plural(one) for one in ("bus", "city", "traffic light")] == ["buses", "cities", "traffic lights"]
+    assert [with_article(one) for one in ("ear ring", "bus", "glass")] == ["an ear ring", "a bus", "a glass"]
+    assert of_several("that has a lid") == "that have a lid"
+    assert of_several("who wears a hat") == "who wear a hat"
+
+
+def test_relations_and_times_are_read_of_one_and_of_several():
+    phrases = Phrases(WORDS)
+    for name in WORDS.relations:
+        for holds in (True, False):
+            said = phrases.relation(name, holds=holds)
+            assert phrases.read_relation(said) == phrases.read_relation(of_several(said)) == (name, holds)
+    for category in ("thing", "event"):
+        said = phrases.time("during", category)
+        assert phrases.read_time(said) == phrases.read_time(of_several(said)) == "during"
+    assert phrases.read_time("that is red during") is None
+    assert phrases.read_relation("that is red") is None
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ({"noun": "age"}, "two attributes, .* read 'age'; change `noun`"),
+        ({"has": "holding {value}", "values": ("nothing",)}, "both read 'holding nothing'"),
+        ({"asks": "What is {who}'s hat?"}, "change `asks`"),
+    ],
+)
+def test_phrases_that_read_alike_are_refused(more, match):
+    other = Attribute(**{"of": ("person",), "values": ("a", "b")} | more)
+    with pytest.raises(DataError, match=match):
+        Phrases(msgspec.structs.replace(WEAR, attributes={**WEAR.attributes, "other": other}))
+
+
+def test_categories_that_read_alike_are_refused():
+    words = msgspec.structs.replace(WEAR, categories={**WEAR.categories, "man": Category(phrase="person")})
+    with pytest.raises(DataError, match="two categories, person and man, read 'person'"):
+        Phrases(words)

@@ -1,0 +1,73 @@
+"""The index follows the runs: only rows that came in are read."""
+
+import pytest
+
+from servers.studio import studio
+from subjects.viewed import TRIALS, write_run
+from vidence.studio.bridge.places import find_places
+
+
+@pytest.fixture
+def index(tmp_path):
+    """The tables; threads write them, so that no transaction is held around the test."""
+    with studio("view", tmp_path / "data"):  # the tables of the database
+        pass
+    from vidence.studio.records import index as made
+
+    made.make_tables()
+    yield made
+    for table in made.TABLES.values():
+        table.objects.all().delete()
+
+
+@pytest.fixture
+def freshen():
+    """Bring a run up to date."""
+    from vidence.studio.bridge.indexing import Indexer
+
+    indexer = Indexer(wait_s=20)
+    return lambda run: indexer.freshen(find_places([run]))
+
+
+def test_a_row_that_was_read_is_not_read_again(index, freshen, tmp_path, monkeypatch):
+    from vidence.engine.store import RunStore
+    from vidence.studio.bridge.runs import Reader
+
+    run = write_run(tmp_path / "a", trials=TRIALS[:2])
+    freshen(run)
+    assert index.IndexTrialRow.objects.count() == 2
+    with RunStore(run, is_writer=True) as store:
+        store.add(TRIALS[2])
+    asked = []
+    after = Reader.after
+    monkeypatch.setattr(Reader, "after", lambda self, seq, n: asked.append(seq) or after(self, seq, n))
+    freshen(run)
+    assert asked == [2, 3]
+    assert index.IndexTrialRow.objects.count() == 3
+    freshen(run)
+    assert asked == [2, 3]
+
+
+def test_tags_have_numbers_and_counts(index, freshen, tmp_path):
+    freshen(write_run(tmp_path / "a"))
+    found = {
+        (one.name, one.value): one.n_items for one in index.IndexTagRow.objects.exclude(value__contains="<")
+    }
+    assert found == {("task", "order"): 2, ("mark=er", "x=1"): 4, ("task", "count"): 1}
+
+
+def test_a_run_that_cannot_be_read_is_kept_with_the_reason(index, freshen, tmp_path):
+    run = write_run(tmp_path / "a")
+    freshen(run)
+    (run / "run.sqlite").write_bytes(b"nothing")
+    freshen(run)
+    row = index.IndexRunRow.objects.get()
+    assert "run.sqlite" in row.problem
+    assert not index.IndexTrialRow.objects.exists()
+
+
+def test_tables_of_another_edition_are_made_anew(index, freshen, tmp_path):
+    freshen(write_run(tmp_path / "a"))
+    index.IndexRunRow.objects.update(edition=0)
+    index.make_tables()
+    assert not index.IndexRunRow.objects.exists()

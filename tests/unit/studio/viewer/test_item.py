@@ -1,0 +1,107 @@
+"""One question: replies side by side, whole texts as files, neighbours, media that are not shown."""
+
+import re
+from html import unescape
+
+import pytest
+
+from subjects.viewed import ITEMS, OTHERS, TRIALS, trial, write_run
+from vidence.records import Media
+from vidence.studio.bridge.places import place_id
+
+
+def page(client, **said):
+    answer = client.get("/item", said)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def test_two_runs_stand_beside_each_other_with_the_right_and_the_read_choice(look, tmp_path):
+    first, second = write_run(tmp_path / "a"), write_run(tmp_path / "b", trials=OTHERS)
+    text = page(look(tmp_path), run=[place_id(first), place_id(second)], item="q1")
+    assert text.count('<section class="told"') == 2
+    assert text.count('<span class="flag">read</span>') == 2
+    assert "1 of 2 frames hits 1 of 1 spans of evidence." in text
+    assert "Because it is red." in text
+    assert '<meter min="0" max="1" value="0.92' in text
+    assert "Look, and answer." in text
+
+
+def test_a_replayed_run_says_that_nothing_was_sent(look, tmp_path):
+    run = write_run(tmp_path / "a", plan={"model": "replay:answers.jsonl"})
+    text = page(look(run), run=place_id(run), item="q1")
+    assert "Nothing was sent here." in text
+    assert "Look, and answer." not in text
+
+
+def test_repeats_are_shown_side_by_side(look, tmp_path):
+    repeats = [trial(ITEMS[0], letter, repeat=i) for i, letter in enumerate("ABC")]
+    run = write_run(tmp_path / "a", trials=repeats, plan={"repeats": 3})
+    text = page(look(run), run=place_id(run), item="q1", repeat=["0", "2"])
+    assert text.count('<section class="told"') == 2
+    assert "repeat 2" in text
+    assert "repeat 1</bdi>" not in text
+
+
+def test_the_neighbours_are_those_of_the_list_that_led_here(look, tmp_path):
+    run = write_run(tmp_path / "a")
+    client = look(run)
+    listed = client.get("/items", {"run": place_id(run), "sort": "-tokens"}).content.decode()
+    links = [unescape(one) for one in re.findall(r'href="(/item\?[^"]+)"', listed)]
+    text = client.get(links[1]).content.decode()
+    around = {name: unescape(link) for name, link in re.findall(r'rel="(prev|next)" href="([^"]+)"', text)}
+    assert around == {"prev": links[0], "next": links[2]}
+    first, last = (client.get(links[i]).content.decode() for i in (0, -1))
+    assert 'rel="prev"' not in first
+    assert 'rel="next"' not in last
+
+
+@pytest.mark.parametrize("n", [100_000, 25_000_000])
+def test_a_long_reply_is_cut_on_the_page_and_whole_as_a_file(look, tmp_path, n):
+    said = "x " * n + " Answer: A"
+    run = write_run(tmp_path / "a", trials=[trial(ITEMS[0], "A", text=said)])
+    client = look(run)
+    text = page(client, run=place_id(run), item="q1")
+    assert len(text) < 60_000
+    link = unescape(re.search(r'href="(/item/text\?[^"]+)"', text)[1])
+    answer = client.get(link)
+    assert answer.content.decode() == said
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer["Content-Disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize(
+    "said", [{"item": "absent"}, {"item": ""}, {"item": "q1", "run": "0" * 16}, {"item": "../plan.toml"}]
+)
+def test_what_is_not_there_is_not_found(look, tmp_path, said):
+    run = write_run(tmp_path / "a")
+    client = look(run)
+    assert client.get("/item", {"run": place_id(run), **said}).status_code == 404
+    assert client.get("/item/text", {"run": place_id(run), "part": "reply", **said}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["../secret.mp4", "/etc/passwd", "link.mp4", "../a/plan.toml"])
+def test_a_file_outside_the_folder_of_the_media_is_named_and_not_shown(look, tmp_path, path):
+    media = tmp_path / "media"
+    media.mkdir()
+    (tmp_path / "secret.mp4").write_bytes(b"secret")
+    (media / "link.mp4").symlink_to(tmp_path / "secret.mp4")
+    import msgspec
+
+    item = msgspec.structs.replace(ITEMS[0], media=(Media(path=path),))
+    run = write_run(tmp_path / "a", items=(item,), trials=TRIALS[:1], facts={"media_root": str(media)})
+    text = page(look(run), run=place_id(run), item="q1")
+    assert "is not shown" in text
+    assert "lies outside" in text
+    assert "/media/" not in text.replace(str(media), "")
+
+
+def test_a_medium_of_the_run_gets_a_player_with_its_lanes(look, tmp_path):
+    (tmp_path / "media").mkdir()
+    (tmp_path / "media" / "film.mp4").write_bytes(b"no film")
+    run = write_run(tmp_path / "a", facts={"media_root": str(tmp_path / "media")})
+    text = page(look(run), run=place_id(run), item="q1")
+    lanes = unescape(re.search(r'data-lanes="([^"]+)"', text)[1])
+    assert '"name":"evidence, referred","spans":[[1.0,2.0]]' in lanes
+    assert '"frames":[3,45],"still":"size=short%3A720&format=jpeg&quality=85"' in lanes
+    assert re.search(r'<section data-player data-media="/media/[\w-]+"', text)

@@ -1,0 +1,151 @@
+"""Lists of trials: what filters keep, in which order, and that the address holds all of it."""
+
+import re
+import sqlite3
+from contextlib import closing
+from html import unescape
+
+import pytest
+
+from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
+from vidence.studio.bridge.places import place_id
+
+
+@pytest.fixture
+def two(look, tmp_path):
+    """A browser, and the addresses of two runs."""
+    first, second = write_run(tmp_path / "runs" / "a"), write_run(tmp_path / "runs" / "b", trials=OTHERS)
+    return look(tmp_path / "runs"), place_id(first), place_id(second)
+
+
+def listed(client, query):
+    """The questions of a list, in their order."""
+    answer = client.get(f"/items?{query}")
+    assert answer.status_code == 200, answer.content
+    found = re.findall(r"""<a href="/item\?[^"]+"><bdi>(.*?)</bdi>""", answer.content.decode())
+    return [unescape(one)[:5] for one in found]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["q1", "q2", "q/3?&", "q4<sc"]),
+        ("fate=wrong", ["q2"]),
+        ("fate=wrong&fate=unreadable", ["q2", "q4<sc"]),
+        ("tag=task%3Dorder", ["q1", "q2"]),
+        ("tag=task%3Dorder&fate=right", ["q1"]),
+        ("tag=mark%3Dx", []),
+        ("tag=task%3DORDER", []),
+        ("cut=1", ["q2"]),
+        ("judges=1", ["q/3?&"]),
+        ("words=OF+Q2", ["q2"]),
+        ("words=100%25", []),
+        ("words=window.pwned", ["q4<sc"]),
+        ("words=i+cannot+say", []),
+        ("sort=-tokens", ["q/3?&", "q1", "q2", "q4<sc"]),
+        ("sort=latency", ["q4<sc", "q2", "q1", "q/3?&"]),
+        ("sort=margin", ["q1", "q2", "q/3?&", "q4<sc"]),
+        ("fate=nonsense&sort=nonsense&page=nonsense", ["q1", "q2", "q/3?&", "q4<sc"]),
+        ("page=99", ["q1", "q2", "q/3?&", "q4<sc"]),
+    ],
+)
+def test_a_filter_keeps_what_it_says(two, query, expected):
+    client, first, _ = two
+    assert listed(client, f"run={first}&{query}") == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("flip=any", ["q1", "q2"]),
+        ("flip=lost", ["q1"]),
+        ("flip=won", ["q2"]),
+        ("words=i+cannot+say", ["q4<sc"]),
+    ],
+)
+def test_a_filter_looks_at_the_run_beside(two, query, expected):
+    client, first, second = two
+    assert listed(client, f"run={first}&run={second}&{query}") == expected
+
+
+def test_readers_that_disagree_can_be_asked_for(look, tmp_path):
+    from subjects.viewed import ITEMS, trial
+
+    said = trial(ITEMS[0], None, text="This cannot be told from what is shown.")
+    run = write_run(tmp_path / "a", trials=[said, *TRIALS[1:3]])
+    client = look(run)
+    while "not all are compared yet" in client.get(f"/items?run={place_id(run)}").content.decode():
+        pass
+    assert listed(client, f"run={place_id(run)}&readers=1") == ["q1"]
+    shown = client.get("/item", {"run": place_id(run), "item": "q1"}).content.decode()
+    assert "Readers disagree" in shown
+    agreed = client.get("/item", {"run": place_id(run), "item": "q2"}).content.decode()
+    assert "All readers agree" in agreed
+
+
+def test_rows_that_come_in_are_there_the_next_time_and_the_last_of_a_question_counts(look, tmp_path):
+    from subjects.viewed import ITEMS, trial
+    from vidence.engine.store import RunStore
+
+    run = write_run(tmp_path / "a", trials=TRIALS[:2])
+    client, query = look(run), f"run={place_id(run)}"
+    assert listed(client, query) == ["q1", "q2"]
+    with RunStore(run, is_writer=True) as store:
+        store.add(trial(ITEMS[1], "A"))
+        store.add(TRIALS[2])
+    assert listed(client, query) == ["q1", "q2", "q/3?&"]
+    assert listed(client, f"{query}&fate=wrong") == []
+
+
+def test_another_run_at_the_same_path_is_read_anew(look, tmp_path):
+    import shutil
+
+    run = write_run(tmp_path / "a")
+    client, query = look(run), f"run={place_id(run)}"
+    assert len(listed(client, query)) == 4
+    shutil.rmtree(run)
+    write_run(run, trials=TRIALS[:1], facts={"started_at": "2026-11-22T08:00:00+00:00"})
+    assert listed(client, query) == ["q1"]
+
+
+def test_a_damaged_row_is_named_and_hides_no_other(look, tmp_path):
+    run = write_run(tmp_path / "a")
+    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+        db.execute("UPDATE trials SET json = '{\"score\": \"<b>none</b>\"}' WHERE item_id = 'q2'")
+    client, query = look(run), f"run={place_id(run)}"
+    assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
+    assert listed(client, f"{query}&fate=damaged") == ["q2"]
+    text = client.get(f"/items?{query}").content.decode()
+    assert "the row is damaged" in text
+    assert "the row is damaged" in client.get(f"/item?{query}&item=q2").content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", ["", "run=", "run=0000000000000000", "run=../..", "run=a&run=b&run=c&run=d"]
+)
+def test_a_list_of_no_run_or_of_too_many_is_not_there(two, query):
+    client, *_ = two
+    assert client.get(f"/items?{query}").status_code == 404
+
+
+def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two, tmp_path):
+    client, first, second = two
+    before = state(tmp_path / "runs")
+    pages = [
+        "/runs",
+        "/runs/lines",
+        f"/run/{first}",
+        f"/run/{first}/report",
+        f"/compare?run={first}&run={second}",
+        f"/items?run={first}&run={second}",
+        *(f"/item?run={first}&run={second}&item=" + one for one in ("q1", "q2", "q%2F3%3F%26")),
+    ]
+    for page in pages:
+        answer = client.get(page)
+        assert answer.status_code == 200, page
+        assert PWN not in answer.content.decode(), page
+        assert "<script>window" not in answer.content.decode(), page
+    hostile = client.get("/item", {"run": first, "item": f"q4{PWN}"}).content.decode()
+    assert "It is &lt;script&gt;window.pwned=1" in hostile
+    assert "{{7*7}}{% debug %}" in hostile
+    assert state(tmp_path / "runs") == before
