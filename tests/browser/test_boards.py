@@ -166,9 +166,9 @@ def test_words_that_leak_are_marked_while_typing_and_a_card_finds_its_person(ope
     press(opened, "Enter", says="3/B written")
     row.get_by_role("link", name="Whom does A fit?").press("Enter")
     expect(opened.locator("[data-row]")).to_have_count(N_TRACKS)
-    opened.locator("input[value='3']").press("Space")
+    opened.get_by_role("checkbox", name="Person 1", exact=True).press("Space")
     opened.get_by_role("button", name="That is all whom it fits").press("Enter")
-    expect(opened.get_by_role("status")).to_contain_text("It fits one")
+    expect(opened.get_by_role("status")).to_contain_text("it is the card of 3")
 
 
 def test_people_are_counted_with_one_key(opened, drawn):

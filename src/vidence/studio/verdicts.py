@@ -167,7 +167,7 @@ def said(row: BoardRow) -> str:
         case boards.CardCheckRow():
             return f"{row.track_id}/{row.kind} {row.fits or 'written'}"
         case boards.FalseCheckRow():
-            return f"{row.card_id} {row.told_without_film}"
+            return f"a sentence, {row.told_without_film}"
         case _:
             return f"{row.place} {row.n}"
 

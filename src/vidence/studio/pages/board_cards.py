@@ -26,6 +26,7 @@ from vidence.studio.pages.boards import (
     BOTH,
     OpenBoard,
     board_of,
+    mask,
     refuse_idle,
     shots_now,
     told_why,
@@ -37,6 +38,7 @@ from vidence.studio.rules.boards import drawn, told
 from vidence.studio.verdicts import FALSE, SCENE, BoardRow, Refused, change, natural, say
 
 _MOST_LETTERS: Final = 4_000
+_EVERY: Final = 3  # of the portraits of somebody in a line-up
 _ANSWERS: Final = ("true", "false", "cannot-say")
 
 
@@ -348,7 +350,7 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     card, fault, answer = Card(track_id=name, kind="A", text=text), "", ""
     if request.method == "POST":
         refuse_idle(board)
-        picked = [one for one in order if one in request.POST.getlist("fits")]
+        picked = [one for one in order if mask(board, one) in request.POST.getlist("fits")]
         fits = "one" if picked == [name] else "several" if name in picked else "none"
         words = f"picked {', '.join(sorted(picked, key=natural))}" if picked else "picked nobody"
         done = _fits(board, card, fits, leaks=request.POST.get("leaks") == "yes", note=words)
@@ -356,7 +358,10 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             fault = done.reason
         else:
             answer = f"It fits {fits}: {words}; it is the card of {name}."
-    people = [(number, board.video.portraits(everybody[one]), one) for number, one in enumerate(order, 1)]
+    people = [
+        (number, board.video.portraits(everybody[one])[::_EVERY], mask(board, one))
+        for number, one in enumerate(order, 1)
+    ]
     told_ = board.told(fault=fault, card=card, people=people, answer=answer)
     return render(request, "boards/line_up.html", told_, status=400 if fault else 200)
 
@@ -397,6 +402,7 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         n_asked=len(order),
         n_left=len(left),
         card=all_cards[left[0]] if left else None,
+        card_mask=mask(board, left[0]) if left else "",
         see=None if left or not to_see else _beside(board, all_cards, to_see[0]),
         n_to_see=len(to_see),
         result=None if left else told(answers),
@@ -413,6 +419,7 @@ def _beside(board: OpenBoard, cards_: dict[str, SceneCard], card_id: str) -> dic
     lanes = [{"name": "the shot", "spans": spans}]
     return {
         "card": card,
+        "mask": mask(board, card_id),
         "frame": 0 if shot is None else shot.clear_frame,
         "lanes": msgspec.json.encode(lanes).decode(),
     }
@@ -420,7 +427,7 @@ def _beside(board: OpenBoard, cards_: dict[str, SceneCard], card_id: str) -> dic
 
 def _say_of_false(request: HttpRequest, board: OpenBoard, cards_: dict[str, SceneCard]) -> BoardRow | Refused:
     given = request.POST
-    card = cards_.get(given.get("card", ""))
+    card = next((one for one in cards_.values() if mask(board, one.card_id) == given.get("card")), None)
     if card is None:
         return Refused(reason="there is no such card in this video now")
     mine = FalseCheckRow.objects.filter(

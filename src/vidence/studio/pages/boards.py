@@ -1,5 +1,7 @@
 """Boards: sets in the making, the tracks and shots of their videos, and what people say of them."""
 
+import hashlib
+import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -152,6 +154,12 @@ def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName)
     if found is None:
         raise Http404
     return OpenBoard(made=made, opened=opened, video=found, person=request.person, name=name)
+
+
+def mask(board: OpenBoard, name: str) -> str:
+    """What stands on a page for a name that would tell the answer."""
+    words = f"mask|{board.made.public}|{board.video.video_id}|{name}"
+    return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def medium(opened: BoardSet, video: BoardVideo) -> str:
@@ -568,7 +576,9 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     everybody: Mapping[str, Track] = {}
     if now is not None:
         everybody = {one.track_id: one for one in (*now[0].tracks, *now[0].others)}
-    track = everybody.get(name)
+    who = request.GET.get("who", "")
+    track = next((one for one in everybody.values() if who and mask(board, one.track_id) == who), None)
+    track = track or everybody.get(name)
     if track is None or frame is None or frame not in track.frame_indices or board.video.file is None:
         raise Http404
     try:
