@@ -13,6 +13,7 @@ from vidence.errors import DataError
 from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.filled_cards import WRITER
 from vidence.make.cards.scenes import read_sentence
+from vidence.make.people.checks import check_of_shot
 from vidence.make.pipeline.material import Card, Change, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.seeing.shooting import Shot
@@ -30,13 +31,17 @@ SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "fals
 
 
 class CardRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path)."""
+    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path).
+
+    `check` is that of the track as the writer saw it; empty where nobody knows.
+    """
 
     track_id: str
     kind: str
     text: str
     frames: tuple[int, ...] = ()
     writer: str = ""
+    check: str = ""
 
 
 class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +51,8 @@ class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     same sentence with two to five details wrong, and becomes a card of its own; what was changed is found by
     comparing the two. Or `changes` make the card a false one (JSON lines only); it comes behind the true one
     of its shot. Without `card_id` the card is named after its shot. `start_s`, where it stands, is to be that
-    of the shot.
+    of the shot. `check` is that of the shot as the writer saw it (`check_of_shot`); a line about another shot
+    is stale.
     """
 
     text: str
@@ -61,17 +67,33 @@ class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     changes: tuple[Change, ...] = ()
     frames: tuple[int, ...] = ()
     writer: str = ""
+    check: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FromFile(Generic[MadeT]):
-    """The cards of a file, and its lines that cannot be used: ``file:line: why``."""
+    """The cards of a file, and its lines that cannot be used: ``file:line: why``.
+
+    `stale` are lines about something that has changed since they were written, in the same form.
+    """
 
     cards: tuple[MadeT, ...]
     problems: tuple[str, ...]
+    stale: tuple[str, ...] = ()
 
 
-def read_cards(path: Path, *, tracks: Collection[str] | None = None, strict: bool = False) -> FromFile[Card]:
+@dataclass(frozen=True)
+class _Stale:
+    why: str
+
+
+def read_cards(
+    path: Path,
+    *,
+    tracks: Collection[str] | None = None,
+    strict: bool = False,
+    checks: Mapping[str, str] | None = None,
+) -> FromFile[Card]:
     """Cards of tracks, with the fields ``track_id``, ``kind``, ``text`` and perhaps ``frames``, ``writer``.
 
     Lines that cannot be used are left out and listed: no JSON, a field that is missing or unknown, an empty
@@ -81,18 +103,21 @@ def read_cards(path: Path, *, tracks: Collection[str] | None = None, strict: boo
         path: a file ending in .jsonl or .csv.
         tracks: the ids of the tracks that there are; None for any.
         strict: whether one such line is an error.
+        checks: what changes with each track; a line whose `check` is another one is stale, and no error.
 
     Raises:
         DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
     """
     seen: set[tuple[str, str]] = set()
 
-    def make(row: CardRow) -> Card | str:
+    def make(row: CardRow) -> Card | _Stale | str:
         kind = _KINDS.get(row.kind.strip().casefold())
         if kind is None:
             return f"kind is {row.kind!r}; expected A (appearance) or B (path)"
         if not row.text.strip():
             return "text is empty"
+        if checks is not None and row.check and checks.get(row.track_id) != row.check:
+            return _Stale(f"the track {row.track_id} has changed since; write its card again")
         if tracks is not None and row.track_id not in tracks:
             known = ", ".join(sorted(tracks)[:5]) or "none"
             return f"there is no track {row.track_id!r}; there are {len(tracks)} ({known}, ...)"
@@ -133,8 +158,10 @@ def read_scene_cards(
     """
     seen: dict[tuple[str, str], SceneCard] = {}
 
-    def make(row: SceneRow) -> SceneCard | str:
+    def make(row: SceneRow) -> SceneCard | _Stale | str:
         shot = _shot(row, shots)
+        if row.check and (isinstance(shot, str) or check_of_shot(shot) != row.check):
+            return _Stale("the shot has changed since; describe it again")
         if isinstance(shot, str):
             return shot
         text = read_sentence(row.text)
@@ -236,25 +263,28 @@ def _shot(row: SceneRow, shots: Sequence[Shot]) -> Shot | str:
 def _gather(
     path: Path,
     rows: Iterator[tuple[int, RowT | str]],
-    make: Callable[[RowT], MadeT | str],
+    make: Callable[[RowT], MadeT | _Stale | str],
     *,
     strict: bool,
 ) -> FromFile[MadeT]:
     cards: list[MadeT] = []
     problems: list[str] = []
+    stale: list[str] = []
     for line, row in rows:
         made = row if isinstance(row, str) else make(row)
-        if isinstance(made, str):
+        if isinstance(made, _Stale):
+            stale.append(f"{path.name}:{line}: not used: {made.why}")
+        elif isinstance(made, str):
             problems.append(f"{path.name}:{line}: {made}")
         else:
             cards.append(made)
-    if problems and (strict or not cards):
+    if problems and (strict or not (cards or stale)):
         more = f"\n... and {len(problems) - _MOST_FAULTS} more" if len(problems) > _MOST_FAULTS else ""
         listed = "\n".join(str(path.parent / one) for one in problems[:_MOST_FAULTS])
         raise DataError(f"{listed}{more}; correct the file")
-    if not cards:
+    if not cards and not stale:
         raise DataError(f"{path} holds no card; expected one on each line")
-    return FromFile(cards=tuple(cards), problems=tuple(problems))
+    return FromFile(cards=tuple(cards), problems=tuple(problems), stale=tuple(stale))
 
 
 def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tuple[int, RowT | str]]:

@@ -13,8 +13,9 @@ from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.make.cards.crops import CropPlan, TrackPictures, cut_crops, plan_crops
 from vidence.make.cards.filled_cards import is_sheet, read_filled
-from vidence.make.herbench.config import CardStep
+from vidence.make.herbench.config import BY_PEOPLE, CardStep
 from vidence.make.herbench.identified import identify_all
+from vidence.make.herbench.people import use_card_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Card, Dropped
@@ -37,6 +38,7 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
     if not set(NEED_CARDS) & set(needs):
         return
     step = work.config.cards
+    by_people = step is not None and step.model == BY_PEOPLE
     with_tracks = [one for one in videos if one.material.chosen]
     cut_all_crops(work, with_tracks)
     cards: dict[str, list[TrackCards]] = {}
@@ -46,6 +48,8 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
         path = one.file_of(pattern, work.root, what="file of cards", session=work)
         if path is not None:
             cards[one.video_id] = _from_file(work, one, path, pattern=pattern)
+        elif by_people:
+            one.absent |= dict.fromkeys(("a_cards", "b_cards"), "nobody has written its cards yet")
         elif step is None:
             one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
         elif not step.model:
@@ -55,11 +59,21 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
             one.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
         else:
             to_write.append(one)
-    failed = [] if step is None else _write(work, to_write, step, cards=cards)
+    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards)
     for one in with_tracks:
         _give(one, cards.get(one.video_id, []))
     _account(work, with_tracks, cards, failed=failed)
+    if by_people:
+        work.waiting.update({one.video_id: n for one in with_tracks if (n := _n_missing(one))})
+    use_card_checks(work, with_tracks)
     identify_all(work, with_tracks)
+
+
+def _n_missing(one: VideoState) -> int:
+    """How many cards of chosen tracks with pictures nobody has written: two of each."""
+    written = {(card.track_id, card.kind) for card in (*one.material.a_cards, *one.material.b_cards)}
+    chosen = set(one.material.chosen)
+    return sum((name, kind) not in written for name in one.pictures if name in chosen for kind in "AB")
 
 
 def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> None:
@@ -176,7 +190,16 @@ def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: s
                 rows = "row has" if filled.n_open == 1 else "rows have"
                 work.trouble(f"{one.video_id}: {filled.n_open} {rows} no text in {path.name}")
         else:
-            found = read_cards(path, tracks=[track.track_id for track in tracks], strict=True).cards
+            read = read_cards(
+                path,
+                tracks=[track.track_id for track in tracks],
+                strict=True,
+                checks={track.track_id: track_check(track) for track in tracks},
+            )
+            found = read.cards
+            for words in read.stale:
+                work.ledger.notes.append(f"{one.video_id}: {words}")
+                work.trouble(f"{one.video_id}: {words}")
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
     for card in found:

@@ -30,6 +30,7 @@ from vidence.seeing.trackrank import DiversitySettings, RankSettings
 
 DEFAULT_PER_VIDEO = 10
 BY_RULES = "rules"
+BY_PEOPLE = "people"
 
 
 OptionValue: TypeAlias = str | bool | int | float
@@ -149,7 +150,8 @@ class CardStep(Record, omit_defaults=True):
     """Who writes cards, from which pictures, when one is used, and who tells whom it fits.
 
     `model` is the name of a model in ``[models]``, `file` a file of cards that people wrote, where
-    ``{video_id}`` stands for that of a video; a video with a file is not shown to the model. `identify` is
+    ``{video_id}`` stands for that of a video; a video with a file is not shown to the model. ``people`` is no
+    model: cards wait for those that people write, in the folder of ``[people]``. `identify` is
     the name of a model that is asked whom in the video each description fits, as `identification` says.
     """
 
@@ -192,6 +194,12 @@ class PeopleRules(Record, omit_defaults=True):
 
     folder: str = "people"
     most_told: Share = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.folder or set(self.folder) & set("{}?"):
+            raise UsageError(
+                f"the folder in [people] is {self.folder!r}; expected a name without {{, }} and ?"
+            )
 
 
 class TaskRules(Record, omit_defaults=True):
@@ -246,7 +254,7 @@ class HerbenchConfig(Record, omit_defaults=True):
             )
         self._check_writers()
         step, by_people = self.scenes, any(one.scene_cards for one in self.sources)
-        if step is not None and not (step.model or step.false_model or by_people):
+        if step is not None and not (step.model or step.false_model or by_people or self.people):
             raise UsageError(
                 "[scenes] names nobody who describes shots; give model, or scene_cards in [[sources]], such "
                 'as "sheets/{video_id}/scenes.csv" (--sheets writes one to fill in)'
@@ -268,6 +276,17 @@ class HerbenchConfig(Record, omit_defaults=True):
 
     def _check_writers(self) -> None:
         step = self.cards
+        if step is not None and step.model == BY_PEOPLE:
+            if self.people is None:
+                raise UsageError(
+                    f"[cards] model = {BY_PEOPLE!r} waits for cards that people write; say where they lie: "
+                    'add a table [people] (folder = "people" by default)'
+                )
+            if BY_PEOPLE in self.models:
+                raise UsageError(
+                    f"model = {BY_PEOPLE!r} in [cards] means that people write; give the model {BY_PEOPLE!r} "
+                    "another name"
+                )
         if step is None or step.model or step.file or any(one.cards for one in self.sources):
             return
         raise UsageError(
@@ -278,7 +297,11 @@ class HerbenchConfig(Record, omit_defaults=True):
     def _asked(self) -> list[str]:
         """The names of models that steps ask."""
         step = self.cards
-        asked = [] if step is None else [name for name in (step.model, step.identify) if name]
+        asked = (
+            []
+            if step is None
+            else [name for name in (step.model, step.identify) if name and name != BY_PEOPLE]
+        )
         asked += [] if self.gates is None else self.gates.models
         if self.scenes is None:
             return asked

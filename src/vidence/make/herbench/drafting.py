@@ -29,7 +29,7 @@ BENCHMARK = "herbench"
 _DRAFT_FORM = 2  # of the drafts of every task; 2: in words what the answer rests on
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
-PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
+PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops", "counts")
 
 
 class DraftSet(Record):
@@ -174,6 +174,9 @@ def _units(
             inputs[part] = one.digests[part]
             if part in digests:
                 inputs[f"corpus {part}"] = digests[part]
+        for part in _used(task):
+            if getattr(one.material, part):
+                inputs[part] = one.digests[part]
         if "tracked" in task.needs and one.material.tracked is not None:
             inputs["basis"] = digest_of(one.material.tracked.basis)
         settings = [order.rules, seed, answerer, order.templates, _DRAFT_FORM]
@@ -192,8 +195,8 @@ def _units(
 
 def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) -> Callable[[], Flow[DraftSet]]:
     task, rules = order.task, order.rules
-    blank = Material(source=one.material.source)
-    seen = replace(one.material, **{p: getattr(blank, p) for p in PARTS if p not in task.needs})
+    blank, parts = Material(source=one.material.source), {*task.needs, *_used(task)}
+    seen = replace(one.material, **{p: getattr(blank, p) for p in PARTS if p not in parts})
     words = f"{seed}/{task.code}/{one.video_id}".encode()
     # More where not all structures are wanted.
     wanted = set(rules.structures or task.structures)
@@ -206,6 +209,12 @@ def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) ->
         return DraftSet.of([_with_truth(one, words_of_truth) for one in made])
 
     return start
+
+
+def _used(task: Task) -> Sequence[str]:
+    """Parts of the material that a task does without, and uses where they are there."""
+    used: Sequence[str] = getattr(task, "uses", ())
+    return used
 
 
 def _with_truth(one: Made, words: str) -> Made:

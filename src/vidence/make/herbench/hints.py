@@ -138,6 +138,8 @@ def wants_recall(task: Task, source: Source) -> bool:
 
 def _can_know_recall(config: HerbenchConfig) -> bool:
     rules = config.tracking
+    if config.people is not None:
+        return True
     return rules is not None and bool(rules.counted or rules.labelled or rules.reviewed)
 
 

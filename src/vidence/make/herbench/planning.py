@@ -29,6 +29,7 @@ from vidence.make.herbench.lines import lines_that_add
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources
+from vidence.make.people.rows import CountRow, read_rows
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
@@ -221,6 +222,10 @@ def _knows_recall(
         return True
     if video_id in counted or len(counted) >= LEAST_POOLED:
         return True
+    if config.people is not None:
+        rows = read_rows(root / config.people.folder, CountRow, videos=None)
+        if any(row.video_id == video_id for row in rows):
+            return True
     labelled = source.beside(rules.labelled.removeprefix("mot:"), root)
     if labelled is not None and labelled.is_file():
         return True

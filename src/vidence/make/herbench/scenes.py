@@ -19,6 +19,7 @@ from vidence.make.cards.plausible import Known
 from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
+from vidence.make.herbench.people import use_false_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Dropped, SceneCard
@@ -74,6 +75,7 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
             to_write.append(one)
     if step is not None and (to_write or to_falsify):
         _Writing(work, step).write(to_write, of_people=to_falsify)
+    use_false_checks(work, videos)
 
 
 def _read(work: HerbenchSession, one: VideoState, path: Path) -> tuple[SceneCard, ...]:
@@ -84,11 +86,15 @@ def _read(work: HerbenchSession, one: VideoState, path: Path) -> tuple[SceneCard
     """
     others = work.others_in(one.source.rule.scene_cards, one.video_id)
     try:
-        cards = read_scene_cards(
+        read = read_scene_cards(
             path, shots=one.material.shots, strict=True, video_id=one.video_id, others=others
-        ).cards
+        )
+        cards = read.cards
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
+    for words in read.stale:
+        work.ledger.notes.append(f"{one.video_id}: {words}")
+        work.trouble(f"{one.video_id}: {words}")
     if not cards:
         one.absent["scene_cards"] = f"nobody has filled in {path.name}"
         work.trouble(f"{one.video_id}: nobody has filled in {path.name}")

@@ -44,6 +44,8 @@ class HerbenchSession(Session):
     """All videos of the set, also those that cannot be read; not to be relied on where a limit is set."""
     people: dict[type[Record], Sequence[Record]] = field(default_factory=dict)
     """The rows of people's files that were read, by their kind."""
+    waiting: dict[str, int] = field(default_factory=dict)
+    """How many cards people are still to write, by video."""
 
     def others_in(self, pattern: str, video_id: str) -> Collection[str] | None:
         """The other videos of which a file speaks, by its path in the configuration; None for any."""

@@ -1,9 +1,12 @@
 """What questions are made about: the videos that a configuration names, and those that its logs name."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
@@ -15,6 +18,9 @@ from vidence.media.files import read_facts
 
 STAGE = "sources"
 _MOST_NAMED = 5
+_NO_NAME = re.compile(r"[/\\]|\.\.")
+# Folders and endings of what people gave of each video, and the part of its rule.
+_OF_PEOPLE = (("tracks", ".txt", "tracks"), ("cards", ".jsonl", "cards"), ("scenes", ".jsonl", "scene_cards"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +123,8 @@ def find_sources(
             dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
             continue
         inside, late = _inside(events.get(one.video_id, ()), video)
-        sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
+        mine = _with_people(one.rule, config, folder, video_id=one.video_id)
+        sources.append(Source(video=video, file=file, events=inside, rule=mine))
         unused.extend(late)
     return Sources(
         sources=tuple(sources),
@@ -127,6 +134,28 @@ def find_sources(
         notes=tuple(note for _, log in logs for note in log.notes),
         remarks=tuple(what.format(_some(names)) for what, names in unusual.items()),
     )
+
+
+def _with_people(rule: SourceRule, config: HerbenchConfig, folder: Path, *, video_id: str) -> SourceRule:
+    """The rule of a video with the files that people gave of it in the folder of ``[people]``.
+
+    Tracks there are taken in place of boxes and a detector; cards there where no other file is named.
+
+    Raises:
+        DataError: such a file is a link, which may lead elsewhere.
+    """
+    if config.people is None or _NO_NAME.search(video_id):
+        return rule
+    given: dict[str, str] = {}
+    for name, ending, kind in _OF_PEOPLE:
+        path = folder / config.people.folder / name / f"{video_id}{ending}"
+        if path.is_symlink():
+            raise DataError(f"{path} is a link; put the file itself there")
+        if path.is_file() and not getattr(rule, kind):
+            given[kind] = f"{config.people.folder}/{name}/{{video_id}}{ending}"
+    if "tracks" in given:
+        given |= {"tracks": f"mot:{given['tracks']}", "detections": ""}
+    return msgspec.structs.replace(rule, **given)
 
 
 def _some(names: Sequence[str]) -> str:

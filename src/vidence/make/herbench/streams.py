@@ -6,6 +6,7 @@ from dataclasses import replace
 from vidence.errors import UsageError
 from vidence.make.herbench.cards import cut_all_crops, write_all_cards
 from vidence.make.herbench.identified import cut_all_portraits
+from vidence.make.herbench.people import give_counts
 from vidence.make.herbench.scenes import write_all_scenes
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.sources import Sources, find_sources
@@ -51,6 +52,7 @@ def gather(work: HerbenchSession, *, needs: Collection[str]) -> tuple[list[Video
         _events(work, found, videos)
     if work.reaches("watching"):
         track_all(work, videos, needs=needs)
+        give_counts(work, videos)
     if work.reaches("cards"):
         write_all_cards(work, videos, needs=needs)
         if work.config.people is not None:  # boards show everybody

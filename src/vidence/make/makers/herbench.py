@@ -108,7 +108,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
     if work.reaches("questions"):
         hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
     said = f"{several(len(questions), 'question')} about the sources that could be used."
-    sentences = (said, *hints, *seen.sentences)
+    sentences = (said, *_waiting(work), *hints, *seen.sentences)
     files = (*files, *seen.files)
     if work.reaches("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
@@ -116,7 +116,7 @@ def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
         folder=work.out,
         account=account,
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
-        sentences=(said, *_spent(work), *hints, *seen.sentences),
+        sentences=(said, *_waiting(work), *_spent(work), *hints, *seen.sentences),
         tables=seen.tables,
         is_empty=work.reaches("questions") and not questions,
     )
@@ -131,6 +131,16 @@ def _sheets(work: HerbenchSession) -> Built:
     keep_opened(work, videos)
     account = work.ledger.write(work.out, [])
     return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
+
+
+def _waiting(work: HerbenchSession) -> tuple[str, ...]:
+    """How many cards people are still to write, and where."""
+    if not work.waiting or work.config.people is None:
+        return ()
+    each = ", ".join(f"{video_id} {n:,}" for video_id, n in sorted(work.waiting.items()))
+    cards = several(sum(work.waiting.values()), "card")
+    folder = f"{work.config.people.folder}/cards"
+    return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
 
 
 def _hints(

@@ -30,6 +30,11 @@ def check_of_shots(shots: Sequence[Shot], act: Act) -> str:
     return check_of([(shot.first_frame, shot.last_frame, shot.n_mixed) for shot in touched])
 
 
+def check_of_shot(shot: Shot) -> str:
+    """Those of one shot, by which its descriptions are known."""
+    return check_of([shot.first_frame, shot.last_frame, shot.n_mixed])
+
+
 def check_of_video(sha256: str) -> str:
     """Those of a video file, by which counts are known."""
     return check_of(["video", sha256])

@@ -115,11 +115,29 @@ class Event(Record, omit_defaults=True):
     noun_classes: tuple[int, ...] = ()
 
 
+class PersonCount(Record, omit_defaults=True):
+    """How many people persons counted at a place, in the frames of a window (None: in the whole video).
+
+    The true number is between `n_low` and `n_high`. `place` is ``entered:EDGE``, ``left:EDGE``,
+    ``crossed:EDGE-EDGE`` or ``visited:REGION``. `frames` show somebody who was counted, `counters` say who
+    counted what.
+    """
+
+    place: str
+    window: tuple[int, int] | None = None
+    n: int
+    n_low: int
+    n_high: int
+    frames: tuple[int, ...] = ()
+    counters: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """Everything that is known about one video. `chosen` are the ids of the ranked tracks, best first.
 
-    `crops` are the pictures that cards were written from; a card's `frames` say which are its own.
+    `crops` are the pictures that cards were written from; a card's `frames` say which are its own. `counts`
+    are those of persons, beside which tracks may show fewer people.
     """
 
     source: VideoSource
@@ -131,6 +149,7 @@ class Material:
     scene_cards: tuple[SceneCard, ...] = ()
     events: tuple[Event, ...] = ()
     crops: tuple[Crop, ...] = ()
+    counts: tuple[PersonCount, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +180,9 @@ class Draft(Record, omit_defaults=True):
     of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
     when a model was shown the others; None where that was not tried, or the model is not right with all of
     them. `truth` says in words what the answer rests on (``log``, ``given tracks``, ``detected tracks, recall
-    0.83 (0.71 to 0.92)``, ``cards by NAME``), or ``model`` where a model gave it; sets made before these
-    words say ``program``. `review` says why a person must look at it whatever the sample is. `facts` are the
-    figures that the answer was computed from, for reviewers.
+    0.83 (0.71 to 0.92)``, ``cards by NAME``), ``person`` where persons counted, or ``model`` where a model
+    gave it; sets made before these words say ``program``. `review` says why a person must look at it whatever
+    the sample is. `facts` are the figures that the answer was computed from, for reviewers.
 
     `media` is what is shown: an image, several images, a clip, a clip with images. `video_id` is the id of
     the video in `Material`; empty in drafts that are not made from one. `source_id` names the film, place or

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from msgspec import Meta
 
-from vidence.make.pipeline.material import Corpus, Doubt, Material, Task
+from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount, Task
 from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
     BalancedDraw,
@@ -22,6 +22,14 @@ from vidence.make.tasks.candidates import (
 )
 from vidence.make.tasks.counts import N_RANGES, has_room, ranges_around
 from vidence.make.tasks.people import REACH, End, Reach, UnclearS, lasts_s, timeline_of
+from vidence.make.tasks.person_counts import (
+    WHOLE_FRAME,
+    by_structure,
+    candidate_of,
+    in_window,
+    structure_of,
+    subject_of,
+)
 from vidence.make.tasks.thinning import true_count
 from vidence.make.tasks.timeline import Timeline
 from vidence.records import Evidence, Record
@@ -47,6 +55,7 @@ _WORDS = {
     "visited": "How many people are in {region} at some time, with at least half of what is visible of them "
     "inside it?",
 }
+_VISITED_WHOLE = "How many people are in view at some time?"
 # Through which edges people come and go.
 _PASSAGES: Final[Mapping[str, Sequence[tuple[Edge | None, Edge | None]]]] = {
     "entered": [(edge, None) for edge in EDGES],
@@ -131,6 +140,9 @@ class Rlpc(ComputedTask):
     small for the largest place, with four smaller ranges, is not asked at all: asked at the others alone it
     would make the smallest ranges right most often.
 
+    Where persons counted (`Material.counts`), the right range is theirs, whatever the recall of the tracks;
+    what the tracks show at the same place stands beside it, and the tracks are not asked there as well.
+
     Source: HERBench, section 7.3, figure 21.
     Departs: a corner counts for neither edge; who is there in the first frame did not enter. Counts below
         three, and counts without room, are not asked for. The question says that who comes back counts
@@ -144,6 +156,7 @@ class Rlpc(ComputedTask):
     family = "MEA&N"
     version = 6
     needs: tuple[str, ...] = ("tracked",)
+    uses: tuple[str, ...] = ("counts",)
     structures: tuple[str, ...] = tuple(_WORDS)
 
     def __init__(self, settings: Settings) -> None:
@@ -161,11 +174,17 @@ class Rlpc(ComputedTask):
         tracked = material.tracked
         if tracked is None:
             return []
+        by_persons = self._by_persons(material, tracked, rng)
+        done = {(structure_of(one), subject_of(one)) for one in material.counts if one.window is None}
+
+        def of_tracks(name: str, crowd: _PaperCrowd | _Crowd) -> Iterator[_Count]:
+            return (one for one in crowd.counts(name, rng) if (name, one.subject) not in done)
+
         if self._settings.count == PAPER:
             paper = _PaperCrowd(tracked)
             doubt: Literal["", Doubt] = "paper-count"
-            return [
-                self._candidates(name, paper.counts(name, rng), doubt=doubt, rng=rng)
+            return by_persons + [
+                self._candidates(name, of_tracks(name, paper), doubt=doubt, rng=rng)
                 for name in self.structures
             ]
         if not tracked.basis.is_trusted and tracked.basis.recall is None:
@@ -175,12 +194,41 @@ class Rlpc(ComputedTask):
                 detail="a detector found these tracks, and how many people it misses was not measured: count "
                 "the people in some frames (--sheets writes them), or give tracks that people made",
             )
-            return []
+            return by_persons
         crowd = _Crowd(tracked, self._settings)
         doubt = "" if tracked.basis.is_trusted else "detected-count"
-        return [
-            self._candidates(name, crowd.counts(name, rng), doubt=doubt, rng=rng) for name in self.structures
+        return by_persons + [
+            self._candidates(name, of_tracks(name, crowd), doubt=doubt, rng=rng) for name in self.structures
         ]
+
+    def _by_persons(
+        self, material: Material, tracked: TrackedVideo, rng: np.random.Generator
+    ) -> list[Candidates]:
+        """A source for each structure that persons counted for."""
+
+        def each(counts: Sequence[PersonCount]) -> Candidates:
+            ranks = BalancedDraw(N_RANGES, rng=rng)
+            for count in counts:
+                by_tracks = moments_of_tracks(count, tracked, self._settings)
+                if by_tracks is None:
+                    about = f"{structure_of(count)}, {subject_of(count)}"
+                    yield NoCandidate(subject=about, reason="no-such-place", detail=count.place)
+                    continue
+
+                def ranges(low: int, high: int) -> tuple[str, tuple[str, ...]]:
+                    right, wrong = ranges_around(low, high, rank=ranks.next(), rng=rng)
+                    return right.text, tuple(one.text for one in wrong)
+
+                yield candidate_of(
+                    count,
+                    question=f"{_question_of(count)} {_AGAIN}",
+                    timeline=timeline_of(tracked),
+                    by_tracks=by_tracks,
+                    ranges=ranges,
+                    widest=self._settings.widest,
+                )
+
+        return [each(counts) for counts in by_structure(material.counts).values()]
 
     def _candidates(
         self, structure: str, counts: Iterator[_Count], *, doubt: Literal["", Doubt], rng: np.random.Generator
@@ -439,6 +487,54 @@ class _Crowd:
         heights = one.boxes_px[-1, 3] - one.boxes_px[-1, 1], other.boxes_px[0, 3] - other.boxes_px[0, 1]
         away_px = float(np.linalg.norm(one.centroids_px[-1] - other.centroids_px[0]))
         return away_px <= float(max(heights)) * (_HEIGHTS_PER_S * gap_s + _HEIGHTS_APART)
+
+
+def moments_of_tracks(
+    count: PersonCount, tracked: TrackedVideo, settings: Settings | None = None
+) -> tuple[Evidence, ...] | None:
+    """The moments at which tracks clearly show somebody at the place and in the window of a count.
+
+    None where there is no such place. In a window a visit counts by the boxes in it.
+    """
+    structure, subject = structure_of(count), subject_of(count)
+    timeline = timeline_of(tracked)
+    seen = tracked
+    if structure == "visited" and count.window is not None:
+        seen = replace(
+            tracked,
+            tracks=_within(tracked.tracks, count.window),
+            others=_within(tracked.others, count.window),
+        )
+    if (structure, subject) == ("visited", WHOLE_FRAME):
+        return tuple(
+            timeline.beginning(one.first_frame, one.last_frame, note=f"track {one.track_id} is there")
+            for one in seen.tracks
+            if one.class_name == PERSON
+        )
+    crowd = _Crowd(seen, settings or Settings())
+    drawn = np.random.default_rng(0)  # the order of places is of no account here
+    found = (one for one in crowd.counts(structure, drawn) if one.subject == subject)
+    here = next(found, None)
+    if here is None:
+        return None
+    return in_window(count, [one for _, one in here.people])
+
+
+def _within(tracks: Sequence[Track], window: tuple[int, int]) -> tuple[Track, ...]:
+    first, last = window
+    kept = ((one, (one.frame_indices >= first) & (one.frame_indices <= last)) for one in tracks)
+    return tuple(one.part(inside) for one, inside in kept if inside.any())
+
+
+def _question_of(count: PersonCount) -> str:
+    """The question that a count at a known place answers."""
+    structure, _, place = count.place.partition(":")
+    if structure == "visited":
+        return (
+            _VISITED_WHOLE if place == WHOLE_FRAME else _WORDS[structure].format(region=_REGION_WORDS[place])
+        )
+    comes, _, goes = place.partition("-")
+    return _WORDS[structure].format(comes=comes, goes=goes or comes)
 
 
 def create(settings: Settings) -> Task:

@@ -1,0 +1,252 @@
+"""People's files in makings of two drawn streets: own tracks, cards, readings of cards, counts."""
+
+import json
+
+import msgspec
+import pytest
+
+from unit.make.herbench.test_opened import CONFIG, Street
+from vidence.errors import DataError, UsageError
+from vidence.make.herbench.config import BY_PEOPLE, CardStep, HerbenchConfig, PeopleRules, SourceRule
+from vidence.make.people.checks import check_of_card, check_of_scene, check_of_track, check_of_video
+from vidence.make.people.rows import CardCheckRow, CountRow, FalseCheckRow, TrackRow, append_row
+
+WAITING = CONFIG.replace('file = "cards/{video_id}.jsonl"', 'model = "people"')
+LOOKS = {
+    "1": "A man with short hair. He wears a red coat and black trousers.",
+    "2": "A woman with long hair. She wears a blue coat and grey trousers.",
+    "3": "A man with a cap. He wears a green coat and white trousers.",
+}
+
+
+@pytest.fixture
+def street(tmp_path):
+    return Street(tmp_path)
+
+
+@pytest.fixture
+def waiting(street):
+    street.configure(WAITING)
+    street.built = street.make(until="cards")
+    return street
+
+
+def write_cards(street, texts, *, video="north", check=None):
+    opened = street.opened().video(video)
+    checks = {track.track_id: check_of_track(track) for track in opened.tracked.tracks}
+    path = street.people / "cards" / f"{video}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"track_id": name, "kind": "A", "text": text, "writer": "P03", "check": check or checks[name]}
+        for name, text in texts.items()
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_cards_wait_for_people_and_a_session_says_how_many_are_missing(waiting):
+    said = "People are still to write 20 cards (north 10, south 10), into people/cards/VIDEO.jsonl."
+    assert said in waiting.built.sentences
+    north = waiting.opened().video("north")
+    assert set(north.pictures) == {"1", "2", "3", "4", "5"}
+    assert north.described.absent["a_cards"] == "nobody has written its cards yet"
+    write_cards(waiting, LOOKS)
+    built = waiting.make(until="cards")
+    assert "People are still to write 17 cards (north 7, south 10), into people/cards/VIDEO.jsonl." in (
+        built.sentences
+    )
+    cards = waiting.opened().video("north").described.a_cards
+    assert [(card.track_id, card.writer) for card in sorted(cards, key=lambda one: one.track_id)] == [
+        ("1", "P03"),
+        ("2", "P03"),
+        ("3", "P03"),
+    ]
+
+
+def test_a_card_of_a_track_that_changed_since_is_named_and_not_used(waiting):
+    write_cards(waiting, {"1": LOOKS["1"]}, check="a" * 12)
+    waiting.make(until="cards")
+    why = "north: north.jsonl:1: not used: the track 1 has changed since; write its card again"
+    assert why in waiting.troubles
+    assert waiting.opened().video("north").described.a_cards == ()
+
+
+def test_cards_that_fit_several_or_none_go_and_one_that_fits_is_known_to_fit(waiting):
+    write_cards(waiting, LOOKS)
+    waiting.make(until="cards")
+    cards = {card.track_id: card for card in waiting.opened().video("north").described.a_cards}
+    for name, fits in (("1", "one"), ("2", "several"), ("3", "none")):
+        row = CardCheckRow(
+            video_id="north",
+            check=check_of_card(cards[name]),
+            track_id=name,
+            kind="A",
+            fits=fits,
+            leaks="no",
+            by="P07",
+        )
+        append_row(waiting.people, row)
+    append_row(waiting.people, msgspec.structs.replace(row, track_id="4"))
+    waiting.make(until="cards")
+    reasons = {one["what"]: one["reason"] for one in waiting.dropped() if one["stage"] == "card-checks"}
+    assert reasons == {"north: 2/A": "fits-several", "north: 3/A": "fits-none"}
+    (left,) = waiting.opened().video("north").described.a_cards
+    assert (left.track_id, left.fits, left.identified_by) == ("1", ("1",), "people")
+    assert "people/card_checks.csv:5: not used: the card 4/A is not there" in waiting.troubles
+
+
+def test_model_people_needs_the_folder_and_its_name():
+    sources = (SourceRule(path="a.mp4"),)
+    cards = CardStep(model=BY_PEOPLE)
+    with pytest.raises(UsageError, match=r"add a table \[people\]"):
+        HerbenchConfig(name="set", sources=sources, cards=cards)
+    with pytest.raises(UsageError, match="give the model 'people' another name"):
+        HerbenchConfig(name="set", sources=sources, cards=cards, people=PeopleRules(), models={"people": "x"})
+    with pytest.raises(UsageError, match="the folder in"):
+        PeopleRules(folder="a{b}")
+
+
+def test_tracks_that_people_gave_need_no_detector_and_lose_nobody(street):
+    street.make(until="watching")
+    north = street.opened().video("north")
+    rows = [
+        f"{frame + 1},{number},{left},{top},{right - left},{bottom - top},1,1,1"
+        for number, track in enumerate(north.tracked.tracks, 1)
+        for frame, (left, top, right, bottom) in zip(
+            track.frame_indices.tolist(), track.boxes_px.tolist(), strict=True
+        )
+    ]
+    (street.people / "tracks").mkdir(parents=True)
+    (street.people / "tracks" / "north.txt").write_text("\n".join(rows) + "\n")
+    (street.folder / "videos" / "north.txt").unlink()
+    street.make()
+    given = street.opened().video("north")
+    assert given.described.is_given
+    assert given.tracked.basis.kind == "given"
+    assert len(given.tracked.tracks) == 5
+    row = TrackRow(
+        video_id="north",
+        check=check_of_track(given.tracked.tracks[0]),
+        track_id=given.tracked.tracks[0].track_id,
+        act="ok",
+        by="P03",
+    )
+    append_row(street.people, row)
+    with pytest.raises(DataError, match=r"tracks\.csv has rows on the tracks of north, which people gave"):
+        street.make()
+
+
+def test_a_link_out_of_the_folder_is_not_opened(street):
+    (street.people / "tracks").mkdir(parents=True)
+    (street.people / "tracks" / "north.txt").symlink_to(street.folder / "videos" / "north.txt")
+    with pytest.raises(DataError, match=r"north\.txt is a link; put the file itself there"):
+        street.make()
+
+
+def count(street, n, *, counter="P03", place="visited:whole", window="whole", low=None, high=None, **more):
+    sha256 = street.opened().video("north").described.source.sha256
+    row = CountRow(
+        video_id="north",
+        check=check_of_video(sha256),
+        window=window,
+        place=place,
+        n=n,
+        n_low=n if low is None else low,
+        n_high=n if high is None else high,
+        counter=counter,
+        **more,
+    )
+    append_row(street.people, row)
+
+
+def drafts(street):
+    lines = (street.folder / "made" / "drafts.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_counts_of_persons_are_asked_where_tracks_alone_refused(street):
+    street.make()
+    before = street.bytes()
+    assert [one for one in drafts(street) if one["task"] == "RLPC"] == []
+    assert any(one["reason"] == "recall-not-known" for one in street.dropped())
+    count(street, 6, high=7, frames=(10, 50, 70, 100, 130, 150))
+    count(street, 6, counter="P07")
+    street.make()
+    assert all("south" not in unit for unit in street.made_units)
+    (draft,) = [one for one in drafts(street) if one["task"] == "RLPC"]
+    assert draft["truth"] == "person"
+    assert draft["question"].startswith("How many people are in view at some time?")
+    assert draft["facts"]["counted by"] == "P03 6 (6 to 7); P07 6 (6 to 6)"
+    assert draft["facts"]["counted by tracks"] == "5"
+    assert draft["facts"]["share found by tracks"] == "0.83"
+    low, _, high = draft["choices"][draft["answer_index"]].partition(" to ")
+    assert int(low) <= 6
+    assert int(high or low) >= 7
+    (note,) = [one for one in street.account()["notes"] if "persons counted" in one]
+    assert "persons counted 6 (6 to 7), tracks 5: recall 0.83" in note
+    (street.people / "counts.csv").unlink()
+    street.make()
+    assert street.bytes() == before
+
+
+def test_counters_who_disagree_are_named_and_nothing_is_asked(street):
+    street.make()
+    count(street, 6)
+    count(street, 9, counter="P07")
+    count(street, 6, place="entered:left", window="0-1000")
+    street.make()
+    assert "people/counts.csv:2: not used: counters disagree: P03 6 (6 to 6); P07 9 (9 to 9)" in (
+        street.troubles
+    )
+    assert "people/counts.csv:4: not used: the video has 168 frames" in street.troubles
+    assert drafts(street) == []
+
+
+SCENES = """
+name = "street"
+seed = 7
+videos = "videos"
+[[sources]]
+path = "*.mp4"
+[shots]
+[scenes]
+false_model = "rules"
+[people]
+[tasks.sva]
+"""
+
+
+def test_false_cards_that_are_true_or_told_by_their_words_go(street):
+    street.configure(SCENES)
+    for name in ("north", "south"):
+        path = street.people / "scenes" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        true = {"shot_id": "shot-0001", "text": "A man in a red coat walks past two cars.", "writer": "P03"}
+        false = {
+            **true,
+            "text": "A man in a green coat walks past three cars.",
+            "changes": [
+                {"kind": "modification", "before": "red", "after": "green"},
+                {"kind": "modification", "before": "two", "after": "three"},
+            ],
+        }
+        path.write_text("".join(json.dumps(one) + "\n" for one in (true, false)))
+    street.make(until="scenes")
+    for video, told, occurs in (("north", "false", "no"), ("south", "true", "yes")):
+        (card,) = [one for one in street.opened().video(video).described.scene_cards if one.changes]
+        row = FalseCheckRow(
+            video_id=video,
+            check=check_of_scene(card),
+            card_id=card.card_id,
+            told=told,
+            occurs=occurs,
+            natural="yes",
+            by="P03",
+        )
+        append_row(street.people, row)
+    street.make(until="scenes")
+    reasons = {one["what"].partition(":")[0]: one["reason"] for one in street.dropped()}
+    assert reasons == {"north": "told-by-its-words", "south": "is-true"}
+    assert all(len(street.opened().video(v).described.scene_cards) == 1 for v in ("north", "south"))
+    (note,) = [one for one in street.account()["notes"] if "without the film" in one]
+    assert "1 of 2 readings of false descriptions" in note
+    assert "(50%, 9% to 91%)" in note
