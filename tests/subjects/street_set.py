@@ -20,7 +20,6 @@ videos = "videos"
 [[sources]]
 path = "north.mp4"
 detections = "videos/{video_id}.txt"
-scene_cards = "people/scenes/{video_id}.jsonl"
 
 [tracking]
 tracker = "deepsort"
@@ -34,7 +33,7 @@ n_tracks = 4
 [shots]
 
 [cards]
-file = "people/cards/{video_id}.jsonl"
+model = "people"
 
 [cards.crops]
 gap_s = 0.25

@@ -268,14 +268,14 @@ def _words_path(made: boards.MadeSetRow, video_id: str, *, is_scene: bool) -> Pa
     return Path(made.people_folder) / (SCENES_FOLDER if is_scene else CARDS_FOLDER) / f"{video_id}.jsonl"
 
 
-def _words_in(path: Path) -> dict[tuple[str, str], tuple[str, str, tuple[int, ...]]]:
-    """The words of a file by track (or shot) and kind: the text, its writer, its frames.
+def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
+    """The lines of a file by track (or shot) and kind.
 
     Raises:
         DataError: a line cannot be used here; one that names a shot by a time, or lists changes, is for
             files that no board writes.
     """
-    found: dict[tuple[str, str], tuple[str, str, tuple[int, ...]]] = {}
+    found: dict[tuple[str, str], CardRow | SceneRow] = {}
     lines = path.read_bytes().splitlines() if path.is_file() else []
     is_scene = path.parent.name == SCENES_FOLDER
     for number, line in enumerate(lines, 1):
@@ -288,12 +288,12 @@ def _words_in(path: Path) -> dict[tuple[str, str], tuple[str, str, tuple[int, ..
                     raise DataError(
                         f"{path}:{number}: expected shot_id, text and false, as boards write them"
                     )
-                found[scene.shot_id, SCENE] = scene.text, scene.writer, scene.frames
+                found[scene.shot_id, SCENE] = scene
                 if scene.false:
-                    found[scene.shot_id, FALSE] = scene.false, scene.writer, scene.frames
+                    found[scene.shot_id, FALSE] = msgspec.structs.replace(scene, text=scene.false)
             else:
                 card = msgspec.json.decode(line, type=CardRow)
-                found[card.track_id, card.kind] = card.text, card.writer, card.frames
+                found[card.track_id, card.kind] = card
         except msgspec.DecodeError as error:
             raise DataError(f"{path}:{number}: {error}") from error
     return found
@@ -309,17 +309,17 @@ def _take_in_words(made: boards.MadeSetRow) -> int:
     for path in files:
         known = boards.CardCheckRow.objects.filter(made_set=made, video_id=path.stem).exclude(text="")
         there = set(known.values_list("track_id", "kind"))
-        for (name, kind), (text, writer, frames) in _words_in(path).items():
+        for (name, kind), line in _words_in(path).items():
             if (name, kind) not in there:
                 boards.CardCheckRow.objects.create(
                     made_set=made,
                     video_id=path.stem,
-                    seen="",
+                    seen=line.check,
                     track_id=name,
                     kind=kind,
-                    text=text,
-                    frames=list(frames),
-                    by_name=writer or BY_HAND,
+                    text=line.text,
+                    frames=list(line.frames),
+                    by_name=line.writer or BY_HAND,
                     at=current().settings.clock(),
                 )
                 n_new += 1
@@ -335,6 +335,7 @@ def _card_lines(latest: Mapping[tuple[str, str], boards.CardCheckRow]) -> list[C
             text=row.text,
             frames=tuple(row.frames),
             writer=row.by_name,
+            check=row.seen,
         )
         for row in (latest[key] for key in keys)
     ]
@@ -346,7 +347,9 @@ def _scene_lines(latest: Mapping[tuple[str, str], boards.CardCheckRow]) -> list[
     for name in shots:
         true, false = latest[name, SCENE], latest.get((name, FALSE))
         wrong = "" if false is None else false.text
-        lines.append(SceneRow(shot_id=name, text=true.text, false=wrong, writer=true.by_name))
+        lines.append(
+            SceneRow(shot_id=name, text=true.text, false=wrong, writer=true.by_name, check=true.seen)
+        )
     return lines
 
 

@@ -21,11 +21,11 @@ from vidence.make.herbench.opened import OpenedSet, OpenedVideo, remade_by
 from vidence.make.people.checks import check_of_video
 from vidence.make.people.rows import ShotRow, TrackRow, read_rows
 from vidence.make.pipeline.cache import INDEX_FILE
-from vidence.make.pipeline.material import Card, SceneCard
+from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
+from vidence.make.tasks.rlpc import moments_of_tracks
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
 from vidence.seeing.shooting import Shot
-from vidence.seeing.space import edges_at, named_regions, visits
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.media import desk, token_of
 from vidence.studio.rules.boards import N_CROPS
@@ -185,12 +185,10 @@ class BoardSet:
         if self.config.people is None:
             said.append(f"{self.offered.config.name} has no [people]: the making does not read these files.")
         folder = (self.config.people or PeopleRules()).folder
-        files = [one.cards for one in self.config.sources]
-        files.append(self.config.cards.file if self.config.cards is not None else "")
-        if not any(one.startswith(f"{folder}/cards/") for one in files):
+        others = [one.cards for one in self.config.sources if one.cards]
+        if others and not all(one.startswith(f"{folder}/cards/") for one in others):
             said.append(
-                f"Cards that people write stand in {folder}/cards/VIDEO.jsonl; say file = "
-                f'"{folder}/cards/{{video_id}}.jsonl" in [cards] to use them.'
+                f"A source names cards of its own ({others[0]}): those of {folder}/cards are not read there."
             )
         return tuple(said)
 
@@ -325,36 +323,8 @@ def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.u
 # --------------------------------------------------------------------------- what the tracks count
 
 
-def counted_by_tracks(video: TrackedVideo, *, place: str, window: str) -> int | None:
-    """How many tracks come, go or are at a place within a window; None for a place that there is not."""
-    first, last = 0, len(video.times_s) - 1
-    if window != "whole":
-        first, last = (int(part) for part in window.split("-"))
-    kind, _, name = place.partition(":")
-    everybody = (*video.tracks, *video.others)
-    if kind == "visited":
-        region = named_regions(video.width_px, video.height_px).get(name)
-        if region is None:
-            return None
-        inside = [
-            one.part((one.frame_indices >= first) & (one.frame_indices <= last))
-            for one in everybody
-            if one.first_frame <= last and one.last_frame >= first and _has_box(one, first, last)
-        ]
-        return sum(visits(one, region) for one in inside)
-    ends = [(0, name)] if kind == "entered" else [(-1, name)]
-    if kind == "crossed":
-        comes, _, goes = name.partition("-")
-        ends = [(0, comes), (-1, goes)]
-    return sum(
-        all(
-            first <= int(one.frame_indices[at]) <= last
-            and edge in edges_at(one.centroids_px[at], width_px=video.width_px, height_px=video.height_px)
-            for at, edge in ends
-        )
-        for one in everybody
-    )
-
-
-def _has_box(track: Track, first: int, last: int) -> bool:
-    return bool(np.any((track.frame_indices >= first) & (track.frame_indices <= last)))
+def counted_by_tracks(video: TrackedVideo, *, place: str, window: tuple[int, int] | None) -> int | None:
+    """How many people the tracks clearly show at a place, as the making counts; None for no such place."""
+    count = PersonCount(place=place, window=window, n=0, n_low=0, n_high=0)
+    found = moments_of_tracks(count, video)
+    return None if found is None else len(found)

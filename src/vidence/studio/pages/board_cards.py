@@ -14,7 +14,7 @@ from vidence.make.cards.crops import CropPlan, plan_crops
 from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
 from vidence.make.cards.screening import leakage
-from vidence.make.people.checks import check_of_card, check_of_scene, check_of_track
+from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
@@ -264,10 +264,10 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
 
 
 def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
-    """The letters of the track that a card is of; those of the video for a shot; empty where it is gone."""
+    """The letters of the track that a card is of; or the shot; empty where it is gone."""
     if is_scene:
         now = shots_now(board)
-        return board.video.check if now and thing in [one.shot_id for one in now.shots] else ""
+        return next((check_of_shot(one) for one in now.shots if one.shot_id == thing), "") if now else ""
     found = tracks_now(board)
     tracks = {} if found is None else {one.track_id: one for one in found[1].tracks}
     return check_of_track(tracks[thing]) if thing in tracks else ""

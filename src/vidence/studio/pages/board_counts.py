@@ -43,12 +43,15 @@ def places(width_px: int, height_px: int) -> dict[str, str]:
         if comes != goes
     }
     names = named_regions(width_px, height_px)
+    found[f"visited:{WHOLE}"] = "are in the frame at some time"
     return found | {f"visited:{name}": f"are in the {name.replace('-', ' ')} at some time" for name in names}
 
 
 def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, float, float, float]]:
     """Where a place is in the frame: left, top, width, height of each part, in pixels."""
     kind, _, name = place.partition(":")
+    if place == f"visited:{WHOLE}":
+        return [(0.0, 0.0, float(width_px), float(height_px))]
     if kind == "visited":
         region = named_regions(width_px, height_px).get(name)
         if region is None:
@@ -120,6 +123,14 @@ def _window(first: str, last: str) -> str:
     return f"{first.strip()}-{last.strip()}" if first.strip() or last.strip() else WHOLE
 
 
+def span_of(window: str) -> tuple[int, int] | None:
+    """The first and the last frame of a window; None for the whole video."""
+    if window == WHOLE:
+        return None
+    first, last = window.split("-")
+    return int(first), int(last)
+
+
 def when(window: str) -> str:
     """A window in words.
 
@@ -146,8 +157,8 @@ def _done(
     window, place = key
     said = [Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high) for one in rows]
     now = tracks_now(board)
-    n = None if now is None else counted_by_tracks(now[1], place=place, window=window)
-    by_tracks = "there are no tracks" if n is None else f"the tracks count {n}"
+    n = None if now is None else counted_by_tracks(now[1], place=place, window=span_of(window))
+    by_tracks = "there are no tracks" if n is None else f"the tracks clearly show {n}"
     return Done(
         when=when(window),
         words=known.get(place, place),

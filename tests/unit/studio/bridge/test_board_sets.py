@@ -45,21 +45,24 @@ def test_what_a_set_says_of_itself(street):
     assert len(north.portraits(north.tracked.tracks[0])) == 8
     (street.people / "tracks.csv").write_text("video_id\n")
     assert "until this is mended" in opened.remake("north")
-    text = street.config.read_text().replace("[people]\n", "").replace("people/cards", "cards")
-    street.config.write_text(text)
+    text = street.config.read_text().replace("[people]\n", "").replace('model = "people"', "")
+    street.config.write_text(text.replace('path = "north.mp4"', 'path = "north.mp4"\ncards = "mine.csv"'))
     notes = BoardSets([street.config]).get(street.made.resolve()).notes
     assert "has no [people]" in notes[0]
-    assert "in [cards] to use them" in notes[1]
+    assert "names cards of its own (mine.csv)" in notes[1]
 
 
 def test_tracks_count_by_place_and_window(street):
     video = BoardSets([street.config]).get(street.made.resolve()).videos["north"].tracked
-    assert counted_by_tracks(video, place="visited:right-third", window="whole") == 6
-    assert counted_by_tracks(video, place="visited:right-third", window="0-10") == 0
-    assert counted_by_tracks(video, place="visited:nowhere", window="whole") is None
-    assert counted_by_tracks(video, place="entered:left", window="whole") == 4
-    assert counted_by_tracks(video, place="entered:left", window="0-9") == 0
-    assert counted_by_tracks(video, place="crossed:right-left", window="whole") == 2
+    for place, window, n in [
+        ("visited:right-third", None, 5),
+        ("visited:right-third", (0, 10), 0),
+        ("visited:nowhere", None, None),
+        ("visited:whole", None, 8),
+        ("entered:left", None, 4),
+        ("entered:left", (0, 9), 0),
+    ]:
+        assert counted_by_tracks(video, place=place, window=window) == n, (place, window)
 
 
 def test_crops_are_cut_out_of_the_film(street, solo):

@@ -5,7 +5,7 @@ import pytest
 from servers.studio import studio
 from subjects.board_studio import Boards, open_boards
 from vidence.make.people.rows import CountRow, read_rows
-from vidence.studio.pages.board_counts import places, rectangles, urls, when
+from vidence.studio.pages.board_counts import places, rectangles, span_of, urls, when
 
 COUNT = {"place": "visited:right-third", "first": "", "last": "", "n": "6", "n_low": "6", "n_high": "7"}
 
@@ -19,17 +19,18 @@ def test_places_have_words_and_a_part_of_the_frame():
     assert rectangles("entered:left", 320, 240) == [(0.0, 0.0, 48.0, 240.0)]
     assert len(rectangles("crossed:left-right", 320, 240)) == 2
     assert rectangles("visited:nowhere", 320, 240) == []
+    assert rectangles("visited:whole", 320, 240) == [(0.0, 0.0, 320.0, 240.0)]
 
 
 def test_a_count_is_kept_and_the_tracks_own_is_shown_only_then(boards):
     page = boards.page("counts?place=visited:right-third")
-    assert "the tracks count" not in page
+    assert "the tracks clearly" not in page
     assert "<rect" in page
     assert boards.post("counts", act="count", **COUNT, frames="61 70 80").status_code == 302
     page = boards.page("counts")
     assert "solo: 6" in page
     assert "counted once" in page
-    assert "the tracks count 6" in page
+    assert "the tracks clearly show 5" in page
     (row,) = read_rows(boards.street.people, CountRow, videos=None)
     assert (row.window, row.n, row.n_high, row.frames) == ("whole", 6, 7, (61, 70, 80))
     assert boards.post("counts", act="undo").status_code == 302
@@ -66,15 +67,16 @@ def test_a_second_counter_does_not_see_the_first(street, tmp_path):
         page = second.page("counts?place=visited:right-third")
         assert "1 other counted this" in page
         assert "p001: 6" not in page
-        assert "the tracks count" not in page
+        assert "the tracks clearly" not in page
         assert "Counted by others, not by you" in page
         said = {**COUNT, "n": "7", "n_low": "7", "n_high": "7", "frames": ""}
         assert second.post("counts", act="count", **said).status_code == 302
         page = second.page("counts")
         assert "p001: 6 (6 to 7)" in page
-        assert "they differ by 1, and both ranges hold 7; the tracks count 6" in page
+        assert "they differ by 1, and both ranges hold 7; the tracks clearly show 5" in page
 
 
 def test_windows_have_words():
     assert (when("whole"), when("8-80")) == ("in the whole video", "in frames 8-80")
+    assert (span_of("whole"), span_of("8-80")) == (None, (8, 80))
     assert all(one.callback.roles for one in urls)
