@@ -159,7 +159,7 @@ class OpenedVideo:
         return None if self.found is None else left_by_people(self.found, self.with_tracks(rows))
 
     def with_shots(self, rows: Sequence[ShotRow]) -> ShotsByPeople:
-        """What comes of all rows about its cuts; needs the tracks' times, or else those of the shots."""
+        """What comes of all rows about its cuts; for the times of the shots see `times_s`."""
         mine = [row for row in rows if row.video_id == self.video_id]
         return apply_shots(self.found_shots, mine, times_s=self.times_s)
 
@@ -266,7 +266,8 @@ def remade_by(
         shots: the rows of its cuts.
     """
     name = opened.video_id
-    if opened.with_shots(shots).shots != opened.shots and opened.found_shots:
+    spans = [shot.frames for shot in opened.with_shots(shots).shots]
+    if spans != [shot.frames for shot in opened.shots]:
         return Remade(video_id=name, has_other_shots=True)
     if opened.found is None or opened.tracked is None:
         return Remade(video_id=name)

@@ -1,6 +1,7 @@
 """A made set of a drawn street, opened; rows that people give, and what the next making does with them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -227,6 +228,8 @@ def test_a_cut_is_added_tracks_follow_and_undone_the_first_bytes_are_back(street
     assert [shot.first_frame for shot in again.shots] == [0, 100]
     assert [shot.first_frame for shot in again.found_shots] == [0]
     assert all(track.last_frame < 100 or track.first_frame >= 100 for track in again.tracked.tracks)
+    without_tracks = replace(again, found=None, tracked=None)
+    assert remade_by(without_tracks, shots=[row]).words == ""
     remove_row(street.people, row)
     street.make()
     assert street.bytes() == before
