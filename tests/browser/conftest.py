@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,20 @@ class Served:
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Served]]:
     """Start ``vidence`` with some arguments, wait for the address that it prints, stop it in the end."""
+    with serving() as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def serve_all() -> Iterator[Callable[..., Served]]:
+    """The same for one server that all tests of a file ask."""
+    with serving() as start:
+        yield start
+
+
+@contextmanager
+def serving() -> Iterator[Callable[..., Served]]:
+    """What starts servers, which end with it."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str | Path) -> Served:

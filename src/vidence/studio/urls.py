@@ -4,6 +4,9 @@ from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
 from vidence.studio.pages import (
     annotate,
+    board_cards,
+    board_counts,
+    boards,
     entering,
     health,
     media,
@@ -32,6 +35,9 @@ urlpatterns = [
     *health.urls,
     *releases.urls,
     *media.urls,
+    *boards.urls,
+    *board_cards.urls,
+    *board_counts.urls,
     *viewer.urls,
     *annotate.urls,
     *work.urls,

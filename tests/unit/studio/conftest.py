@@ -1,10 +1,15 @@
 """Studios for one test each; what is written in them is taken back."""
 
+import shutil
+
 import pytest
 
 from servers.studio import configured, studio
 
 configured()  # before tests import tables
+
+from subjects.board_studio import open_boards  # noqa: E402
+from subjects.street_set import StreetSet  # noqa: E402
 
 
 @pytest.fixture
@@ -26,3 +31,25 @@ def view(tmp_path):
     """A studio that only shows."""
     with studio("view", tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def drawn_street(tmp_path_factory):
+    """A small set, made once."""
+    street = StreetSet(tmp_path_factory.mktemp("street")).draw()
+    street.make()
+    return street
+
+
+@pytest.fixture
+def street(drawn_street, tmp_path):
+    """The same set in a folder of its own."""
+    shutil.copytree(drawn_street.folder, tmp_path / "street", symlinks=True)
+    return StreetSet(tmp_path / "street")
+
+
+@pytest.fixture
+def boards(street, tmp_path):
+    """The boards of the set, opened by the one person of a studio."""
+    with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
+        yield open_boards(street, made.signed_in())

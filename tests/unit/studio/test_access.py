@@ -19,6 +19,7 @@ AUTHORS = {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302}
 RESEARCHERS = {**dict.fromkeys(ROLES, 403), "researcher": 200, "nobody": 302}
 NOTHING_FOR_RESEARCHERS = {**RESEARCHERS, "researcher": 404}  # no such run, set or question
 NOTHING = {**dict.fromkeys(ROLES, 404), "nobody": 302}  # no such token
+CLOSED_TO_GET = dict.fromkeys((*ROLES, "nobody"), 405)
 CLOSED = {**dict.fromkeys(ROLES, 403), "nobody": 403}
 POSTED = {**dict.fromkeys(ROLES, 405), "nobody": 405}
 # What each address answers to GET, by role. An address that is not here fails the test: add it with its line.
@@ -26,7 +27,7 @@ TABLE = {
     "start": SIGNED_IN,
     "enter": CLOSED,
     "sign-in": EVERYBODY,
-    "sign-out": {**dict.fromkeys(ROLES, 405), "nobody": 405},
+    "sign-out": CLOSED_TO_GET,
     "static": EVERYBODY,
     "project": IN_PROJECT,
     "item": IN_PROJECT,
@@ -53,6 +54,21 @@ TABLE = {
     "releases": OPERATORS,
     "intake": {**OPERATORS, "author": 200},
     **dict.fromkeys(("new-item", "edit-item"), AUTHORS),
+    "board-sets": SIGNED_IN,
+    **dict.fromkeys(
+        (
+            "board-set",
+            "board-tracks",
+            "board-shots",
+            "board-cards",
+            "board-line-up",
+            "board-false-cards",
+            "board-counts",
+            "board-crop",
+        ),
+        NOTHING,
+    ),
+    "board-leaks": CLOSED_TO_GET,
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(
@@ -114,7 +130,8 @@ def addresses(values):
     from vidence.studio.assets import edition
 
     unknown = {
-        "made": UUID(int=0),
+        "made": UUID(int=1),
+        "video": "north",
         "token": "a" * 32,
         "run": "no-such",
         "diagnosis": "no-such",
@@ -171,7 +188,6 @@ def test_one_who_only_looks_sees_no_page_of_operators(view):
 def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
     with studio(mode, tmp_path) as made:
         for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
-            expected = {"static": 200, "sign-in": 404, "sign-out": 405, "beat": 405}.get(name, 403)
             usual = 403 if "GET" in named()[name][1].callback.methods else 405
             expected = {"static": 200, "sign-in": 404}.get(name, usual)
             assert made.client().get(where).status_code == expected, name

@@ -23,9 +23,14 @@ class Leakage(Record):
     shared: tuple[str, ...]
     repeated: tuple[str, ...]
 
+    @property
+    def similarity(self) -> float:
+        """The larger of the two counts."""
+        return max(self.raw, self.content)
+
     def is_leak(self, limit: float = LIMIT) -> bool:
         """Whether the cards cannot be used together: too alike by either count, or looks said again."""
-        return max(self.raw, self.content) > limit or bool(self.repeated)
+        return self.similarity > limit or bool(self.repeated)
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

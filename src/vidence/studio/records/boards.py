@@ -99,19 +99,24 @@ class FalseCheckRow(VerdictRow):
         """Rules of the table."""
 
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=("made_set", "card_id", "by_name"), name="false_check_once")
+            models.UniqueConstraint(
+                fields=("made_set", "video_id", "card_id", "by_name"), name="false_card_checked_once"
+            )
         ]
 
 
 class WindowCountRow(VerdictRow):
-    """How many people somebody counted at a place within a window, in seconds of the video."""
+    """How many people somebody counted at a place within a window (``FIRST-LAST`` in frames, or ``whole``).
 
-    start_s = models.FloatField()
-    end_s = models.FloatField()
+    `frames` are those in which each was counted, as far as they were noted.
+    """
+
+    window = models.CharField(max_length=40, default="whole")
     place = models.CharField(max_length=300)
     n = models.PositiveIntegerField()
     n_low = models.PositiveIntegerField()
     n_high = models.PositiveIntegerField()
+    frames = models.JSONField(default=list)
 
     class Meta:
         """Rules of the table."""
@@ -121,11 +126,8 @@ class WindowCountRow(VerdictRow):
                 condition=models.Q(n_low__lte=models.F("n"), n__lte=models.F("n_high")),
                 name="count_in_its_range",
             ),
-            models.CheckConstraint(
-                condition=models.Q(start_s__lt=models.F("end_s")), name="window_goes_forward"
-            ),
             models.UniqueConstraint(
-                fields=("made_set", "video_id", "start_s", "end_s", "place", "by_name"), name="count_once"
+                fields=("made_set", "video_id", "window", "place", "by_name"), name="window_counted_once"
             ),
         ]
 

@@ -1,8 +1,8 @@
-"""Verdicts of boards: each act once for each person, counts within their range."""
+"""Verdicts of boards: each act once for each person, counts within their range, cards by video."""
 
 import pytest
 
-from vidence.studio.records.boards import MadeSetRow, TrackVerdictRow, WindowCountRow
+from vidence.studio.records.boards import FalseCheckRow, MadeSetRow, TrackVerdictRow, WindowCountRow
 
 
 def refused(write):
@@ -28,7 +28,7 @@ def test_an_act_stands_once_for_each_person(team):
     refused(lambda: MadeSetRow.objects.create(folder="/made/a", people_folder="x"))
 
 
-def test_a_count_lies_in_its_range_and_a_window_goes_forward(team):
+def test_a_count_lies_in_its_range_and_a_window_is_counted_once(team):
     made = MadeSetRow.objects.create(folder="/made/a", people_folder="/made/a/people")
     count = {
         "made_set": made,
@@ -36,10 +36,26 @@ def test_a_count_lies_in_its_range_and_a_window_goes_forward(team):
         "seen": "a",
         "by_name": "p001",
         "at": team.clock(),
-        "place": "left",
+        "place": "left:top",
     }
-    for n, low, high, start_s, end_s in [(5, 6, 7, 0, 1), (5, 4, 4, 0, 1), (5, 4, 6, 1, 1)]:
-        refused(lambda n=n, low=low, high=high, start_s=start_s, end_s=end_s: WindowCountRow.objects.create(
-            n=n, n_low=low, n_high=high, start_s=start_s, end_s=end_s, **count
+    for n, low, high in [(5, 6, 7), (5, 4, 4)]:
+        refused(lambda n=n, low=low, high=high: WindowCountRow.objects.create(
+            n=n, n_low=low, n_high=high, window="0-9", **count
         ))  # fmt: skip
-    WindowCountRow.objects.create(n=5, n_low=4, n_high=6, start_s=0, end_s=1, **count)
+    WindowCountRow.objects.create(n=5, n_low=4, n_high=6, window="0-9", **count)
+    WindowCountRow.objects.create(n=5, n_low=4, n_high=6, window="whole", **count)
+    refused(lambda: WindowCountRow.objects.create(n=6, n_low=6, n_high=6, window="0-9", **count))
+
+
+def test_cards_of_two_videos_may_have_one_name(team):
+    made = MadeSetRow.objects.create(folder="/made/a", people_folder="/made/a/people")
+    check = {
+        "made_set": made,
+        "seen": "a",
+        "by_name": "p001",
+        "at": team.clock(),
+        "card_id": "shot-0001-false",
+    }
+    FalseCheckRow.objects.create(video_id="v", **check)
+    FalseCheckRow.objects.create(video_id="w", **check)
+    refused(lambda: FalseCheckRow.objects.create(video_id="v", **check))

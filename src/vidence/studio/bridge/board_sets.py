@@ -1,0 +1,330 @@
+"""Sets in the making as boards show them: found by their configuration, opened without making anything."""
+
+import io
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError, MediaError, UsageError
+from vidence.make.cards.cards import CardChecks
+from vidence.make.cards.crops import CropRules, box_of, cut_box
+from vidence.make.cards.portraits import portrait_frames
+from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, read_herbench
+from vidence.make.herbench.opened import OpenedSet, OpenedVideo, remade_by
+from vidence.make.people.checks import check_of_video
+from vidence.make.people.rows import ShotRow, TrackRow, read_rows
+from vidence.make.pipeline.cache import INDEX_FILE
+from vidence.make.pipeline.material import Card, PersonCount, SceneCard
+from vidence.make.pipeline.session import STAGES_FOLDER
+from vidence.make.tasks.rlpc import moments_of_tracks
+from vidence.media.encode import EncodedFrame, Encoding, Size, encode
+from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.studio.media import desk, token_of
+from vidence.studio.rules.boards import N_CROPS
+
+_ENDING: Final = ".toml"
+_MOST_KEPT: Final = 8
+_WHOLE: Final = Encoding(size=Size(), format="jpeg", quality=95)
+_CROPS: Final = CropRules(least_px=96, most_px=320)
+_FRAME: Final = Size(kind="long", pixels=640)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """A set that this studio was told of by the configuration of its making; `folder` is where it is made."""
+
+    config: Path
+    folder: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardVideo:
+    """One video of a set, as its boards need it."""
+
+    opened: OpenedVideo
+    file: Path | None
+
+    @property
+    def video_id(self) -> str:
+        """Its name in the set."""
+        return self.opened.video_id
+
+    @property
+    def check(self) -> str:
+        """Letters of the file, by which counts are known."""
+        return check_of_video(self.opened.described.source.sha256)
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames it has."""
+        return self.opened.described.source.n_frames
+
+    @property
+    def width_px(self) -> int:
+        """The width of its frames."""
+        return self.opened.described.source.width_px
+
+    @property
+    def height_px(self) -> int:
+        """The height of its frames."""
+        return self.opened.described.source.height_px
+
+    @property
+    def tracked(self) -> TrackedVideo | None:
+        """Its tracks as programs left them."""
+        return self.opened.found
+
+    @property
+    def shots(self) -> tuple[Shot, ...]:
+        """Its shots as the detector found them."""
+        return self.opened.found_shots
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """The times of its frames."""
+        return self.opened.times_s
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The tracks that were chosen to be asked about."""
+        return self.opened.described.chosen
+
+    @property
+    def is_given(self) -> bool:
+        """Whether people gave its tracks."""
+        return self.opened.described.is_given
+
+    @property
+    def scene_cards(self) -> tuple[SceneCard, ...]:
+        """What was written about its shots."""
+        return self.opened.described.scene_cards
+
+    @property
+    def absent(self) -> str:
+        """Why parts of it are not there."""
+        return "; ".join(dict.fromkeys(self.opened.described.absent.values()))
+
+    @cached_property
+    def _cards(self) -> Mapping[tuple[str, str], Card]:
+        described = self.opened.described
+        return {(one.track_id, one.kind): one for one in (*described.a_cards, *described.b_cards)}
+
+    def card(self, track_id: str, kind: str) -> Card | None:
+        """What the last making used as a card of a track."""
+        return self._cards.get((track_id, kind))
+
+    def reason(self, track_id: str) -> str:
+        """Why a program left a track out."""
+        found = next((one for one in self.opened.dropped if one.what == track_id), None)
+        return "" if found is None else f"{found.reason} {found.detail}".strip()
+
+    def portraits(self, track: Track) -> tuple[int, ...]:
+        """The frames of a track, spread over its life, that show most of it."""
+        found = self.tracked
+        others = () if found is None else (*found.tracks, *found.others)
+        return portrait_frames(
+            track,
+            width_px=self.width_px,
+            height_px=self.height_px,
+            n=N_CROPS,
+            others=[one for one in others if one.track_id != track.track_id],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardSet:
+    """A set, with the configuration that it is made by."""
+
+    offered: Offered
+    config: HerbenchConfig
+    videos: Mapping[str, BoardVideo]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.config.name
+
+    @property
+    def people_folder(self) -> Path:
+        """The folder of people's files."""
+        rules = self.config.people or PeopleRules()
+        return self.offered.config.parent / rules.folder
+
+    @property
+    def media_roots(self) -> tuple[Path, ...]:
+        """The folder of its videos."""
+        return (self.offered.config.parent / self.config.videos,)
+
+    @property
+    def crop_rules(self) -> CropRules:
+        """Which frames cards are written from."""
+        return (self.config.cards or CardStep()).crops
+
+    @property
+    def card_checks(self) -> CardChecks:
+        """When cards are used."""
+        return (self.config.cards or CardStep()).rules
+
+    @property
+    def command(self) -> str:
+        """What makes the set again."""
+        return f"vidence make herbench {self.offered.config.name} --out {self.offered.folder}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be added to the configuration, so that what people say is read."""
+        said = []
+        if self.config.people is None:
+            said.append(f"{self.offered.config.name} has no [people]: the making does not read these files.")
+        folder = (self.config.people or PeopleRules()).folder
+        others = [one.cards for one in self.config.sources if one.cards]
+        if others and not all(one.startswith(f"{folder}/cards/") for one in others):
+            said.append(
+                f"A source names cards of its own ({others[0]}): those of {folder}/cards are not read there."
+            )
+        return tuple(said)
+
+    def remake(self, video_id: str) -> str:
+        """What the next making makes again of a video by what people have said since the last one."""
+        folder = self.people_folder
+        try:
+            tracks = read_rows(folder, TrackRow, videos=None)
+            shots = read_rows(folder, ShotRow, videos=None)
+        except DataError as error:
+            return f"nothing, until this is mended: {error}"
+        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots).words
+
+
+def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:
+    """The sets whose configurations are among these paths, or lie in one of these folders."""
+    files = [one for one in paths if one.suffix == _ENDING]
+    for folder in paths:
+        if folder.is_dir():
+            files += sorted(folder.glob(f"*{_ENDING}"))
+    found = []
+    for file in dict.fromkeys(one.resolve() for one in files):
+        try:
+            config = read_herbench(file)
+        except (UsageError, DataError):
+            continue  # the configuration of something else
+        folder = (file.parent / (config.out or f"made/{config.name}")).resolve()
+        if (folder / STAGES_FOLDER / INDEX_FILE).is_file():
+            found.append(Offered(config=file, folder=folder))
+    return tuple(found)
+
+
+class BoardSets:
+    """The last sets that were opened, read again when a making has changed them."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
+        self._kept: OrderedDict[tuple[object, ...], BoardSet] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, folder: Path) -> BoardSet:
+        """The set that is made in a folder.
+
+        Raises:
+            UsageError: this studio was not told of it, or it was not made yet.
+            DataError: what is kept of it cannot be used.
+        """
+        one = next((one for one in offered(self._paths) if one.folder == folder), None)
+        if one is None:
+            raise UsageError(
+                f"{folder}: start the studio with the configuration of this set as a path, as it was when "
+                "the set was opened"
+            )
+        index, config = (folder / STAGES_FOLDER / INDEX_FILE).stat(), one.config.stat()
+        key = (folder, index.st_mtime_ns, index.st_size, config.st_mtime_ns, config.st_size)
+        with self._lock:
+            found = self._kept.get(key)
+        if found is None:
+            found = _opened(one)
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+        return found
+
+
+_SETS: Final[dict[tuple[Path, ...], BoardSets]] = {}
+
+
+def board_sets(paths: tuple[Path, ...]) -> BoardSets:
+    """The sets of a studio that was told of these paths."""
+    return _SETS.setdefault(paths, BoardSets(paths))
+
+
+def _opened(one: Offered) -> BoardSet:
+    config = read_herbench(one.config)
+    kept = OpenedSet.open(one.folder)
+    videos = {}
+    for video_id in kept.videos:
+        opened = kept.video(video_id)
+        file = one.config.parent / config.videos / opened.described.source.path
+        videos[video_id] = BoardVideo(opened=opened, file=file if file.is_file() else None)
+    return BoardSet(offered=one, config=config, videos=videos)
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+async def crop(
+    video: BoardVideo, track: Track, frame: int, *, roots: Sequence[Path], is_whole: bool
+) -> EncodedFrame:
+    """The crop of a track in one of its frames, or the whole frame with its box drawn.
+
+    Raises:
+        MediaError: the frame cannot be read.
+    """
+    from asgiref.sync import sync_to_async
+    from PIL import Image
+
+    if video.file is None:
+        raise MediaError(f"the film of {video.video_id} is not here")
+    token = token_of(video.file, roots=roots)
+    known = desk().known(token)
+    if known is None:  # it was handed out a line above
+        raise AssertionError(token)
+    still = await desk().still(known, frame, encoding=_WHOLE)
+
+    def cut() -> EncodedFrame:
+        with Image.open(io.BytesIO(still.data)) as opened:
+            picture = np.asarray(opened.convert("RGB"), np.uint8)
+        box = box_of(track, frame) * (picture.shape[1] / video.width_px)
+        if is_whole:
+            return encode(_boxed(picture, box), Encoding(size=_FRAME, quality=80))
+        return encode(cut_box(picture, box, _CROPS), Encoding(size=Size(), quality=85))
+
+    made: EncodedFrame = await sync_to_async(cut, thread_sensitive=False)()
+    return made
+
+
+def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """A frame with a box that shows on light and on dark ground."""
+    from PIL import Image, ImageDraw
+
+    drawn = Image.fromarray(picture)
+    pen = ImageDraw.Draw(drawn)
+    left, top, right, bottom = box.tolist()
+    for grow, colour in ((3, (0, 0, 0)), (2, (255, 230, 0)), (1, (255, 230, 0))):
+        pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour)
+    return np.asarray(drawn, np.uint8)
+
+
+# --------------------------------------------------------------------------- what the tracks count
+
+
+def counted_by_tracks(video: TrackedVideo, *, place: str, window: tuple[int, int] | None) -> int | None:
+    """How many people the tracks clearly show at a place, as the making counts; None for no such place."""
+    count = PersonCount(place=place, window=window, n=0, n_low=0, n_high=0)
+    found = moments_of_tracks(count, video)
+    return None if found is None else len(found)

@@ -1,0 +1,604 @@
+"""Boards: sets in the making, the tracks and shots of their videos, and what people say of them."""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Final, cast
+from uuid import UUID
+
+import msgspec
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
+from vidence.make.people.checks import check_of_shots, check_of_track
+from vidence.make.people.rows import Act, ShotRow, TrackRow
+from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
+from vidence.make.people.track_acts import TracksByPeople, apply_tracks, left_by_people
+from vidence.media.encode import EncodedFrame
+from vidence.seeing.corrections import listed_others
+from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
+from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
+from vidence.studio.media import token_of
+from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.rules.boards import Neighbour, crop_frames, meetings, neighbours, suspicions
+from vidence.studio.settings import current
+from vidence.studio.verdicts import (
+    TABLES,
+    BoardName,
+    BoardRow,
+    Refused,
+    rows_of,
+    said,
+    say,
+    take_back,
+    take_in,
+)
+
+ACTORS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta", "operator"})
+"""Who may say something on a board; whoever has signed in may look."""
+BOTH: Final = (*SAFE, "POST")
+PAGE: Final = 25
+_BOARDS: Final[tuple[tuple[BoardName, str], ...]] = (
+    ("shots", "Shots"),
+    ("tracks", "Tracks"),
+    ("cards", "Cards"),
+    ("false-cards", "False cards"),
+    ("counts", "Counts"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenBoard:
+    """One board of one video, as a request finds it."""
+
+    made: MadeSetRow
+    opened: BoardSet
+    video: BoardVideo
+    person: Person
+    name: BoardName
+
+    @property
+    def may_act(self) -> bool:
+        """Whether this person may say something here."""
+        return may_act(self.person, self.made) and current().settings.mode != "view"
+
+    def address(self, anchor: str = "", **query: str) -> str:
+        """Where this board is."""
+        found = reverse(f"board-{self.name}", args=(self.made.public, self.video.video_id))
+        asked = f"?{urlencode(query)}" if query else ""
+        return f"{found}{asked}{f'#{anchor}' if anchor else ''}"
+
+    def told(self, **more: object) -> dict[str, object]:
+        """What every board is drawn with."""
+        mine = TABLES[self.name].objects.filter(
+            made_set=self.made, video_id=self.video.video_id, by_name=self.person.name
+        )
+        last = mine.order_by("-pk").first()
+        return {
+            "made": self.made,
+            "set_name": self.opened.name,
+            "video": self.video,
+            "board": self.name,
+            "boards": boards_of(self.made, self.video.video_id),
+            "may_act": self.may_act,
+            "last_said": "" if last is None else said(cast("BoardRow", last)),
+            "remake": self.opened.remake(self.video.video_id),
+            "media": medium(self.opened, self.video),
+            "lanes_json": "[]",
+            **more,
+        }
+
+
+# --------------------------------------------------------------------------- finding things
+
+
+def told_why(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page of a set that says why the set, or a file of it, cannot be used."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **named: object) -> HttpResponse:
+        try:
+            return view(request, **named)
+        except VidenceError as error:
+            status = 404 if isinstance(error, UsageError) else 409
+            return render(request, "boards/refused.html", {"fault": str(error)}, status=status)
+
+    return answer
+
+
+def boards_of(made: MadeSetRow, video_id: str) -> list[tuple[str, str, str, int]]:
+    """The boards of a video: name, title, address, and how many rows people have written there."""
+    return [
+        (
+            name,
+            title,
+            reverse(f"board-{name}", args=(made.public, video_id)),
+            TABLES[name].objects.filter(made_set=made, video_id=video_id).count(),
+        )
+        for name, title in _BOARDS
+    ]
+
+
+def may_act(person: Person, made: MadeSetRow) -> bool:
+    """Whether somebody may say something about a set."""
+    roles = person.roles_in(made.project.slug if made.project else "")
+    return bool(roles & ACTORS)
+
+
+def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
+    """A set that was opened, for somebody who has a say in its project.
+
+    Raises:
+        Http404: there is none, or it is of a project that this person has no role in.
+    """
+    made = MadeSetRow.objects.select_related("project").filter(public=public).first()
+    person: Person = request.person
+    if made is None or not person.roles_in(made.project.slug if made.project else ""):
+        raise Http404
+    return made, board_sets(current().settings.paths).get(Path(made.folder))
+
+
+def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName) -> OpenBoard:
+    """A board of a video; errors as for `set_of`, and 404 for a video that the set has not."""
+    made, opened = set_of(request, public)
+    found = opened.videos.get(video)
+    if found is None:
+        raise Http404
+    return OpenBoard(made=made, opened=opened, video=found, person=request.person, name=name)
+
+
+def mask(board: OpenBoard, name: str) -> str:
+    """What stands on a page for a name that would tell the answer."""
+    words = f"mask|{board.made.public}|{board.video.video_id}|{name}"
+    return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def medium(opened: BoardSet, video: BoardVideo) -> str:
+    """The address of the film for a player; empty where it is not here."""
+    if video.file is None:
+        return ""
+    try:
+        return f"/media/{token_of(video.file, roots=opened.media_roots)}"
+    except MediaError:
+        return ""
+
+
+def undone(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused | None:
+    """What was taken back where that was asked for; None where something else was."""
+    if request.POST.get("act") != "undo":
+        return None
+    return take_back(board.made, board.name, board.person, video_id=board.video.video_id)
+
+
+def refuse_idle(board: OpenBoard) -> None:
+    """See that this person may act.
+
+    Raises:
+        PermissionDenied: they may not.
+    """
+    from django.core.exceptions import PermissionDenied
+
+    if not board.may_act:
+        raise PermissionDenied("another role")
+
+
+# --------------------------------------------------------------------------- sets
+
+
+def sets(request: HttpRequest) -> HttpResponse:
+    """The sets that are open, and those that this studio was told of."""
+    person: Person = request.person
+    fault, status = "", 200
+    if request.method == "POST":
+        found = _open(request)
+        if isinstance(found, MadeSetRow):
+            return HttpResponseRedirect(reverse("board-set", args=(found.public,)))
+        fault, status = found, 400
+    rows = MadeSetRow.objects.select_related("project").order_by("folder")
+    shown = [row for row in rows if person.roles_in(row.project.slug if row.project else "")]
+    known = {row.folder for row in rows}
+    told = {
+        "sets": shown,
+        "offered": [one for one in _offered() if str(one.folder) not in known],
+        "projects": ProjectRow.objects.order_by("slug"),
+        "may_open": "operator" in person.roles_in(None),
+        "fault": fault,
+    }
+    return render(request, "boards/sets.html", told, status=status)
+
+
+def _offered() -> tuple[Offered, ...]:
+    return offered(current().settings.paths)
+
+
+def _open(request: HttpRequest) -> MadeSetRow | str:
+    """Open one of the sets that this studio was told of; in words why not."""
+    wanted, slug = request.POST.get("folder", ""), request.POST.get("project", "")
+    project = ProjectRow.objects.filter(slug=slug).first() if slug else None
+    person: Person = request.person
+    if "operator" not in person.roles_in(slug if project else ""):
+        return "An operator opens sets: of a project its own, without a project one of all."
+    one = next((one for one in _offered() if str(one.folder) == wanted), None)
+    if one is None:
+        return "That is none of the sets that this studio was told of."
+    try:
+        opened = board_sets(current().settings.paths).get(one.folder)
+        made, _ = MadeSetRow.objects.get_or_create(
+            folder=str(one.folder),
+            defaults={"project": project, "people_folder": str(opened.people_folder)},
+        )
+        take_in(made)
+    except VidenceError as error:
+        return str(error)
+    return made
+
+
+@told_why
+def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
+    """The videos of a set, and how much was said of each."""
+    row, opened = set_of(request, made)
+    fault = ""
+    if request.method == "POST":
+        try:
+            take_in(row)
+        except DataError as error:
+            fault = str(error)
+    videos = [{"video": one, "boards": boards_of(row, one.video_id)} for one in opened.videos.values()]
+    told = {
+        "made": row,
+        "set_name": opened.name,
+        "videos": videos,
+        "titles": [title for _, title in _BOARDS],
+        "notes": opened.notes,
+        "fault": fault,
+        "command": opened.command,
+    }
+    return render(request, "boards/set.html", told, status=400 if fault else 200)
+
+
+# --------------------------------------------------------------------------- tracks
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackShown:
+    """One row of the board of tracks."""
+
+    track: Track
+    check: str
+    start_s: float
+    end_s: float
+    is_picked: bool
+    reasons: tuple[str, ...]
+    n_meetings: int
+    near: tuple[Neighbour, ...]
+    crops: tuple[tuple[int, float], ...]
+    said: tuple[TrackVerdictRow, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said anything of it."""
+        return not self.said
+
+    @property
+    def first_frame(self) -> int:
+        """Its first frame."""
+        return self.track.first_frame
+
+    @property
+    def last_frame(self) -> int:
+        """Its last frame."""
+        return self.track.last_frame
+
+    @property
+    def anchor(self) -> str:
+        """Its name in the address of the page."""
+        return f"t-{self.track.track_id.replace('/', '.')}"
+
+
+def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
+    """The tracks of a video as people have left them by now; None where it has none.
+
+    Raises:
+        DataError: the people's file has lines that cannot be used.
+    """
+    if board.video.tracked is None:
+        return None
+    rows = rows_of(board.made, TrackRow, video_id=board.video.video_id)
+    now = apply_tracks(board.video.tracked, rows)
+    return now, left_by_people(board.video.tracked, now)
+
+
+@told_why
+def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The tracks of a video, suspicious ones first."""
+    board = board_of(request, made, video, name="tracks")
+    fault = ""
+    if request.method == "POST":
+        refuse_idle(board)
+        done = undone(request, board) or _say_of_track(request, board)
+        if isinstance(done, Refused):
+            fault = done.reason
+        else:
+            return HttpResponseRedirect(board.address(_anchor_after(done, request)))
+    now = tracks_now(board)
+    shown, unused, gone = _tracks_shown(board, now)
+    ids = [one.track.track_id for one in shown]
+    page = max(1, _number(request.GET.get("page", "1")) or 1)
+    told = board.told(
+        fault=fault,
+        rows=shown[(page - 1) * PAGE : page * PAGE],
+        all_ids=ids,
+        n_open=sum(one.is_open for one in shown),
+        n_all=len(shown),
+        unused=unused,
+        gone=gone,
+        page=page,
+        n_pages=max(1, -(-len(shown) // PAGE)),
+    )
+    return render(request, "boards/tracks.html", told, status=400 if fault else 200)
+
+
+def _tracks_shown(
+    board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None
+) -> tuple[list[TrackShown], list[str], list[str]]:
+    """The rows in the order in which they are looked at, rows that were not used, and what was taken out."""
+    if now is None:
+        return [], [], []
+    result, video = now
+    everybody = [*result.tracks, *listed_others(result.others, video)]
+    counting = {track.track_id for track in result.tracks}
+    verdicts: dict[str, list[TrackVerdictRow]] = {}
+    for row in TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by(
+        "pk"
+    ):
+        verdicts.setdefault(row.track_id, []).append(row)
+    shown = []
+    for track in everybody:
+        met = meetings(track, everybody)
+        left_out = "" if track.track_id in counting else board.video.reason(track.track_id)
+        start_s, end_s = video.span_s(track)
+        frames = crop_frames(track, met=met, usual=board.video.portraits(track))
+        shown.append(
+            TrackShown(
+                track=track,
+                check=check_of_track(track),
+                start_s=start_s,
+                end_s=end_s,
+                is_picked=track.track_id in board.video.chosen,
+                reasons=suspicions(track, video, met=met, left_out=left_out),
+                n_meetings=len(met),
+                near=neighbours(track, video, everybody),
+                crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
+                said=tuple(verdicts.get(track.track_id, ())),
+            )
+        )
+    shown.sort(
+        key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id)
+    )
+    gone = [f"{one.what}: {one.detail}" for one in result.dropped]
+    return shown, [str(one) for one in result.unused], gone
+
+
+def _say_of_track(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
+    said_of = request.POST
+    act = said_of.get("act", "")
+    match act:
+        case "ok" | "phantom":
+            whole = act
+        case "split":
+            if not said_of.get("frame"):
+                return Refused(reason="choose the first crop of the other person, then split")
+            whole = f"split:{said_of['frame']}"
+        case "join" | "same-as":
+            if not said_of.get("other"):
+                return Refused(reason="choose the other track first")
+            whole = f"{act}:{said_of['other']}"
+        case "drop":
+            whole = f"drop:{said_of.get('first', '')}-{said_of.get('last', '')}"
+        case _:
+            return Refused(reason=f"there is no act {act[:40]!r}")
+    row = TrackVerdictRow(
+        made_set=board.made,
+        video_id=board.video.video_id,
+        seen=said_of.get("check", ""),
+        track_id=said_of.get("track", ""),
+        act=whole,
+        note=" ".join(said_of.get("note", "").split()),
+    )
+    wrong = _would_not_count(board, row)
+    return Refused(reason=wrong) if wrong else say(row, board.person)
+
+
+def _would_not_count(board: OpenBoard, row: TrackVerdictRow) -> str:
+    """Why a verdict would say nothing of the tracks as they are; empty where it would."""
+    if board.video.tracked is None:
+        return "the video has no tracks"
+    try:
+        before = rows_of(board.made, TrackRow, video_id=row.video_id)
+        new = TrackRow(
+            video_id=row.video_id,
+            check=row.seen,
+            track_id=row.track_id,
+            act=row.act,
+            by=board.person.name,
+            where="this act",
+        )
+        new.see()
+        unused = apply_tracks(board.video.tracked, (*before, new)).unused
+    except (DataError, ValueError) as error:
+        return str(error)
+    return next((one.why for one in unused if one.where == "this act"), "")
+
+
+def _anchor_after(done: BoardRow, request: HttpRequest) -> str:
+    """Where to go on: to a track that was taken back, otherwise to the first open one."""
+    if request.POST.get("act") == "undo" and isinstance(done, TrackVerdictRow):
+        return f"t-{done.track_id.replace('/', '.')}"
+    return ""
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+# --------------------------------------------------------------------------- shots
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutShown:
+    """The cut before a shot; the first shot has none."""
+
+    number: int
+    shot: Shot
+    before: Shot | None
+    check: str
+    is_by_people: bool
+
+
+def shots_now(board: OpenBoard) -> ShotsByPeople | None:
+    """The shots of a video as people have left them by now; None where none were looked for.
+
+    Raises:
+        DataError: the people's file has lines that cannot be used.
+    """
+    if not board.video.shots:
+        return None
+    rows = rows_of(board.made, ShotRow, video_id=board.video.video_id)
+    return apply_shots(board.video.shots, rows, times_s=board.video.times_s)
+
+
+@told_why
+def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The shots of a video: each cut with the frames on both sides."""
+    board = board_of(request, made, video, name="shots")
+    fault = ""
+    if request.method == "POST":
+        refuse_idle(board)
+        done = undone(request, board) or _say_of_shot(request, board)
+        if isinstance(done, Refused):
+            fault = done.reason
+        else:
+            return HttpResponseRedirect(board.address("cuts"))
+    now = shots_now(board)
+    told = board.told(
+        fault=fault,
+        cuts=_cuts(board, now),
+        unused=[] if now is None else [str(one) for one in now.unused],
+        lanes_json=_lanes(now),
+    )
+    return render(request, "boards/shots.html", told, status=400 if fault else 200)
+
+
+def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
+    if now is None:
+        return []
+    found = {shot.first_frame for shot in board.video.shots}
+    every = [None, *now.shots]
+    return [
+        CutShown(
+            number=number,
+            shot=shot,
+            before=before,
+            check="" if before is None else check_of_shots(now.shots, _act("no-cut-at", shot.first_frame)),
+            is_by_people=shot.first_frame not in found,
+        )
+        for number, (before, shot) in enumerate(zip(every, now.shots, strict=False), 1)
+    ]
+
+
+def _lanes(now: ShotsByPeople | None) -> str:
+    """The shots on the time line of the player."""
+    spans = [] if now is None else [[one.start_s, one.end_s] for one in now.shots]
+    return msgspec.json.encode([{"name": "shots", "spans": spans}]).decode()
+
+
+def _act(name: str, first: int, last: int | None = None) -> Act:
+    return Act(name=name, first=first, last=first if last is None else last)
+
+
+def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
+    said_of = request.POST
+    name = said_of.get("act", "")
+    first, last = _number(said_of.get("frame", "")), _number(said_of.get("last", ""))
+    if name not in ("cut-at", "no-cut-at", "gradual"):
+        return Refused(reason=f"there is no act {name[:40]!r}")
+    if first is None or (name == "gradual" and last is None):
+        return Refused(
+            reason="say the frame as a whole number" + (", and the last one" * (name == "gradual"))
+        )
+    act = _act(name, first, last if name == "gradual" else None)
+    try:
+        now = shots_now(board)
+        if now is None:
+            return Refused(reason="no shots were looked for in this video")
+        row = ShotEditRow(
+            made_set=board.made,
+            video_id=board.video.video_id,
+            seen=check_of_shots(now.shots, act),
+            act=f"{name}:{first}-{last}" if name == "gradual" else f"{name}:{first}",
+            note=" ".join(said_of.get("note", "").split()),
+        )
+        before = rows_of(board.made, ShotRow, video_id=row.video_id)
+        new = ShotRow(
+            video_id=row.video_id, check=row.seen, act=row.act, by=board.person.name, where="this act"
+        )
+        new.see()
+        unused = apply_shots(board.video.shots, (*before, new), times_s=board.video.times_s).unused
+    except (DataError, ValueError) as error:
+        return Refused(reason=str(error))
+    wrong = next((one.why for one in unused if one.where == "this act"), "")
+    return Refused(reason=wrong) if wrong else say(row, board.person)
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
+    from asgiref.sync import sync_to_async
+
+    try:
+        board = await sync_to_async(board_of)(request, made, video, name="tracks")
+        now = tracks_now(board)
+    except VidenceError as error:
+        raise Http404 from error
+    frame = _number(request.GET.get("frame", ""))
+    name = request.GET.get("track", "")
+    everybody: Mapping[str, Track] = {}
+    if now is not None:
+        everybody = {one.track_id: one for one in (*now[0].tracks, *now[0].others)}
+    who = request.GET.get("who", "")
+    track = next((one for one in everybody.values() if who and mask(board, one.track_id) == who), None)
+    track = track or everybody.get(name)
+    if track is None or frame is None or frame not in track.frame_indices or board.video.file is None:
+        raise Http404
+    try:
+        cut: EncodedFrame = await crop(
+            board.video,
+            track,
+            frame,
+            roots=board.opened.media_roots,
+            is_whole=request.GET.get("whole") == "1",
+        )
+    except VidenceError as error:
+        raise Http404 from error
+    headers = {"ETag": f'"{cut.digest}"', "Cache-Control": "private, max-age=3600"}
+    return HttpResponse(cut.data, content_type=cut.media_type, headers=headers)
+
+
+urls = [
+    route("sets/", sets, name="board-sets", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
+]

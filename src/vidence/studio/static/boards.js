@@ -1,0 +1,160 @@
+// Keys of the boards, the player's frame in the field that follows it, words that leak, and people counted.
+//
+// Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
+
+const MARK = "vidence.boards.marked";
+const PAUSE_MS = 300;
+const isTyping = (at) =>
+  at instanceof Element && at.closest("input:not([type=radio]):not([type=checkbox]), select, textarea, [contenteditable]");
+const rows = () => [...document.querySelectorAll("[data-row]")];
+const rowOf = (element) => (element instanceof Element ? element.closest("[data-row]") : null);
+const painted = () => document.querySelector("[data-player]")?.dataset.frame;
+
+/** The row that keys are meant for: the one with the focus, otherwise the first. */
+const current = () => rowOf(document.activeElement) ?? rows()[0] ?? null;
+
+function go(step) {
+  const all = rows();
+  const at = all.indexOf(rowOf(document.activeElement));
+  const next = all[Math.min(Math.max(at + step, 0), all.length - 1)];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+/** Let all fields of other tracks name the one that was marked. */
+function showMark(id) {
+  for (const select of document.querySelectorAll("select[name=other]")) {
+    const own = rowOf(select)?.dataset.track;
+    if (own !== id && [...select.options].some((one) => one.value === id)) select.value = id;
+  }
+}
+
+function mark() {
+  const id = current()?.dataset.track;
+  if (id === undefined) return false;
+  sessionStorage.setItem(MARK, id);
+  showMark(id);
+  return true;
+}
+
+/** Put the frame of the chosen crop into a field of the row. */
+function fromCrop(name) {
+  const row = current();
+  const chosen = row?.querySelector("input[name=frame]:checked");
+  const field = row?.querySelector(`input[name=${name}]`);
+  if (!chosen || !field) return false;
+  field.value = chosen.value;
+  return true;
+}
+
+function press(key) {
+  const inside = current()?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const own = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find((one) => !rowOf(one));
+  const button = inside ?? own;
+  if (!button || button.disabled) return false;
+  button.click();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || (isTyping(event.target) && !event.altKey)) return;
+  if (document.body.dataset.keys === "off") return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const said = event.shiftKey && key === "c" ? "shift+c" : key;
+  const own = { n: () => go(1), b: () => go(-1), t: mark, 1: () => fromCrop("first"), 2: () => fromCrop("last") };
+  if (said === "?") {
+    const keys = document.querySelector("details.keys");
+    if (keys) keys.open = !keys.open;
+  } else if (own[said] && document.querySelector("[data-row]")) {
+    if (own[said]() === false) return;
+  } else if (!press(said)) return;
+  event.preventDefault();
+});
+
+// ------------------------------------------------------------------ the frame of the player
+
+document.addEventListener("vidence:frame", () => {
+  for (const field of document.querySelectorAll("[data-follows-player]"))
+    if (document.activeElement !== field && painted() !== undefined) field.value = painted();
+});
+
+// ------------------------------------------------------------------ words that leak
+
+function watchWords(form) {
+  const told = form.querySelector("[data-leaks-told]");
+  let timer = 0;
+  let last = 0;
+  const ask = async () => {
+    const mine = (last += 1);
+    try {
+      const answer = await fetch(form.dataset.leaks, {
+        method: "POST",
+        headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+        body: new URLSearchParams({ A: form.elements.A?.value ?? "", B: form.elements.B?.value ?? "", shot: form.elements.shot?.value ?? "", text: form.elements.text?.value ?? "", false: form.elements.false?.value ?? "" }),
+      });
+      if (mine !== last) return;
+      const found = await answer.json();
+      told.replaceChildren(
+        ...found.said.map((line) => Object.assign(document.createElement("p"), { textContent: line })),
+        ...(found.words.length ? ["Words: "] : []),
+        ...found.words.flatMap((word) => [Object.assign(document.createElement("mark"), { className: "leak", textContent: word }), " "]),
+      );
+      told.dataset.checked = String(mine);
+    } catch {
+      told.textContent = "The words could not be checked; they are checked again when the card is kept.";
+    }
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, PAUSE_MS);
+  });
+}
+
+for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
+
+// ------------------------------------------------------------------ counting
+
+function counting(form) {
+  const { n, n_low: low, n_high: high, frames } = form.elements;
+  const shown = form.querySelector("[data-count]");
+  const list = form.querySelector("[data-counted]");
+  let seen = frames.value.split(/\s+/).filter(Boolean);
+  const set = (field, value) => (field.value = String(Math.max(0, value)));
+  const number = (field) => Number.parseInt(field.value, 10) || 0;
+  const show = () => {
+    frames.value = seen.join(" ");
+    shown.textContent = n.value;
+    list.replaceChildren(
+      ...seen.map((frame) => Object.assign(document.createElement("li"), { textContent: `frame ${frame}` })),
+    );
+  };
+  form.querySelector("[data-add]").addEventListener("click", () => {
+    if (painted() !== undefined) seen.push(painted());
+    set(n, number(n) + 1);
+    set(low, number(low) + 1);
+    set(high, number(high) + 1);
+    show();
+  });
+  form.querySelector("[data-back]").addEventListener("click", () => {
+    if (!number(n)) return;
+    seen.pop();
+    set(n, number(n) - 1);
+    set(low, number(low) - 1);
+    set(high, number(high) - 1);
+    show();
+  });
+  form.querySelector("[data-unsure]").addEventListener("click", () => set(high, number(high) + 1));
+  n.addEventListener("input", show);
+  show();
+}
+
+for (const form of document.querySelectorAll("form[data-counts]")) counting(form);
+
+// ------------------------------------------------------------------ where to begin
+
+const marked = sessionStorage.getItem(MARK);
+if (marked) showMark(marked);
+const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
+const first = named?.matches("[data-row]") ? named : document.querySelector("[data-row]:not(.done)");
+if (first && !document.querySelector(".fault")) first.focus({ preventScroll: !named });
+document.documentElement.dataset.boards = "ready";

@@ -1,0 +1,77 @@
+"""Sets as boards open them: by their configuration, kept until a making changes them; what tracks count."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.studio.bridge.board_sets import BoardSets, board_sets, counted_by_tracks, crop, offered
+
+
+def test_sets_are_offered_by_their_configuration_or_its_folder(street, tmp_path):
+    (street.folder / "other.toml").write_text("a = 1\n")
+    (street.folder / "not-made.toml").write_text(street.config.read_text().replace("street", "unmade"))
+    (found,) = offered([street.folder])
+    assert found.config == street.config.resolve()
+    assert found.folder == street.made.resolve()
+    assert offered([street.config]) == (found,)
+    assert offered([tmp_path, street.folder / "videos"]) == ()
+
+
+def test_a_set_is_opened_once_until_a_making_changes_it(street):
+    sets = BoardSets([street.config])
+    first = sets.get(street.made.resolve())
+    assert sets.get(street.made.resolve()) is first
+    assert board_sets((street.config,)) is board_sets((street.config,))
+    street.config.write_text(street.config.read_text().replace("n_tracks = 4", "n_tracks = 3"))
+    street.make()
+    again = sets.get(street.made.resolve())
+    assert again is not first
+    assert len(first.videos["north"].chosen) == 4
+    assert len(again.videos["north"].chosen) == 3
+    with pytest.raises(UsageError, match="start the studio with the configuration"):
+        sets.get(street.folder)
+
+
+def test_what_a_set_says_of_itself(street):
+    opened = BoardSets([street.config]).get(street.made.resolve())
+    north = opened.videos["north"]
+    assert opened.name == "street"
+    assert opened.notes == ()
+    assert opened.people_folder == street.people.resolve()
+    assert opened.remake("north") == ""
+    assert north.file == street.folder.resolve() / "videos" / "north.mp4"
+    assert north.reason("6") == "not-picked"
+    assert north.reason("99") == ""
+    assert north.card("3", "A") is None
+    assert len(north.portraits(north.tracked.tracks[0])) == 8
+    (street.people / "tracks.csv").write_text("video_id\n")
+    assert "until this is mended" in opened.remake("north")
+    text = street.config.read_text().replace("[people]\n", "").replace('model = "people"', "")
+    street.config.write_text(text.replace('path = "north.mp4"', 'path = "north.mp4"\ncards = "mine.csv"'))
+    notes = BoardSets([street.config]).get(street.made.resolve()).notes
+    assert "has no [people]" in notes[0]
+    assert "names cards of its own (mine.csv)" in notes[1]
+
+
+def test_tracks_count_by_place_and_window(street):
+    video = BoardSets([street.config]).get(street.made.resolve()).videos["north"].tracked
+    for place, window, n in [
+        ("visited:right-third", None, 5),
+        ("visited:right-third", (0, 10), 0),
+        ("visited:nowhere", None, None),
+        ("visited:whole", None, 8),
+        ("entered:left", None, 4),
+        ("entered:left", (0, 9), 0),
+    ]:
+        assert counted_by_tracks(video, place=place, window=window) == n, (place, window)
+
+
+def test_crops_are_cut_out_of_the_film(street, solo):
+    import asyncio
+
+    opened = BoardSets([street.config]).get(street.made.resolve())
+    north = opened.videos["north"]
+    track = north.tracked.tracks[2]
+    cut = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=False))
+    whole = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=True))
+    assert cut.height_px > cut.width_px
+    assert (whole.width_px, whole.height_px) == (320, 240)

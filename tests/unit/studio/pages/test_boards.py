@@ -1,0 +1,173 @@
+"""Boards of tracks and shots: what is shown, what is kept, what is refused, who may."""
+
+import re
+
+from servers.studio import studio
+from subjects.board_studio import open_boards
+from vidence.make.people.rows import TrackRow, read_rows
+from vidence.studio.pages import boards as pages
+from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
+
+
+def check_on(page, track):
+    """The letters that the page has for a track."""
+    return re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)[
+        1
+    ]
+
+
+def say(boards, track, act, **more):
+    check = check_on(boards.page("tracks"), track)
+    return boards.post("tracks", track=track, check=check, act=act, **more)
+
+
+def test_each_board_has_the_others_beside_it(boards):
+    page = boards.client.get(f"/sets/{boards.made.public}/").content.decode()
+    for name in ("shots", "tracks", "cards", "false-cards", "counts"):
+        assert boards.at(name) in page
+        assert "<h1>north" in boards.page(name)
+    assert "vidence make herbench config.toml" in page
+    assert "no [people]" not in page
+
+
+def test_the_tracks_that_meet_others_come_first_and_have_their_crops(boards):
+    page = boards.page("tracks")
+    order = re.findall(r'data-track="(\w+)"', page)
+    assert sorted(order) == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    assert order[0] != "8"
+    assert "8 of 8 tracks without a verdict" in page
+    crop = boards.client.get(boards.at("crop.jpg"), {"track": "3", "frame": "60"})
+    assert crop.headers["Content-Type"] == "image/jpeg"
+    whole = boards.client.get(boards.at("crop.jpg"), {"track": "3", "frame": "60", "whole": "1"})
+    assert whole.content[:2] == crop.content[:2] == b"\xff\xd8"
+    assert whole.content != crop.content
+    for wrong in ({"track": "3", "frame": "0"}, {"track": "99", "frame": "60"}, {"track": "3"}):
+        assert boards.client.get(boards.at("crop.jpg"), wrong).status_code == 404
+
+
+def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
+    assert say(boards, "4", "ok").status_code == 302
+    assert say(boards, "7", "phantom").status_code == 302
+    assert say(boards, "3", "split", frame="100").status_code == 302
+    page = boards.page("tracks")
+    order = re.findall(r'data-track="([\w/]+)"', page)
+    assert set(order) == {"1", "2", "3/1", "3/2", "4", "5", "6", "8"}
+    assert order[-1] == "4"  # what has a verdict comes last
+    assert "7: a person saw nobody there" in page
+    assert "<strong>Made again next time:</strong> crops of 2 tracks" in page
+    acts = [(row.track_id, row.act) for row in read_rows(boards.street.people, TrackRow, videos=None)]
+    assert acts == [("4", "ok"), ("7", "phantom"), ("3", "split:100")]
+    assert say(boards, "3/2", "drop", first="100", last="110").status_code == 302
+    assert boards.post("tracks", act="undo").status_code == 302
+    assert TrackVerdictRow.objects.count() == 3
+
+
+def test_joins_and_the_same_person(boards):
+    assert say(boards, "6", "same-as", other="8").status_code == 400  # at the same time
+    assert say(boards, "3", "split", frame="100").status_code == 302
+    assert say(boards, "3/2", "join", other="3/1").status_code == 302
+    assert 'data-track="3/1"' in boards.page("tracks")
+    assert 'data-track="3/2"' not in boards.page("tracks")
+
+
+def test_an_act_that_would_say_nothing_is_refused_with_the_making_s_reason(boards):
+    for act, more, why in [
+        ("split", {}, "choose the first crop"),
+        ("split", {"frame": "0"}, "is to be split at 0"),
+        ("join", {}, "choose the other track"),
+        ("join", {"other": "99"}, "there is no track 99"),
+        ("join", {"other": "2"}, "cannot be one person"),
+        ("drop", {"first": "9", "last": "3"}, "expected"),
+        ("drop", {"first": "160", "last": "161"}, "has no box in the frames"),
+        ("shout", {}, "there is no act"),
+    ]:
+        answer = say(boards, "3", act, **more)
+        assert answer.status_code == 400, act
+        assert 'role="alert"' in answer.content.decode()
+        if why != "expected":
+            assert why in answer.content.decode().replace("&#x27;", "'"), act
+    stale = boards.post("tracks", track="3", check="a" * 12, act="ok")
+    assert "has changed since" in stale.content.decode()
+    assert boards.post("tracks", act="undo").status_code == 400
+    assert boards.file("tracks.csv") == ""
+
+
+def test_a_file_with_a_fault_is_named(boards):
+    (boards.street.people / "tracks.csv").write_text("video_id\nnorth\n")
+    assert "tracks.csv" in boards.page("tracks", status=409)
+    (boards.street.people / "shots.csv").write_text("video_id\nnorth\n")
+    assert "shots.csv" in boards.page("shots", status=409)
+    again = boards.client.post(f"/sets/{boards.made.public}/")
+    assert again.status_code == 400
+    assert "csv" in again.content.decode()
+
+
+def test_a_cut_is_added_made_gradual_and_taken_out(boards):
+    assert boards.post("shots", act="cut-at", frame="80").status_code == 302
+    page = boards.page("shots")
+    assert "2 shots" in page
+    assert "begun by people" in page
+    assert "tracks, crops, scene cards and drafts of this video" in page
+    assert boards.post("shots", act="gradual", frame="80", last="84").status_code == 302
+    assert "the first 5 show both shots" in boards.page("shots")
+    assert boards.post("shots", act="no-cut-at", frame="80").status_code == 302
+    assert "1 shot." in boards.page("shots")
+    for said in (
+        {"act": "cut-at", "frame": "0"},
+        {"act": "cut-at", "frame": "x"},
+        {"act": "gradual", "frame": "20"},
+        {"act": "no-cut-at", "frame": "33"},
+        {"act": "cut-at", "frame": "999"},
+        {"act": "shout", "frame": "3"},
+    ):
+        assert boards.post("shots", **said).status_code == 400, said
+    for _ in range(3):
+        assert boards.post("shots", act="undo").status_code == 302
+    assert boards.file("shots.csv") == ""
+    assert not ShotEditRow.objects.exists()
+
+
+def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, tmp_path):
+    with studio("team", tmp_path / "studio", paths=(street.config,)) as made:
+        made.project("films")
+        made.user("Olga", "operator", project="films")
+        made.user("Ada", "author", project="films")
+        made.user("Rita", "researcher", project="films")
+        made.user("Eve", "author", project="films")
+        author = made.signed_in("Ada")
+        told = {"folder": str(street.made.resolve()), "project": "films"}
+        assert author.post("/sets/", told).status_code == 400
+        olga = made.signed_in("Olga")
+        assert olga.post("/sets/", {"folder": "/etc", "project": "films"}).status_code == 400
+        assert olga.post("/sets/", told | {"project": ""}).status_code == 400
+        assert str(street.made) in olga.get("/sets/").content.decode()
+        boards = open_boards(street, olga, project="films")
+        assert boards.made.project.slug == "films"
+        reader = made.signed_in("Rita")
+        page = reader.get(boards.at("tracks")).content.decode()
+        assert "One person" not in page
+        check = check_on(page, "3")
+        said = {"track": "3", "check": check, "act": "ok"}
+        assert reader.post(boards.at("tracks"), said).status_code == 403
+        assert author.post(boards.at("tracks"), said).status_code == 302
+        assert "p002" in boards.file("tracks.csv")
+        assert "Ada" not in boards.file("tracks.csv")
+        made.project("others")
+        made.user("Mallory", "operator", project="others")
+        mallory = made.signed_in("Mallory")
+        assert mallory.get(boards.at("tracks")).status_code == 404
+        assert str(street.made) not in mallory.get("/sets/").content.decode()
+
+
+def test_a_set_that_the_studio_is_no_longer_told_of_says_so(boards):
+    from vidence.studio.records.boards import MadeSetRow
+
+    row = MadeSetRow.objects.create(folder="/elsewhere", people_folder="/elsewhere/people")
+    answer = boards.client.get(f"/sets/{row.public}/")
+    assert answer.status_code == 404
+    assert "start the studio with the configuration" in answer.content.decode()
+    assert boards.client.get(boards.at("tracks").replace("north", "east")).status_code == 404
+
+
+def test_every_act_has_a_key_that_the_page_names():
+    assert all(one.callback.roles for one in pages.urls)

@@ -1,0 +1,197 @@
+"""Verdicts in the database and in people's files: both or neither, the same bytes, rows of others kept."""
+
+import pytest
+
+from vidence.errors import DataError
+from vidence.make.people.checks import check_of_track
+from vidence.make.people.rows import TrackRow, append_row
+from vidence.studio.records.boards import (
+    CardCheckRow,
+    FalseCheckRow,
+    ShotEditRow,
+    TrackVerdictRow,
+    WindowCountRow,
+)
+from vidence.studio.verdicts import (
+    Refused,
+    change,
+    counts_of,
+    file_row,
+    natural,
+    rows_of,
+    said,
+    say,
+    take_back,
+    take_in,
+)
+
+
+@pytest.fixture
+def person():
+    from vidence.studio.access import Person
+
+    return Person(name="p007", shown="Ada", roles={"": frozenset({"author"})})
+
+
+def verdict(boards, track="3", act="ok", **more):
+    tracks = {one.track_id: one for one in boards.street.opened().video("north").found.tracks}
+    return TrackVerdictRow(
+        made_set=boards.made,
+        video_id="north",
+        track_id=track,
+        act=act,
+        seen=check_of_track(tracks[track]),
+        **more,
+    )
+
+
+def test_a_row_stands_in_both_and_taken_back_in_neither(boards, person):
+    row = say(verdict(boards), person)
+    assert boards.file("tracks.csv").splitlines()[1].split(",")[2:5] == ["3", "ok", "p007"]
+    assert rows_of(boards.made, TrackRow, video_id="north")[0].act == "ok"
+    assert rows_of(boards.made, TrackRow, video_id="south") == ()
+    back = take_back(boards.made, "tracks", person, video_id="north")
+    assert said(back) == "3 ok"
+    assert back.seen == row.seen
+    assert boards.file("tracks.csv") == ""
+    assert not TrackVerdictRow.objects.exists()
+    assert isinstance(take_back(boards.made, "tracks", person, video_id="north"), Refused)
+
+
+def test_undone_the_first_bytes_are_back(boards, person):
+    say(verdict(boards, "3", "ok"), person)
+    say(verdict(boards, "2", "split:60"), person)
+    before = boards.file("tracks.csv")
+    say(verdict(boards, "7", "phantom"), person)
+    assert boards.file("tracks.csv").startswith(before)
+    take_back(boards.made, "tracks", person, video_id="north")
+    assert boards.file("tracks.csv") == before
+
+
+def test_what_was_said_already_is_refused_and_nothing_changes(boards, person):
+    say(verdict(boards), person)
+    before = boards.file("tracks.csv")
+    assert isinstance(say(verdict(boards), person), Refused)
+    assert boards.file("tracks.csv") == before
+    assert TrackVerdictRow.objects.count() == 1
+
+
+def test_a_file_with_a_fault_refuses_the_row_in_the_database_too(boards, person):
+    (boards.street.people / "tracks.csv").write_text("video_id,check\nx\n")
+    refused = say(verdict(boards), person)
+    assert isinstance(refused, Refused)
+    assert "tracks.csv" in refused.reason
+    assert not TrackVerdictRow.objects.exists()
+
+
+def test_a_row_that_a_spreadsheet_would_run_is_refused(boards, person):
+    assert isinstance(say(verdict(boards, note="=1+1"), person), Refused)
+    assert boards.file("tracks.csv") == ""
+
+
+def test_rows_written_by_hand_are_taken_in_once_and_stay_in_their_file(boards, person):
+    row = verdict(boards, "2", "phantom")
+    append_row(
+        boards.street.people,
+        TrackRow(video_id="north", check=row.seen, track_id="2", act="phantom", by="P03", note="a shadow"),
+    )
+    before = boards.file("tracks.csv")
+    assert take_in(boards.made) == 1
+    assert take_in(boards.made) == 0
+    assert boards.file("tracks.csv") == before
+    assert TrackVerdictRow.objects.get().by_name == "P03"
+    say(verdict(boards, "3"), person)
+    take_back(boards.made, "tracks", person, video_id="north")
+    assert boards.file("tracks.csv") == before
+
+
+def test_every_kind_of_row_is_the_row_of_its_file_and_comes_back(boards, person):
+    about = {"made_set": boards.made, "video_id": "north", "seen": "a" * 12}
+    rows = [
+        ShotEditRow(**about, act="cut-at:80"),
+        CardCheckRow(**about, track_id="3", kind="A", fits="several", leaks=True),
+        FalseCheckRow(
+            **about,
+            card_id="shot-0001-false",
+            told_without_film="cannot-say",
+            occurs_in_film=None,
+            reads_natural=True,
+        ),
+        WindowCountRow(**about, window="0-80", place="left:top", n=3, n_low=3, n_high=4, frames=[4, 9, 20]),
+        verdict(boards),
+    ]
+    kept = [file_row(say(row, person)) for row in rows]
+    assert [type(one).file for one in kept] == [
+        "shots.csv",
+        "card_checks.csv",
+        "false_checks.csv",
+        "counts.csv",
+        "tracks.csv",
+    ]
+    assert (kept[2].occurs, kept[2].natural, kept[2].told) == ("cannot-say", "yes", "cannot-say")
+    assert kept[3].frames == (4, 9, 20)
+    for table in (ShotEditRow, CardCheckRow, FalseCheckRow, WindowCountRow, TrackVerdictRow):
+        table.objects.all().delete()
+    assert take_in(boards.made) == 7  # with the two sentences of the scene
+    CardCheckRow.objects.exclude(text="").delete()
+    again = [
+        file_row(table.objects.get())
+        for table in (ShotEditRow, CardCheckRow, FalseCheckRow, WindowCountRow, TrackVerdictRow)
+    ]
+    assert again == kept
+
+
+def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
+    from vidence.make.cards.card_files import read_cards
+
+    about = {"made_set": boards.made, "video_id": "north", "seen": "a" * 12}
+    row = say(
+        CardCheckRow(**about, track_id="10", kind="A", text="A tall man in a red coat and boots."), person
+    )
+    say(CardCheckRow(**about, track_id="3", kind="A", text="A small woman in a blue coat and shoes."), person)
+    path = boards.street.people / "cards" / "north.jsonl"
+    cards = read_cards(path, tracks={"3", "10"}, strict=True).cards
+    assert [(one.track_id, one.writer) for one in cards] == [("3", "p007"), ("10", "p007")]
+    assert file_row(row) is None  # nobody has tried it
+    row.text = "A tall man in a green coat and boots."
+    change(row)
+    assert "green" in path.read_text()
+    stale = CardCheckRow.objects.get(pk=row.pk)
+    row.text = "Other words."
+    change(row)
+    assert "another window" in change(stale).reason
+    take_back(boards.made, "cards", person, video_id="north")
+    take_back(boards.made, "cards", person, video_id="north")
+    assert not path.exists()
+
+
+def test_words_written_by_hand_stay_and_are_not_written_over(boards, person):
+    path = boards.street.people / "scenes" / "north.jsonl"
+    assert sorted(CardCheckRow.objects.values_list("kind", "by_name")) == [("false", "P09"), ("scene", "P09")]
+    about = {"made_set": boards.made, "video_id": "north", "seen": "a" * 12}
+    say(CardCheckRow(**about, track_id="shot-0001", kind="scene", text="A dog runs along a street."), person)
+    assert '"false":"A woman in a red coat' in path.read_text()
+    assert '"text":"A dog runs' in path.read_text()
+    path.write_text(path.read_text() + '{"shot_id":"shot-0002","text":"A cat sits on a wall."}\n')
+    before = path.read_text()
+    row = CardCheckRow(**about, track_id="shot-0003", kind="scene", text="A cow stands in a field.")
+    assert "read the files again" in say(row, person).reason
+    assert path.read_text() == before
+    take_in(boards.made)
+    say(row, person)
+    assert len(path.read_text().splitlines()) == 3
+    path.write_text('{"at_s":3.0,"text":"A cat sits on a wall."}\n')
+    with pytest.raises(DataError, match="expected shot_id"):
+        take_in(boards.made)
+
+
+def test_counts_stand_by_window_and_place(boards):
+    rows = [WindowCountRow(window="0-9", place=place, n=1, n_low=1, n_high=1) for place in ("a", "b", "a")]
+    assert [(key, len(found)) for key, found in counts_of(rows).items()] == [
+        (("0-9", "a"), 2),
+        (("0-9", "b"), 1),
+    ]
+
+
+def test_numbers_in_names_are_ordered_as_numbers():
+    assert sorted(["10", "9", "9/2", "a"], key=natural) == ["a", "9", "9/2", "10"]
