@@ -434,7 +434,7 @@ def verify_studio(*, folder: Path, database: str) -> int:
 
 @studio.command("restore")
 @_data
-@click.argument("copy", metavar="BACKUP", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("copy", metavar="BACKUP", type=click.Path(path_type=Path, dir_okay=False))
 def restore_studio(*, folder: Path, copy: Path) -> None:
     """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet."""
     need_studio()
@@ -442,6 +442,8 @@ def restore_studio(*, folder: Path, copy: Path) -> None:
     from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import restore, without_studio
 
+    if not copy.is_file():
+        raise UsageError(f"{copy} is not there; expected a copy that vidence studio backup made")
     without_studio(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     configure(StudioSettings(mode="team", data=folder.resolve()))

@@ -70,22 +70,3 @@ def test_media_outside_the_folder_of_the_project_are_not_released(team):
     accept("q1")
     with pytest.raises(DataError, match="outside the folder"):
         release(made, Wish(without_licence=ANY), by="olga")
-
-
-def test_the_page_releases_and_says_what_is_wrong(project, team):
-    team.user("Olga", "operator")
-    client = team.signed_in("Olga")
-    address = "/projects/films/releases/"
-    assert b"1 of 2 questions is accepted" in client.get(address).content
-    refused = client.post(address, {"version": "../x", "without": "all"})
-    assert refused.status_code == 400
-    assert b"Not released: version is" in refused.content
-    assert client.post(address, {"version": "1.0.0", "without": "all"}).status_code == 302
-    shown = client.get(address).content.decode()
-    assert "films-1.0.0" in shown
-    assert "vidence run table --data" in shown
-
-
-def test_who_is_no_operator_releases_nothing(project, team):
-    team.user("Ann", "author", "reviewer", "meta", "researcher")
-    assert team.signed_in("Ann").post("/projects/films/releases/", {}).status_code == 403

@@ -77,3 +77,13 @@ def test_a_review_lets_pass_what_it_accepted_as_it_stands():
     kept = reviewed(items, ledger, team.reviews)
     assert [item.item_id for item in kept] == ["q0"]
     assert ledger.stages[0].dropped == {"changed-since-review": 1, "not-reviewed": 1, "review-in-review": 1}
+
+
+def test_what_a_review_keeps_beside_a_question_is_no_change_of_it():
+    team = Team("herbench")
+    beside = {"annotations": {"form": "mmvu"}, "misconception": {"b": "taken for a"}, "minutes": 3.5}
+    team.put(item_id="q0", **beside)
+    assert team.act("claim", "bob", item_id="q0") == ""
+    assert team.act("accept", "bob", item_id="q0") == ""
+    item = Item(item_id="q0", question="Which?", choices=("a", "b"), answer="A", source="film")
+    assert reviewed([item], Ledger(), team.reviews) == (item,)

@@ -71,6 +71,13 @@ def fill(tried):
     people.QualificationRow.objects.create(
         user=ann, project=project, guideline=text, n_try=1, n_right=2, n_asked=2, is_passed=True, at=clock()
     )
+    fill_looks(row, ann, bob, clock)
+    fill_work(row, ann, bob, clock)
+    fill_verdicts(project, ann, clock)
+
+
+def fill_looks(row, ann, bob, clock):
+    """What Bob said of what Ann wrote."""
     look = items.ReviewRow.objects.create(
         item=row,
         revision=row.current,
@@ -87,13 +94,17 @@ def fill(tried):
     items.FieldVerdictRow.objects.create(review=look, field="question", verdict="wrong", note="-x")
     items.ChecklistAnswerRow.objects.create(review=look, check_id="question", said="no")
     items.ScoreRow.objects.create(review=look, score_id="worth", value=3)
+
+
+def fill_work(row, ann, bob, clock):
+    """Claims, drafts, messages, time and what is owed."""
     claim = work.AssignmentRow.objects.create(
         item=row, stage="reviewer", user=bob, state="submitted", claimed_at=clock(), ended_at=clock()
     )
     draft = work.DraftRow.objects.create(
         user=ann,
         item=row,
-        project=project,
+        project=row.project,
         stage="author",
         version=1,
         body='{"b": 1, "a": "é"}',
@@ -121,7 +132,7 @@ def fill(tried):
     file_correction(ann, project, half_an_hour, reason="watched on paper")
     reverse(work.LedgerRow.objects.filter(user=ann).order_by("number")[0], by="p003", reason="a try")
     made = boards.MadeSetRow.objects.create(
-        project=project, folder="/home/ann/sets/street", people_folder="/home/ann/sets/street/people"
+        project=project, folder="/srv/ann/sets/street", people_folder="/srv/ann/sets/street/people"
     )
     one = {
         "made_set": made,
@@ -180,7 +191,7 @@ def test_out_in_and_out_again_are_the_same_bytes(tmp_path):
 
 def test_nothing_says_who_people_are_or_where_files_lie(exported):
     told = b"".join(contents(exported).values())
-    for secret in (b"Real", b"real", b"md5$", b"/home", b"password"):
+    for secret in (b"Real", b"real", b"md5$", b"/srv", b"password"):
         assert secret not in told
 
 

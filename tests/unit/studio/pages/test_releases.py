@@ -1,0 +1,50 @@
+"""The page of releases."""
+
+import msgspec
+import pytest
+
+from vidence.make.review.protocol import load_protocol
+from vidence.records import Item
+from vidence.studio.bridge.taking import take_items
+from vidence.studio.records.items import ItemRow
+from vidence.studio.workflow import Act, Done, act
+
+
+def question(name, path="videos/a.mp4"):
+    said = {"item_id": name, "media": ({"path": path},), "question": f"Which {name}?", "answer": "B"}
+    return msgspec.convert(said | {"choices": ["one", "two"]}, Item)
+
+
+def accept(item_id):
+    item = ItemRow.objects.get(item_id=item_id)
+    checks = {one.id: "yes" for one in load_protocol("mmvu").stages[0].checks}
+    for kind, more in (("claim", {}), ("accept", {"checks": checks})):
+        assert isinstance(act(item, Act(kind=kind, by="bob", role="reviewer", **more)), Done)
+
+
+@pytest.fixture
+def project(team):
+    """A project with two questions, one of them accepted."""
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1"), question("q2")])
+    accept("q1")
+    return made
+
+
+def test_the_page_releases_and_says_what_is_wrong(project, team):
+    team.user("Olga", "operator")
+    client = team.signed_in("Olga")
+    address = "/projects/films/releases/"
+    assert b"1 of 2 questions is accepted" in client.get(address).content
+    refused = client.post(address, {"version": "../x", "without": "all"})
+    assert refused.status_code == 400
+    assert b"Not released: version is" in refused.content
+    assert client.post(address, {"version": "1.0.0", "without": "all"}).status_code == 302
+    shown = client.get(address).content.decode()
+    assert "films-1.0.0" in shown
+    assert "vidence run table --data" in shown
+
+
+def test_who_is_no_operator_releases_nothing(project, team):
+    team.user("Ann", "author", "reviewer", "meta", "researcher")
+    assert team.signed_in("Ann").post("/projects/films/releases/", {}).status_code == 403
