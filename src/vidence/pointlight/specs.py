@@ -74,7 +74,7 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, 
 
 
 RecordT = TypeVar("RecordT", bound=Record)
-SPEC_VERSION = 1
+SPEC_VERSION = 2
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
 SidePx: TypeAlias = Annotated[int, Meta(ge=8)]
@@ -94,7 +94,16 @@ class StimulusSpec(Record, omit_defaults=True):
     never changes within a clip. `is_inverted` turns the picture upside down, `is_mirrored` swaps its sides.
 
     Dots: `life_frames` above 0 replaces the points by `n_life_dots` dots on the limbs that live so long.
-    `dropout` is the chance of a dot to be out in a frame. Noise dots are `n_noise`, of the kind `noise`.
+    `dropout` is the chance of a dot to be out in a frame. The figures are moved together by up to
+    `place_jitter_m` to each side, up and down. With `target` ``absent`` there is no figure: as many dots
+    have the same motions, each at a place and from a moment of its own in the figure's area.
+
+    Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
+    the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
+    moment of the clip on (`noise_phases` ``drawn``) or at the same time (``kept``); ``linear`` ones move
+    straight on, each as fast as a dot of the figure on average where `noise_speed_m_s` is None; ``random``
+    ones stand still for `noise_life_frames` and go elsewhere.
+
     `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
     be larger. With `colours` ``two`` each of two figures has its own.
     """
@@ -114,6 +123,8 @@ class StimulusSpec(Record, omit_defaults=True):
     margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
+    target: Literal["present", "absent"] = "present"
+    place_jitter_m: NotNegative = 0.0
     scramble: Literal["none", "places", "phases", "both"] = "none"
     jitter_m: NotNegative = 0.0
     dropout: Share = 0.0
@@ -121,8 +132,10 @@ class StimulusSpec(Record, omit_defaults=True):
     n_life_dots: Count = 8
     noise: Literal["random", "linear", "scrambled"] = "scrambled"
     n_noise: CountOrNone = 0
+    noise_area: Literal["picture", "figure"] = "picture"
+    noise_phases: Literal["drawn", "kept"] = "drawn"
     noise_life_frames: Count = 10
-    noise_speed_m_s: NotNegative = 1.0
+    noise_speed_m_s: NotNegative | None = None
     dot_radius_px: Positive = 4.0
     depth_dots: bool = False
     contrast: Share = 1.0

@@ -20,7 +20,7 @@ from vidence.pointlight.motion import Motion
 from vidence.pointlight.stimulus import Stimulus, make_stimulus, without_dots
 from vidence.pointlight.writing import motion_digest, write_video
 
-VERSION = 1
+VERSION = 2
 STAMP = "stimuli.json"
 # What the built-in figure does, and why (after what such an action is usually for), with its semantic group.
 WALKER_ACTIONS = {
