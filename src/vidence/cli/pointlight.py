@@ -89,16 +89,18 @@ def pointlight(
     figures = staged(
         sources,
         points=points,
-        leave_out=leave_out,
         hold_hands=hold_hands,
         options=pairs(options, "--option"),
     )
     if again is not None:
-        if settings:
-            raise UsageError("--again takes its settings from the file; leave out --set")
+        if settings or leave_out:
+            raise UsageError("--again takes its settings from the file; leave out --set and --leave-out")
         stimulus, pictures = remake(read_sidecar(again), figures)
     else:
-        stimulus = make_stimulus(figures, spec_of(pairs(settings, "--set")))
+        given = pairs(settings, "--set")
+        if leave_out:
+            given = {**given, "leave_out": ",".join(leave_out)}
+        stimulus = make_stimulus(figures, spec_of(given))
         pictures = list(frames(stimulus))
     kept = sidecar(stimulus, figures, pictures, vidence=__version__)
     out.mkdir(parents=True, exist_ok=True)

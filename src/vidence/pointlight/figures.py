@@ -219,7 +219,6 @@ def staged(
     sources: Sequence[str],
     *,
     points: str = "13",
-    leave_out: Sequence[str] = (),
     hold_hands: bool = False,
     offset_m: tuple[float, float, float] | None = None,
     options: Mapping[str, str] | None = None,
@@ -231,7 +230,6 @@ def staged(
             clock and one space.
         points: the set of points of a body (see `vidence.pointlight.body.SETS`), or ``markers`` for
             everything that a file holds.
-        leave_out: names of points that are not shown.
         hold_hands: move the second figure until hands that hold each other meet (see `align`).
         offset_m: move the second figure by this, instead.
         options: those of the format of the files, such as ``fps``.
@@ -259,7 +257,7 @@ def staged(
         figures = [both.first, second]
     else:
         figures = [body(motions[0], points=points)]
-    return [without_dots(figure, leave_out) if leave_out else figure for figure in figures]
+    return figures
 
 
 def is_walker(source: str) -> bool:

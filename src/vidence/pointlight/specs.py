@@ -73,6 +73,7 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, 
     return turned[..., :2] * scale[..., None], scale
 
 
+_LISTED = "leave_out"  # the one setting that is a list: its names are parted by commas
 RecordT = TypeVar("RecordT", bound=Record)
 SPEC_VERSION = 2
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
@@ -89,14 +90,21 @@ class StimulusSpec(Record, omit_defaults=True):
 
     Time: `trim_share` is cut off both ends, then the motion is brought to `fps` (None: its own rate), then
     `n_frames` (None: all) are taken from `start_frame` on (None: in the middle), every `step`-th.
-    `framing` ``fixed`` holds the camera still, ``follow`` moves it along the floor with the figures.
-    `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each side; the scale
-    never changes within a clip. `is_inverted` turns the picture upside down, `is_mirrored` swaps its sides.
 
-    Dots: `life_frames` above 0 replaces the points by `n_life_dots` dots on the limbs that live so long.
-    `dropout` is the chance of a dot to be out in a frame. The figures are moved together by up to
-    `place_jitter_m` to each side, up and down. With `target` ``absent`` there is no figure: as many dots
-    have the same motions, each at a place and from a moment of its own in the figure's area.
+    Camera: with `heading` ``viewer`` the actor faces the viewer where `yaw_deg` is 0 (of two the first stands
+    on the left of the second); ``recorded`` keeps the axes of the laboratory. `framing` ``fixed`` holds the
+    camera still; ``follow`` moves it as a belt under the figures, smoothly, and not at all while they stay
+    where they are; ``root`` keeps the middle of the hips, ``support`` the foot that stands, above one place
+    of the floor. `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each
+    side: whichever way they are turned (`fit` ``views``), so that the scale is the same from all sides, or as
+    they are seen (``view``). The scale never changes within a clip. `is_inverted` turns the picture upside
+    down, `is_mirrored` swaps its sides.
+
+    Dots: points of `leave_out` are not shown, but count for camera and scale. `life_frames` above 0 replaces
+    the points by `n_life_dots` dots on the limbs that live so long. `dropout` is the chance of a dot to be
+    out in a frame. The figures are moved together by up to `place_jitter_m` to each side, up and down. With
+    `target` ``absent`` there is no figure: as many dots have the same motions, each at a place and from a
+    moment of its own in the figure's area.
 
     Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
     the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
@@ -118,11 +126,14 @@ class StimulusSpec(Record, omit_defaults=True):
     is_backwards: bool = False
     is_loop: bool = False
     view: View = View()
-    framing: Literal["fixed", "follow"] = "fixed"
+    heading: Literal["recorded", "viewer"] = "recorded"
+    framing: Literal["fixed", "follow", "root", "support"] = "fixed"
+    fit: Literal["views", "view"] = "views"
     px_per_m: Positive | None = None
     margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
+    leave_out: tuple[str, ...] = ()
     target: Literal["present", "absent"] = "present"
     place_jitter_m: NotNegative = 0.0
     scramble: Literal["none", "places", "phases", "both"] = "none"
@@ -172,7 +183,11 @@ def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -
 
 def _changed(record: RecordT, settings: Mapping[str, str]) -> RecordT:
     fields: dict[str, object] = {f: getattr(record, f) for f in record.__struct_fields__}
-    values = {k: None if v in {"", "none"} and k != "scramble" else v for k, v in settings.items()}
+    values: dict[str, object] = {
+        k: None if v in {"", "none"} and k not in {"scramble", _LISTED} else v for k, v in settings.items()
+    }
+    if _LISTED in settings:
+        values[_LISTED] = [name for name in settings[_LISTED].split(",") if name]
     try:
         return msgspec.convert(
             msgspec.to_builtins(fields) | values, type=type(record), strict=False, str_keys=True

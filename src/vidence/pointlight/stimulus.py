@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import limbs_of
+from vidence.pointlight.framing import extent, floor_path, heading_deg, room_px, turned
 from vidence.pointlight.manipulations import (
     jittered,
     limited_life,
@@ -68,16 +69,16 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
         DataError: no dot is seen anywhere.
     """
     timed = in_time(figures, spec)
-    pictured = _pictured(timed, spec)
+    pictured, px_per_m, middle = _pictured(timed, spec)
     rng = np.random.default_rng(spec.seed)
-    px_per_m, middle = _scale(pictured, spec)
     half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
     picture = np.stack([middle - half, middle + half])
     moved = rng.uniform(-1.0, 1.0, 2) * spec.place_jitter_m if spec.place_jitter_m > 0 else np.zeros(2)
+    shown = [_without(one, f.names, spec) for one, f in zip(pictured, timed, strict=True)]
     of_figures = _joined(
         [
-            _disturbed(replace(one, places=one.places + moved), names=figure.names, spec=spec, rng=rng)
-            for one, figure in zip(pictured, timed, strict=True)
+            _disturbed(replace(one, places=one.places + moved), names=names, spec=spec, rng=rng)
+            for one, names in shown
         ]
     )
     noise = _noise(
@@ -143,57 +144,58 @@ def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
     return [seamless(f) for f in made] if spec.is_loop else made
 
 
-def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> list[_Dots]:
-    """The dots of each figure in the picture plane, mirrored and inverted."""
+def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots], float, Floats]:
+    """The dots of each figure in the picture plane, mirrored and inverted; and how the picture shows it.
+
+    The second is pixels per metre, the third the place in the middle of the picture, for the whole clip.
+    Points that are left out are gone from the dots only: heading, path and scale are those of the body.
+    """
     together = np.concatenate([f.positions_m for f in figures], axis=1)
     valid = np.concatenate([f.is_valid for f in figures], axis=1)
     if not valid.any():
         raise DataError("no point of these motions is seen in the frames that are wanted")
-    together = np.where(valid[..., None], together, np.nan)
-    positions = [f.positions_m for f in figures]
-    if spec.framing == "follow":
-        way = _floor_path(together, valid)
-        positions, together = [p - way for p in positions], together - way
-    low, high = np.nanmin(together, axis=(0, 1)), np.nanmax(together, axis=(0, 1))
+    turn_deg = heading_deg(figures) if spec.heading == "viewer" else 0.0
+    way = floor_path(figures, spec.framing)
+    together = turned(np.where(valid[..., None], together, np.nan) - way, turn_deg)
+    centre_m = (np.nanmin(together, axis=(0, 1)) + np.nanmax(together, axis=(0, 1))) / 2
     sign = np.array([-1.0 if spec.is_mirrored else 1.0, -1.0 if spec.is_inverted else 1.0])
     made = []
-    for owner, (figure, where) in enumerate(zip(figures, positions, strict=True)):
-        place, scale = seen(where, spec.view, centre_m=(low + high) / 2)
+    for owner, figure in enumerate(figures):
+        place, scale = seen(turned(figure.positions_m - way, turn_deg), spec.view, centre_m=centre_m)
         owners = np.full(len(figure.names), owner, np.int64)
         shown = figure.is_valid & np.isfinite(scale)
         made.append(_Dots(places=place * sign, valid=shown, scales=scale, owners=owners, looks_like=owners))
-    return made
+    px_per_m, middle = _scale(made, together[valid] - centre_m, spec)
+    return made, px_per_m, middle
 
 
-def _floor_path(together: Floats, valid: NDArray[np.bool_]) -> Floats:
-    """Where the middle of all points moves along the floor, shape (n_frames, 1, 3); heights stay."""
-    counted = np.maximum(valid.sum(axis=1), 1)[:, None]
-    mean = np.nansum(together, axis=1) / counted
-    seen_at = np.flatnonzero(valid.any(axis=1))
-    frames = np.arange(len(mean))
-    way = np.stack([np.interp(frames, seen_at, mean[seen_at, axis]) for axis in range(3)], axis=1)
-    way[:, 1] = 0.0
-    made: Floats = way[:, None, :]
-    return made
-
-
-def _scale(figures: Sequence[_Dots], spec: StimulusSpec) -> tuple[float, Floats]:
+def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tuple[float, Floats]:
     """Pixels per metre, and the place in the middle of the picture, for the whole clip."""
     all_places = np.concatenate([f.places[f.valid] for f in figures])
     if len(all_places) == 0:
         raise DataError("no point of these motions is in front of the viewer; choose a larger distance_m")
-    low, high = all_places.min(axis=0), all_places.max(axis=0)
-    middle: Floats = (low + high) / 2
+    if spec.fit == "view":
+        low, high = all_places.min(axis=0), all_places.max(axis=0)
+        middle, size = (low + high) / 2, high - low
+    else:
+        middle = np.zeros(2)
+        size = middle if spec.px_per_m is not None else 2 * extent(points_m, spec.view)
     if spec.px_per_m is not None:
         return spec.px_per_m, middle
-    room = np.array([spec.width_px, spec.height_px]) * (1 - 2 * spec.margin) - 2 * spec.dot_radius_px
-    size = np.maximum(high - low, 1e-6) + 2 * spec.place_jitter_m
-    if room.min() <= 0:
-        raise UsageError(
-            f"dots of radius {spec.dot_radius_px} px and a margin of {spec.margin:g} leave no room in "
-            f"{spec.width_px}x{spec.height_px} px"
-        )
-    return float((room / size).min()), middle
+    size = np.maximum(size, 1e-6) + 2 * spec.place_jitter_m
+    return float((room_px(spec) / size).min()), middle
+
+
+def _without(dots: _Dots, names: tuple[str, ...], spec: StimulusSpec) -> tuple[_Dots, tuple[str, ...]]:
+    """The dots of a figure less those that are left out, and their names."""
+    kept = kept_points(names, spec.leave_out)
+    return _Dots(
+        places=dots.places[:, kept],
+        valid=dots.valid[:, kept],
+        scales=dots.scales[:, kept],
+        owners=dots.owners[kept],
+        looks_like=dots.looks_like[kept],
+    ), tuple(names[i] for i in kept)
 
 
 def _disturbed(dots: _Dots, *, names: tuple[str, ...], spec: StimulusSpec, rng: np.random.Generator) -> _Dots:
@@ -313,18 +315,26 @@ def _levels(
     return made
 
 
+def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:
+    """The places of the points that are not left out.
+
+    Raises:
+        UsageError: nothing is left, or a name that there is not.
+    """
+    unknown = [n for n in left_out if n not in names]
+    kept = [i for i, n in enumerate(names) if n not in left_out]
+    if unknown or not kept:
+        raise UsageError(f"{', '.join(unknown) or 'all points'} cannot be left out of {', '.join(names)}")
+    return kept
+
+
 def without_dots(figure: Motion, names: Sequence[str]) -> Motion:
-    """A figure without some of its points.
+    """A figure without some of its points; `StimulusSpec.leave_out` hides them, and keeps scale and path.
 
     Raises:
         UsageError: nothing is left, or a name that it does not have.
     """
-    unknown = [n for n in names if n not in figure.names]
-    kept = [i for i, n in enumerate(figure.names) if n not in names]
-    if unknown or not kept:
-        raise UsageError(
-            f"{', '.join(unknown) or 'all points'} cannot be left out of {', '.join(figure.names)}"
-        )
+    kept = kept_points(figure.names, names)
     return replace(
         figure,
         positions_m=figure.positions_m[:, kept],
