@@ -1,5 +1,6 @@
 """Points of light by command: what is written, made again, refused."""
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -108,3 +109,14 @@ def test_the_sheet_is_a_picture(tmp_path: Path):
     run("walker:jump?duration_s=0.4", "--out", tmp_path, "--set", "width_px=64", "--set", "height_px=64")
     with Image.open(tmp_path / "sheet.png") as sheet:
         assert sheet.size[0] > 4 * 64
+
+
+def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
+    clip = ("walker:wave?duration_s=0.5", "--set", "width_px=64", "--set", "height_px=64")
+    run(*clip, "--leave-out", "head", "--leave-out", "left_hip", "--out", tmp_path / "one")
+    run(clip[0], "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path / "two")
+    kept = [json.loads((tmp_path / n / "stimulus.json").read_bytes()) for n in ("one", "two")]
+    assert kept[0] == kept[1]
+    assert kept[0]["spec"]["leave_out"] == ["head", "left_hip"]
+    with pytest.raises(UsageError, match="leave out --set and --leave-out"):
+        run(clip[0], "--leave-out", "head", "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path)

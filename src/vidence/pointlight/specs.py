@@ -103,8 +103,8 @@ class StimulusSpec(Record, omit_defaults=True):
     Dots: points of `leave_out` are not shown, but count for camera and scale. `life_frames` above 0 replaces
     the points by `n_life_dots` dots on the limbs that live so long. `dropout` is the chance of a dot to be
     out in a frame. The figures are moved together by up to `place_jitter_m` to each side, up and down. With
-    `target` ``absent`` there is no figure: as many dots have the same motions, each at a place and from a
-    moment of its own in the figure's area.
+    `target` ``absent`` there is no figure: as many dots have the same motions, each at a place of its own in
+    the figure's area, with phases as those of the noise.
 
     Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
     the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another

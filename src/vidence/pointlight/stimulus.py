@@ -85,7 +85,10 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
         of_figures, spec, picture=picture, edge_m=spec.dot_radius_px / px_per_m, fps=timed[0].fps, rng=rng
     )
     if spec.target == "absent":
-        of_figures = _copies(of_figures, len(of_figures.owners), box=_box(of_figures), phases=True, rng=rng)
+        is_drawn = spec.noise_phases == "drawn"
+        of_figures = _copies(
+            of_figures, len(of_figures.owners), box=_box(of_figures), phases=is_drawn, rng=rng
+        )
     dots = _joined([of_figures, noise])
     flip = np.array([1.0, -1.0])
     centres = (dots.places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
