@@ -81,6 +81,7 @@ def test_no_two_formats_recognise_the_same_text():
         "expmap": ",".join(["0.1"] * 117) + "\n",
         "leuven": "frames = 2 markers = 13 Hz = 30\n1 2 3\n",
         "marker-table": "Field\tTime\tC7:X\tC7:Y\tC7:Z\n",
+        "pose-json": '[{"image_id": 1, "keypoints": [1, 2, 0.5]}]',
     }
     assert set(texts) | {"c3d"} <= set(NAMES)
     for own, text in texts.items():

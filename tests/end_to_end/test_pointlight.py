@@ -1,5 +1,6 @@
 """Points of light by command: what is written, made again, refused."""
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from vidence.media.video import open_video
 from vidence.pointlight.drawing import montage_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of
+from vidence.pointlight.stimulus import make_stimulus
 
 
 def run(*words: object) -> str:
@@ -61,14 +63,16 @@ def test_settings_are_read_by_name():
 
 
 def test_two_figures_share_a_room_and_dots_can_be_left_out():
-    both = staged(["walker:walk?duration_s=1", "walker:wave?duration_s=1"], leave_out=["head"])
+    both = staged(["walker:walk?duration_s=1", "walker:wave?duration_s=1"])
     assert [f.n_frames for f in both] == [60, 60]
-    assert "head" not in both[0].names
+    shown = make_stimulus(both, spec_of({"leave_out": "head,left_hip"}))
+    assert shown.centres_px.shape[1] == 22
+    with pytest.raises(UsageError, match="nose cannot be left out"):
+        make_stimulus(both, spec_of({"leave_out": "nose"}))
     for sources, overrides in (
         ([], {}),
         (["walker"] * 3, {}),
         (["walker"], {"hold_hands": True}),
-        (["walker"], {"leave_out": ["nose"]}),
     ):
         with pytest.raises(UsageError):
             staged(sources, **overrides)
@@ -105,3 +109,14 @@ def test_the_sheet_is_a_picture(tmp_path: Path):
     run("walker:jump?duration_s=0.4", "--out", tmp_path, "--set", "width_px=64", "--set", "height_px=64")
     with Image.open(tmp_path / "sheet.png") as sheet:
         assert sheet.size[0] > 4 * 64
+
+
+def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
+    clip = ("walker:wave?duration_s=0.5", "--set", "width_px=64", "--set", "height_px=64")
+    run(*clip, "--leave-out", "head", "--leave-out", "left_hip", "--out", tmp_path / "one")
+    run(clip[0], "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path / "two")
+    kept = [json.loads((tmp_path / n / "stimulus.json").read_bytes()) for n in ("one", "two")]
+    assert kept[0] == kept[1]
+    assert kept[0]["spec"]["leave_out"] == ["head", "left_hip"]
+    with pytest.raises(UsageError, match="leave out --set and --leave-out"):
+        run(clip[0], "--leave-out", "head", "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path)

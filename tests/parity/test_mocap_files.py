@@ -56,7 +56,7 @@ def test_every_file_parses_and_every_check_runs(data_dir, mocap):
         motion = read(path, **options_for(path, mocap))
         report = inspect(motion)
         assert report.is_usable == (path.name != "zeros.amc"), path.name
-        assert len(report.checks) == 10
+        assert len(report.checks) == 12
         missing = {"perTWO13_TXT.ZIP": (), "perTWO14_TXT.ZIP": ()}.get(path.name, ())
         assert report.points_missing == missing, path.name
         if motion.kind == "joints":

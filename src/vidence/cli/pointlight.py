@@ -1,5 +1,6 @@
 """``vidence pointlight``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from vidence.pointlight.motion import Motion
+    from vidence.pointlight.stimulus import Stimulus
+
+# A metre that is less than this share of the picture's height makes a figure that is hard to see.
+_SMALL = 0.12
 _KINDS = ("mp4", "webm", "gif", "png", "montage")
 
 
@@ -89,16 +95,18 @@ def pointlight(
     figures = staged(
         sources,
         points=points,
-        leave_out=leave_out,
         hold_hands=hold_hands,
         options=pairs(options, "--option"),
     )
     if again is not None:
-        if settings:
-            raise UsageError("--again takes its settings from the file; leave out --set")
+        if settings or leave_out:
+            raise UsageError("--again takes its settings from the file; leave out --set and --leave-out")
         stimulus, pictures = remake(read_sidecar(again), figures)
     else:
-        stimulus = make_stimulus(figures, spec_of(pairs(settings, "--set")))
+        given = pairs(settings, "--set")
+        if leave_out:
+            given = {**given, "leave_out": ",".join(leave_out)}
+        stimulus = make_stimulus(figures, spec_of(given))
         pictures = list(frames(stimulus))
     kept = sidecar(stimulus, figures, pictures, vidence=__version__)
     out.mkdir(parents=True, exist_ok=True)
@@ -111,14 +119,8 @@ def pointlight(
     Image.fromarray(contact_sheet(pictures, fps=stimulus.fps)).save(out / "sheet.png")
     Image.fromarray(path_plot(stimulus)).save(out / "paths.png")
     (out / "stimulus.json").write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2))
-    click.echo(
-        f"{out}: {stimulus.n_frames} frames at {stimulus.fps:g} per second, "
-        f"{stimulus.centres_px.shape[1]} dots"
-        + (", the same as before, pixel by pixel" if again is not None else "")
-    )
-    for figure in figures:
-        for note in figure.source.notes:
-            click.echo(f"  {figure.source.file or 'walker'}: {note}")
+    for line in _lines(stimulus, figures, is_same=again is not None):
+        click.echo(line if line.startswith(" ") else f"{out}: {line}")
     return 0
 
 
@@ -135,3 +137,21 @@ def _write(kind: str, pictures: "list[NDArray[np.uint8]]", out: Path, *, fps: fl
         Image.fromarray(montage_of(pictures)).save(out / "montage.png")
     else:
         write_video(pictures, out / f"clip.{kind}", fps=fps)
+
+
+def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) -> list[str]:
+    """What was made, and what there is to say of it."""
+    told = (
+        f"{stimulus.n_frames} frames at {stimulus.fps:g} per second, {stimulus.centres_px.shape[1]} dots"
+        + (", the same as before, pixel by pixel" if is_same else "")
+    )
+    lines = [told]
+    if stimulus.px_per_m < _SMALL * stimulus.spec.height_px:
+        lines.append(
+            f"  a metre is {stimulus.px_per_m:.0f} px, as the whole way fits in from every side; "
+            "framing=follow or fit=view shows the figure larger"
+        )
+    lines += [
+        f"  {figure.source.file or 'walker'}: {note}" for figure in figures for note in figure.source.notes
+    ]
+    return lines

@@ -1,147 +1,17 @@
 """Points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
 
+import difflib
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
+from vidence.pointlight.body_maps import BodyMap, bare, best_map, nearest
 from vidence.pointlight.markers import JOINTS, SIDES, leg_joints, steady_mean
 from vidence.pointlight.motion import Motion
-
-
-@dataclass(frozen=True, kw_only=True)
-class BodyMap:
-    """One naming: for each point of the body the names whose mean it is.
-
-    With `is_markers` the names are of markers on the skin; hips, knees and ankles are then computed from them
-    (see `leg_joints.py`).
-    """
-
-    name: str
-    points: Mapping[str, tuple[str, ...]]
-    is_markers: bool = False
-
-
-def _sided(template: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
-    """Names of both sides; ``*`` in a template stands for `left` or `right`, blanks part several names."""
-    return {
-        f"{side}_{joint}": tuple(n.replace("*", mark) for n in names.split())
-        for side, mark in (("left", left), ("right", right))
-        for joint, names in template.items()
-    }
-
-
-_JOINTS = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
-
-
-def _limbs(names: str) -> dict[str, str]:
-    return dict(zip(_JOINTS, names.split(), strict=True))
-
-
-MAPS = (
-    # Which joints come nearest to the markers was measured on trial 02_01, which is there as AMC and as C3D:
-    # the far end of ``head`` lies 4 cm from the middle of the head, that of ``lowerneck`` 2 cm from the base
-    # of the neck, that of ``lwrist`` 5 cm from the wrist (``lradius``: 10 cm, with a forearm of 19 cm).
-    BodyMap(  # the far ends of the bones of CMU's skeletons
-        name="asf",
-        points={
-            "head": ("head",),
-            "neck": ("lowerneck",),
-            "pelvis": ("root",),
-            **_sided(_limbs("*clavicle *humerus *wrist *hipjoint *femur *tibia"), "l", "r"),
-        },
-    ),
-    BodyMap(  # the BVH release of CMU for Motionbuilder
-        name="cmu-motionbuilder",
-        points={
-            "head": ("Head end",),
-            "neck": ("Neck1",),
-            "pelvis": ("Hips",),
-            **_sided(_limbs("*Arm *ForeArm *FingerBase *UpLeg *Leg *Foot"), "Left", "Right"),
-        },
-    ),
-    BodyMap(  # Motionbuilder's names elsewhere
-        name="motionbuilder",
-        points={
-            "head": ("Head", "Head end"),
-            "neck": ("Neck",),
-            "pelvis": ("Hips",),
-            **_sided(_limbs("*Arm *ForeArm *Hand *UpLeg *Leg *Foot"), "Left", "Right"),
-        },
-    ),
-    BodyMap(  # the BVH release of CMU for 3ds Max
-        name="cmu-max",
-        points={
-            "head": ("Head end",),
-            "neck": ("Neck",),
-            "pelvis": ("Hips",),
-            **_sided(_limbs("*Shoulder *Elbow *Hand *Hip *Knee *Ankle"), "Left", "Right"),
-            "left_wrist": ("lhand",),
-            "right_wrist": ("rhand",),
-        },
-    ),
-    BodyMap(  # the BVH release of CMU for DAZ and Poser
-        name="cmu-daz",
-        points={
-            "head": ("head", "leftEye", "rightEye"),
-            "neck": ("neck",),
-            "pelvis": ("hip",),
-            **_sided(_limbs("*Shldr *ForeArm *Hand *Thigh *Shin *Foot"), "l", "r"),
-        },
-    ),
-    BodyMap(
-        name="bandai",
-        points={
-            "head": ("Head", "Head end"),
-            "neck": ("Neck",),
-            "pelvis": ("Hips",),
-            **_sided(_limbs("UpperArm_* LowerArm_* Hand_* UpperLeg_* LowerLeg_* Foot_*"), "L", "R"),
-        },
-    ),
-    BodyMap(  # the 41 markers of CMU and ACCAD, Vicon's full body set
-        name="vicon",
-        is_markers=True,
-        points={
-            "head": ("LFHD", "RFHD", "LBHD", "RBHD"),
-            "neck": ("C7", "CLAV"),
-            "pelvis": ("LFWT", "RFWT", "LBWT", "RBWT"),
-            **_sided(
-                {
-                    "shoulder": "*SHO",
-                    "elbow": "*ELB",
-                    "wrist": "*WRA *WRB",
-                    "hip": "LFWT RFWT LBWT RBWT",
-                    "knee": "*KNE",
-                    "ankle": "*ANK",
-                },
-                "L",
-                "R",
-            ),
-        },
-    ),
-    BodyMap(
-        name="points",
-        points={
-            p: (p,)
-            for p in (
-                "head",
-                "neck",
-                "pelvis",
-                *(f"{side}_{joint}" for side in ("left", "right") for joint in _JOINTS),
-            )
-        },
-    ),
-)
-
-
-def best_map(names: tuple[str, ...]) -> BodyMap:
-    """The naming that fits most points; where several do, the first of `MAPS`."""
-    there = set(names)
-    return max(MAPS, key=lambda m: sum(set(sources) <= there for sources in m.points.values()))
-
 
 Floats = NDArray[np.float64]
 # The order in which point-light data are usually exchanged: the head, then each arm, then each leg.
@@ -186,7 +56,9 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
         raise DataError(
             f"{motion.source.file or 'this motion'} has no {', '.join(absent)} (its points: "
             f"{', '.join(motion.names[:12])}{' ...' if len(motion.names) > 12 else ''}); its naming is not "
-            "known, or it holds a part of a body"
+            f"known, or it holds a part of a body. Nearest is the map {nearest(motion.names).name!r}, which "
+            f"gives {len(there)} points; `vidence mocap FILE --template MAP.toml` writes a map to fill in, "
+            "and --option map=MAP.toml takes it"
         )
     names = tuple(p for p in wanted if p in there)
     placed = place_points(motion.positions_m, motion.names, wanted=names)
@@ -206,15 +78,51 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
     )
 
 
+def by_map(motion: Motion, naming: BodyMap) -> Motion:
+    """The points of a body that a map names, in place of the joints or markers.
+
+    Raises:
+        DataError: the map names something that the motion does not have; the message says what is near.
+    """
+    there = {bare(n) for n in motion.names} | set(motion.names)
+    for point, sources in naming.points.items():
+        for source in sources:
+            if source not in there:
+                near = difflib.get_close_matches(source, motion.names, n=3, cutoff=0.5)
+                said = f"; near are {', '.join(near)}" if near else ""
+                raise DataError(
+                    f"{motion.source.file or 'this motion'}: the map {naming.name!r} has {source!r} for "
+                    f"{point}, and there is no such name{said}"
+                )
+    names = tuple(p for p in SETS["15"] if p in naming.points)
+    placed = place_points(motion.positions_m, motion.names, wanted=names, naming=naming)
+    positions = np.stack([placed[p] for p in names], axis=1)
+    note = f"points of the body by the map {naming.name!r}"
+    return replace(
+        motion,
+        positions_m=positions,
+        is_valid=np.asarray(np.isfinite(positions).all(axis=2)),
+        names=names,
+        kind="body",
+        parents=(),
+        source=msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note)),
+    )
+
+
 def points_of(names: Sequence[str]) -> tuple[str, ...]:
     """The points of a body that joints or markers of these names give, of `SETS` ``15``, in its order."""
-    there = set(names)
-    recipes = best_map(tuple(names)).points
+    there = set(map(bare, names))
+    recipes = best_map(names).points
     return tuple(p for p in SETS["15"] if p in recipes and set(recipes[p]) <= there)
 
 
 def place_points(
-    positions: Floats, names: Sequence[str], *, wanted: Sequence[str], is_on_skin: bool = False
+    positions: Floats,
+    names: Sequence[str],
+    *,
+    wanted: Sequence[str],
+    is_on_skin: bool = False,
+    naming: BodyMap | None = None,
 ) -> dict[str, Floats]:
     """Where points of the body are.
 
@@ -223,6 +131,7 @@ def place_points(
         names: theirs.
         wanted: names of points of the body.
         is_on_skin: take markers as they are, also in another unit; joints in the legs are not computed.
+        naming: which names make which point; None: the map that fits best.
 
     Returns:
         For each point its places, shape (n_frames, 3).
@@ -230,10 +139,11 @@ def place_points(
     Raises:
         KeyError: a point that these names do not give.
     """
-    chosen = best_map(tuple(names))
-    place = {name: i for i, name in enumerate(names)}
-    unseen = _never_seen(positions, names)
-    computed = () if is_on_skin else _computed(chosen, names, unseen=unseen)
+    chosen = naming or best_map(names)
+    own = _own(names, chosen)
+    place = {name: i for i, name in reversed(list(enumerate(own)))}
+    unseen = _never_seen(positions, own)
+    computed = () if is_on_skin else _computed(chosen, own, unseen=unseen)
     joints = _joints_in_legs(positions, place, chosen) if set(computed) & set(wanted) else {}
     made: dict[str, Floats] = {}
     for point in wanted:
@@ -245,17 +155,25 @@ def place_points(
     return made
 
 
+def _own(names: Sequence[str], chosen: BodyMap) -> list[str]:
+    """Names as the map has them: whole where it has the whole name, else without what stands before."""
+    known = {source for sources in chosen.points.values() for source in sources}
+    return [name if name in known else bare(name) for name in names]
+
+
 def left_on_skin(names: Sequence[str], *, unseen: Set[str] = frozenset()) -> tuple[str, ...]:
     """The knees and ankles that stay on the skin, since markers of the waist or of the leg are missing.
 
     `unseen` are names of markers that no frame shows; they are missing, too.
     """
-    chosen = best_map(tuple(names))
+    chosen = best_map(names)
     if not chosen.is_markers:
         return ()
-    computed = _computed(chosen, names, unseen=unseen)
+    hidden = set(_own(list(unseen), chosen))
+    own = _own(names, chosen)
+    computed = _computed(chosen, own, unseen=hidden)
     legs = [f"{side}_{joint}" for side in SIDES for joint in JOINTS[1:]]
-    return tuple(p for p in legs if p not in computed and set(chosen.points[p]) <= set(names) - unseen)
+    return tuple(p for p in legs if p not in computed and set(chosen.points[p]) <= set(own) - hidden)
 
 
 def _computed(chosen: BodyMap, names: Sequence[str], *, unseen: Set[str]) -> tuple[str, ...]:

@@ -105,6 +105,104 @@ def upright(motion: Motion) -> Check:
     )
 
 
+def sides(motion: Motion) -> Check:
+    """How surely left is left: 1 where hips, shoulders and knees agree all along, -1 where they never do.
+
+    Hips and shoulders have their left on one side, and knees bend forwards, which is across the line from
+    right to left. The least of the two means over time is taken; names of all points, of the legs or of the
+    arms that are exchanged make one of them negative, and so does a space that is mirrored.
+    """
+    wanted = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle"))
+    if not has_body(motion, wanted):
+        return _nothing("sides", "no hips, knees and ankles")
+    figure = body(motion, points="13", allow_missing=True)
+    across = _across(figure, "hip")
+    found = {"knees bend backwards": _bending(figure, across)}
+    if "left_shoulder" in figure.names and "right_shoulder" in figure.names:
+        cosine = (across * _across(figure, "shoulder")).sum(axis=1)
+        found["hips and shoulders have their left on opposite sides"] = _mean_seen(cosine)
+    known = {told: value for told, value in found.items() if value is not None}
+    if not known:
+        return _nothing("sides", "hips, knees and ankles are never seen together, or knees never bend")
+    lowest = -0.2
+    told = " and ".join(what for what, value in known.items() if value < lowest)
+    return judged(
+        "sides",
+        min(known.values()),
+        unit="of 1",
+        limits=(lowest, 1.0),
+        message=f"{told}: names of the left and the right may be exchanged, or the space is mirrored",
+    )
+
+
+def _across(figure: Motion, joint: str) -> Floats:
+    """From the right to the left over the floor, length 1, shape (n_frames, 3); NaN where not known."""
+    left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
+    way = (left - right) * [1.0, 0.0, 1.0]
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    made: Floats = np.divide(way, length, out=np.full(way.shape, np.nan), where=length > 0.02)
+    return made
+
+
+def _bending(figure: Motion, across: Floats) -> float | None:
+    """How far knees are in front of the line from hip to ankle, as a share of how far off it they are."""
+    ahead, off = 0.0, 0.0
+    forwards = np.cross(across, [0.0, 1.0, 0.0])
+    for side in ("left", "right"):
+        hip, knee, ankle = (
+            figure.positions_m[:, figure.index(f"{side}_{j}")] for j in ("hip", "knee", "ankle")
+        )
+        bent = (knee - (hip + ankle) / 2) * [1.0, 0.0, 1.0]
+        far = np.linalg.norm(bent, axis=1)
+        counted = np.isfinite(far) & np.isfinite(forwards).all(axis=1) & (far > 0.03)
+        ahead += float((bent * forwards).sum(axis=1)[counted].sum())
+        off += float(far[counted].sum())
+    return ahead / off if off > 0 else None
+
+
+def _mean_seen(values: Floats) -> float | None:
+    seen = values[np.isfinite(values)]
+    return float(seen.mean()) if len(seen) else None
+
+
+def swaps(motion: Motion) -> Check:
+    """How often a left and a right point take each other's place from one frame to the next.
+
+    They do where both would have moved less than half as far with their names exchanged, and 15 cm less
+    together.
+    """
+    figure = _figure_of(motion)
+    joints = [j for j in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") if has_both(figure, j)]
+    if motion.n_frames < 2 or not joints:
+        return _nothing("swaps", "no points of both sides")
+    found: list[tuple[int, str]] = []
+    for joint in joints:
+        left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
+        named = _steps(left, left) + _steps(right, right)
+        crossed = _steps(left, right) + _steps(right, left)
+        found += [(int(f), joint) for f in np.flatnonzero((crossed < 0.5 * named) & (named - crossed > 0.15))]
+    found.sort()
+    first = f"{found[0][1]}s after frame {found[0][0]}" if found else ""
+    return judged(
+        "swaps",
+        float(len(found)),
+        unit="exchanges",
+        limits=(0.0, 0.0),
+        message=f"left and right change places, first the {first}: markers were labelled wrongly for a while",
+    )
+
+
+def has_both(figure: Motion, joint: str) -> bool:
+    """Whether a figure has a point of this name on either side."""
+    return {f"left_{joint}", f"right_{joint}"} <= set(figure.names)
+
+
+def _steps(before: Floats, after: Floats) -> Floats:
+    """How far it is from where one point was to where another is in the next frame, (n_frames - 1,)."""
+    made: Floats = np.linalg.norm(after[1:] - before[:-1], axis=1)
+    return made
+
+
 def skeleton(motion: Motion) -> Check:
     """Whether the bones are the subject's own; a skeleton that stands in moves the points by centimetres."""
     whose = motion.source.bones_of
@@ -403,6 +501,8 @@ def inspect(motion: Motion) -> MotionReport:
             frames,
             height(motion),
             upright(motion),
+            sides(motion),
+            swaps(motion),
             skeleton(motion),
             limbs(motion),
             gaps(motion),

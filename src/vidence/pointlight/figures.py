@@ -44,7 +44,8 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     """Put two actors on one clock.
 
     Frames are matched by their numbers in the files: where one has lost its first frames, so does the other.
-    What one has more at the end is cut off.
+    What one has more at the end is cut off. Bodies without a unit that were scaled to a stature get one
+    scale, that of the larger one: they share a room, and who crouches must not grow.
 
     Args:
         first: one actor.
@@ -61,6 +62,7 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
             f"{_name(first)} has {first.fps:g} frames per second and {_name(second)} {second.fps:g}; "
             "partners need one clock (fps=... where a file claims a wrong rate)"
         )
+    (first, second), notes = _one_scale(first, second)
     start = max(first.source.first_frame, second.source.first_frame)
     ends = [m.source.first_frame + m.n_frames for m in (first, second)]
     stop = min(ends)
@@ -71,7 +73,8 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
             f"{_name(first)} ends after frame {ends[0]} and {_name(second)} after frame {ends[1]}; partners "
             f"differ by at most {most_cut_s:g} s. Are they of one recording? (most_cut_s=... allows more)"
         )
-    notes = [] if ends[0] == ends[1] else [f"{max(ends) - stop} frames cut off at the end of the longer one"]
+    if ends[0] != ends[1]:
+        notes.append(f"{max(ends) - stop} frames cut off at the end of the longer one")
     lost = [start - m.source.first_frame for m in (first, second)]
     if any(lost):
         notes.append(f"{max(lost)} frames left out at the start of the other one too")
@@ -80,6 +83,28 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     if not shared:
         raise DataError(f"{_name(first)} and {_name(second)} have no point of the body in common")
     return Pair(first=_only(bodies[0], shared), second=_only(bodies[1], shared), notes=tuple(notes))
+
+
+def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], list[str]]:
+    """Two bodies that were scaled apart, at the scale of the larger one; and what there is to say."""
+    both = (first, second)
+    if any(m.source.scaled_to_m is None for m in both):
+        return both, []
+    one = min(m.source.metres_per_unit for m in both)
+    if all(m.source.metres_per_unit == one for m in both):
+        return both, []
+    made = [
+        replace(
+            m,
+            positions_m=m.positions_m * (one / m.source.metres_per_unit),
+            source=msgspec.structs.replace(m.source, metres_per_unit=one),
+        )
+        for m in both
+    ]
+    larger = next(m for m in both if m.source.metres_per_unit == one)
+    return (made[0], made[1]), [
+        f"both at the scale of {_name(larger)}, who is {larger.source.scaled_to_m:g} m"
+    ]
 
 
 def closest(pair: Pair) -> tuple[float, int, str, str]:
@@ -219,7 +244,6 @@ def staged(
     sources: Sequence[str],
     *,
     points: str = "13",
-    leave_out: Sequence[str] = (),
     hold_hands: bool = False,
     offset_m: tuple[float, float, float] | None = None,
     options: Mapping[str, str] | None = None,
@@ -231,7 +255,6 @@ def staged(
             clock and one space.
         points: the set of points of a body (see `vidence.pointlight.body.SETS`), or ``markers`` for
             everything that a file holds.
-        leave_out: names of points that are not shown.
         hold_hands: move the second figure until hands that hold each other meet (see `align`).
         offset_m: move the second figure by this, instead.
         options: those of the format of the files, such as ``fps``.
@@ -259,7 +282,7 @@ def staged(
         figures = [both.first, second]
     else:
         figures = [body(motions[0], points=points)]
-    return [without_dots(figure, leave_out) if leave_out else figure for figure in figures]
+    return figures
 
 
 def is_walker(source: str) -> bool:

@@ -1,8 +1,10 @@
 """Manipulate the dots of a figure: scrambling, phases, jitter, limited lifetime, masking dots.
 
 All of it works on places in the picture plane in metres, shape (n_frames, n_dots, 2), and takes a seeded
-generator. A figure's own motion is what is left when the middle of its dots is taken away frame by frame.
+generator. Steps of dots are kept as they are, with the way of the body in them.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,18 +51,49 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     return made
 
 
-def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) -> tuple[Floats, Bools]:
-    """Phase scrambling: each dot runs through its own motion from another moment on, in a circle.
+def scrambled_phases(
+    places: Floats, valid: Bools, *, rng: np.random.Generator
+) -> tuple[Floats, Bools, NDArray[np.int64]]:
+    """Phase scrambling: each dot runs through its own motion from another moment on, around its own place.
+
+    Besides places and validity it gives the frame that each dot shows, shape (n_frames, n_dots).
 
     Source: Bertenthal & Pinto (1994): phase-perturbed point-light displays.
-    Departs: clips that are no loop jump where their end meets their beginning.
+    Departs: a clip need be no loop: where its end is reached a dot goes on from where it is with the motion
+        of the beginning, so that it never jumps (see `other_phases`).
     """
-    middle = middles(places, valid)
-    own, n_frames = places - middle, len(places)
-    shifts = rng.integers(0, n_frames, size=places.shape[1])
-    frames = (np.arange(n_frames)[:, None] + shifts) % n_frames
     dots = np.arange(places.shape[1])
-    return middle + own[frames, dots], valid[frames, dots]
+    shifts = rng.integers(0, max(1, len(places) - 1), size=len(dots))
+    moved, shown, frames = other_phases(places, valid, dots=dots, shifts=shifts)
+    return moved - _mean_over_time(moved, shown) + _mean_over_time(places, valid), shown, frames
+
+
+def other_phases(
+    places: Floats, valid: Bools, *, dots: NDArray[np.int64], shifts: NDArray[np.int64]
+) -> tuple[Floats, Bools, NDArray[np.int64]]:
+    """Paths of dots from other moments on: the same steps in a circle, none added and none left out.
+
+    A path of n frames has n - 1 steps. From frame `shift` on it is followed to its end; then the steps from
+    its beginning follow, from where the dot is, up to frame `shift`. Step sizes, directions, stops and the
+    way from the first frame to the last are those of the dot that is copied.
+
+    Args:
+        places: shape (n_frames, n_dots, 2); NaN where a dot is hidden.
+        valid: shape (n_frames, n_dots).
+        dots: which dot each path copies, shape (n_paths,).
+        shifts: the frame that it begins with, 0 to n_frames - 2, shape (n_paths,).
+
+    Returns:
+        The paths, shape (n_frames, n_paths, 2); which of their frames are seen; and the frame of the original
+        that each shows, both (n_frames, n_paths).
+    """
+    whole = _without_gaps(places, valid)
+    n_steps = max(1, len(places) - 1)
+    at = np.arange(len(places))[:, None] + shifts
+    has_wrapped = at > n_steps
+    frames = np.where(has_wrapped, at - n_steps, at) % len(places)
+    made = whole[frames, dots] + has_wrapped[..., None] * (whole[-1] - whole[0])[dots]
+    return made, valid[frames, dots], frames
 
 
 def jittered(places: Floats, sigma_m: float, *, rng: np.random.Generator) -> Floats:
@@ -135,34 +168,88 @@ def mask_random(
 
 
 def mask_linear(
-    n_frames: int, n_dots: int, box: Floats, *, step_m: float, rng: np.random.Generator
-) -> Floats:
-    """Dots that move straight on in random directions, `step_m` metres each frame, and come in again."""
-    start = rng.uniform(size=(n_dots, 2)) * (box[1] - box[0]) + box[0]
+    n_frames: int, box: Floats, *, steps_m: Floats, edge_m: float, rng: np.random.Generator
+) -> tuple[Floats, Bools]:
+    """Dots that move straight on in random directions and come in again on the other side.
+
+    A dot that leaves is out of the box by `edge_m` (its radius) for a frame at least before it comes in, so
+    that it is never seen to jump.
+
+    Args:
+        n_frames: how many frames there are.
+        box: low and high corner, shape (2, 2).
+        steps_m: how far each dot moves in a frame, shape (n_dots,).
+        edge_m: how far outside of the box a dot is still seen.
+        rng: draws places and directions.
+    """
+    n_dots = len(steps_m)
+    room = box + np.array([[-1.0], [1.0]]) * (edge_m + float(steps_m.max(initial=0.0)))
+    start = rng.uniform(size=(n_dots, 2)) * (room[1] - room[0]) + room[0]
     heading = rng.uniform(0, 2 * np.pi, size=n_dots)
-    step = step_m * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+    step = steps_m[:, None] * np.stack([np.cos(heading), np.sin(heading)], axis=1)
     moved = start + np.arange(n_frames)[:, None, None] * step
-    made: Floats = box[0] + np.mod(moved - box[0], np.maximum(box[1] - box[0], 1e-12))
-    return made
+    made: Floats = room[0] + np.mod(moved - room[0], np.maximum(room[1] - room[0], 1e-12))
+    seen = (made > box[0] - edge_m).all(axis=2) & (made < box[1] + edge_m).all(axis=2)
+    return made, seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copies:
+    """Dots that move as others do, elsewhere.
+
+    Shapes: `places` (n_frames, n_copies, 2) and `valid` (n_frames, n_copies); `copied` (n_copies,), the dot
+    that each copies; `frames` (n_frames, n_copies), the frame of that dot which each shows.
+    """
+
+    places: Floats
+    valid: Bools
+    copied: NDArray[np.int64]
+    frames: NDArray[np.int64]
 
 
 def mask_scrambled(
-    places: Floats, valid: Bools, n_dots: int, *, box: Floats, rng: np.random.Generator
-) -> tuple[Floats, Bools]:
-    """Dots with the motion of the figure's own dots, each placed anywhere in a box.
+    places: Floats, valid: Bools, n_dots: int, *, box: Floats, phases: bool, rng: np.random.Generator
+) -> Copies:
+    """Dots with the motion of the figure's own dots, translation included, each at another place.
 
-    Every mask dot copies the motion of one dot of the figure, chosen in turn, from a random moment on.
+    Every dot of the figure is copied as often as the others (once more for some, where `n_dots` is no
+    multiple). A copy has each step of its dot: what is measured of single dots (way, steps, stops, times of
+    being out) is the same for figure and mask. Places are drawn evenly from where the whole path of a dot
+    stays in the box; a path that is larger than the box has its middle in the middle.
 
-    Source: Cutting, Moore & Morton (1988): scrambled-walker masks.
+    Args:
+        places: of the figure's dots in the picture plane, shape (n_frames, n_dots, 2).
+        valid: which are seen.
+        n_dots: how many copies.
+        box: low and high corner of the area, shape (2, 2).
+        phases: begin at another moment of the clip, too (see `other_phases`).
+        rng: draws dots, moments and places.
+
+    Source: Cutting, Moore & Morton (1988); Bertenthal & Pinto (1994): scrambled-walker masks.
     """
-    n_frames = len(places)
-    own = places - middles(places, valid)
-    means = _mean_over_time(own, valid)
     copied = rng.permutation(np.arange(n_dots) % places.shape[1])
-    shifts = rng.integers(0, n_frames, size=n_dots)
-    frames = (np.arange(n_frames)[:, None] + shifts) % n_frames
-    drawn = rng.uniform(size=(n_dots, 2)) * (box[1] - box[0]) + box[0]
-    return own[frames, copied] - means[copied] + drawn, valid[frames, copied]
+    shifts = rng.integers(0, max(1, len(places) - 1), size=n_dots) * int(phases)
+    moved, shown, frames = other_phases(places, valid, dots=copied, shifts=shifts)
+    seen = np.where(shown[..., None], moved, np.nan)
+    is_ever = shown.any(axis=0)
+    low, high = np.zeros((2, n_dots, 2))
+    low[is_ever], high[is_ever] = np.nanmin(seen[:, is_ever], axis=0), np.nanmax(seen[:, is_ever], axis=0)
+    room = np.stack([box[0] - low, box[1] - high])
+    middle = room.mean(axis=0)
+    half = np.maximum(room[1] - room[0], 0.0) / 2
+    drawn = middle + rng.uniform(-1.0, 1.0, size=middle.shape) * half
+    return Copies(places=moved + drawn, valid=shown, copied=copied, frames=frames)
+
+
+def _without_gaps(places: Floats, valid: Bools) -> Floats:
+    """Places with straight lines over hidden frames; a dot that is never seen is at 0."""
+    made = np.where(valid[..., None], places, 0.0)
+    time = np.arange(len(places))
+    for dot in np.flatnonzero(~valid.all(axis=0) & valid.any(axis=0)):
+        there = valid[:, dot]
+        for axis in range(places.shape[2]):
+            made[:, dot, axis] = np.interp(time, time[there], places[there, dot, axis])
+    return made
 
 
 def _mean_over_time(own: Floats, valid: Bools) -> Floats:

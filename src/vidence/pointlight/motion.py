@@ -24,6 +24,8 @@ class MotionSource(Record, omit_defaults=True):
     """Why another rate was taken."""
     metres_per_unit: float = 1.0
     """Length of one unit of the file."""
+    scaled_to_m: float | None = None
+    """The stature in metres that a body was scaled to; None where the unit is known."""
     notes: tuple[str, ...] = ()
     """Defects that were found, and what was done about each."""
     first_frame: int = 0

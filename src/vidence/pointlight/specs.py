@@ -73,8 +73,9 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, 
     return turned[..., :2] * scale[..., None], scale
 
 
+_LISTED = "leave_out"  # the one setting that is a list: its names are parted by commas
 RecordT = TypeVar("RecordT", bound=Record)
-SPEC_VERSION = 1
+SPEC_VERSION = 2
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
 SidePx: TypeAlias = Annotated[int, Meta(ge=8)]
@@ -89,12 +90,28 @@ class StimulusSpec(Record, omit_defaults=True):
 
     Time: `trim_share` is cut off both ends, then the motion is brought to `fps` (None: its own rate), then
     `n_frames` (None: all) are taken from `start_frame` on (None: in the middle), every `step`-th.
-    `framing` ``fixed`` holds the camera still, ``follow`` moves it along the floor with the figures.
-    `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each side; the scale
-    never changes within a clip. `is_inverted` turns the picture upside down, `is_mirrored` swaps its sides.
 
-    Dots: `life_frames` above 0 replaces the points by `n_life_dots` dots on the limbs that live so long.
-    `dropout` is the chance of a dot to be out in a frame. Noise dots are `n_noise`, of the kind `noise`.
+    Camera: with `heading` ``viewer`` the actor faces the viewer where `yaw_deg` is 0 (of two the first stands
+    on the left of the second); ``recorded`` keeps the axes of the laboratory. `framing` ``fixed`` holds the
+    camera still; ``follow`` moves it as a belt under the figures, smoothly, and not at all while they stay
+    where they are; ``root`` keeps the middle of the hips, ``support`` the foot that stands, above one place
+    of the floor. `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each
+    side: whichever way they are turned (`fit` ``views``), so that the scale is the same from all sides, or as
+    they are seen (``view``). The scale never changes within a clip. `is_inverted` turns the picture upside
+    down, `is_mirrored` swaps its sides.
+
+    Dots: points of `leave_out` are not shown, but count for camera and scale. `life_frames` above 0 replaces
+    the points by `n_life_dots` dots on the limbs that live so long. `dropout` is the chance of a dot to be
+    out in a frame. The figures are moved together by up to `place_jitter_m` to each side, up and down. With
+    `target` ``absent`` there is no figure: as many dots have the same motions, each at a place of its own in
+    the figure's area, with phases as those of the noise.
+
+    Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
+    the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
+    moment of the clip on (`noise_phases` ``drawn``) or at the same time (``kept``); ``linear`` ones move
+    straight on, each as fast as a dot of the figure on average where `noise_speed_m_s` is None; ``random``
+    ones stand still for `noise_life_frames` and go elsewhere.
+
     `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
     be larger. With `colours` ``two`` each of two figures has its own.
     """
@@ -109,11 +126,16 @@ class StimulusSpec(Record, omit_defaults=True):
     is_backwards: bool = False
     is_loop: bool = False
     view: View = View()
-    framing: Literal["fixed", "follow"] = "fixed"
+    heading: Literal["recorded", "viewer"] = "recorded"
+    framing: Literal["fixed", "follow", "root", "support"] = "fixed"
+    fit: Literal["views", "view"] = "views"
     px_per_m: Positive | None = None
     margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
+    leave_out: tuple[str, ...] = ()
+    target: Literal["present", "absent"] = "present"
+    place_jitter_m: NotNegative = 0.0
     scramble: Literal["none", "places", "phases", "both"] = "none"
     jitter_m: NotNegative = 0.0
     dropout: Share = 0.0
@@ -121,8 +143,10 @@ class StimulusSpec(Record, omit_defaults=True):
     n_life_dots: Count = 8
     noise: Literal["random", "linear", "scrambled"] = "scrambled"
     n_noise: CountOrNone = 0
+    noise_area: Literal["picture", "figure"] = "picture"
+    noise_phases: Literal["drawn", "kept"] = "drawn"
     noise_life_frames: Count = 10
-    noise_speed_m_s: NotNegative = 1.0
+    noise_speed_m_s: NotNegative | None = None
     dot_radius_px: Positive = 4.0
     depth_dots: bool = False
     contrast: Share = 1.0
@@ -159,7 +183,11 @@ def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -
 
 def _changed(record: RecordT, settings: Mapping[str, str]) -> RecordT:
     fields: dict[str, object] = {f: getattr(record, f) for f in record.__struct_fields__}
-    values = {k: None if v in {"", "none"} and k != "scramble" else v for k, v in settings.items()}
+    values: dict[str, object] = {
+        k: None if v in {"", "none"} and k not in {"scramble", _LISTED} else v for k, v in settings.items()
+    }
+    if _LISTED in settings:
+        values[_LISTED] = [name for name in settings[_LISTED].split(",") if name]
     try:
         return msgspec.convert(
             msgspec.to_builtins(fields) | values, type=type(record), strict=False, str_keys=True

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import limbs_of
+from vidence.pointlight.framing import extent, floor_path, heading_deg, room_px, turned
 from vidence.pointlight.manipulations import (
     jittered,
     limited_life,
@@ -68,32 +69,56 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
         DataError: no dot is seen anywhere.
     """
     timed = in_time(figures, spec)
-    places, scales, valid = _pictured(timed, spec)
-    px_per_m, middle = _scale(places, valid, spec)
+    pictured, px_per_m, middle = _pictured(timed, spec)
     rng = np.random.default_rng(spec.seed)
-    made = [
-        _disturbed(places[i], valid[i], names=timed[i].names, spec=spec, rng=rng) for i in range(len(timed))
-    ]
-    fps = timed[0].fps
-    noise = _noise(made, spec, px_per_m=px_per_m, middle=middle, fps=fps, rng=rng)
-    owners = [np.full(p.shape[1], i, np.int64) for i, (p, _) in enumerate(made)]
-    all_places = np.concatenate([p for p, _ in [*made, noise]], axis=1)
-    all_valid = np.concatenate([v for _, v in [*made, noise]], axis=1)
-    owner = np.concatenate([*owners, np.full(noise[0].shape[1], -1, np.int64)])
-    radii = _radii(scales, owner, spec)
+    half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
+    picture = np.stack([middle - half, middle + half])
+    moved = rng.uniform(-1.0, 1.0, 2) * spec.place_jitter_m if spec.place_jitter_m > 0 else np.zeros(2)
+    shown = [_without(one, f.names, spec) for one, f in zip(pictured, timed, strict=True)]
+    of_figures = _joined(
+        [
+            _disturbed(replace(one, places=one.places + moved), names=names, spec=spec, rng=rng)
+            for one, names in shown
+        ]
+    )
+    noise = _noise(
+        of_figures, spec, picture=picture, edge_m=spec.dot_radius_px / px_per_m, fps=timed[0].fps, rng=rng
+    )
+    if spec.target == "absent":
+        is_drawn = spec.noise_phases == "drawn"
+        of_figures = _copies(
+            of_figures, len(of_figures.owners), box=_box(of_figures), phases=is_drawn, rng=rng
+        )
+    dots = _joined([of_figures, noise])
     flip = np.array([1.0, -1.0])
-    centres = (all_places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
+    centres = (dots.places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
     background = _background(spec)
     return Stimulus(
         spec=spec,
-        centres_px=np.where(all_valid[..., None], centres, np.nan),
-        radii_px=radii,
-        levels=_levels(owner, spec, background=background, rng=rng),
-        owners=owner,
-        fps=fps,
+        centres_px=np.where(dots.valid[..., None], centres, np.nan),
+        radii_px=spec.dot_radius_px * dots.scales,
+        levels=_levels(dots.looks_like, spec, background=background, rng=rng),
+        owners=dots.owners,
+        fps=timed[0].fps,
         px_per_m=px_per_m,
         background=background,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Dots:
+    """Dots in the picture plane, in metres.
+
+    Shapes: `places` (n_frames, n_dots, 2), `valid` and `scales` (n_frames, n_dots), how large a dot looks;
+    `owners` (n_dots,), the figure that a dot belongs to, -1 for noise, and `looks_like` the figure whose
+    colour it has.
+    """
+
+    places: Floats
+    valid: NDArray[np.bool_]
+    scales: Floats
+    owners: NDArray[np.int64]
+    looks_like: NDArray[np.int64]
 
 
 def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
@@ -122,72 +147,63 @@ def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
     return [seamless(f) for f in made] if spec.is_loop else made
 
 
-def _pictured(
-    figures: Sequence[Motion], spec: StimulusSpec
-) -> tuple[list[Floats], list[Floats], list[NDArray[np.bool_]]]:
-    """Places in the picture plane (metres), scales and validity of each figure, mirrored and inverted."""
+def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots], float, Floats]:
+    """The dots of each figure in the picture plane, mirrored and inverted; and how the picture shows it.
+
+    The second is pixels per metre, the third the place in the middle of the picture, for the whole clip.
+    Points that are left out are gone from the dots only: heading, path and scale are those of the body.
+    """
     together = np.concatenate([f.positions_m for f in figures], axis=1)
     valid = np.concatenate([f.is_valid for f in figures], axis=1)
     if not valid.any():
         raise DataError("no point of these motions is seen in the frames that are wanted")
-    together = np.where(valid[..., None], together, np.nan)
-    positions = [f.positions_m for f in figures]
-    if spec.framing == "follow":
-        way = _floor_path(together, valid)
-        positions, together = [p - way for p in positions], together - way
-    low, high = np.nanmin(together, axis=(0, 1)), np.nanmax(together, axis=(0, 1))
+    turn_deg = heading_deg(figures) if spec.heading == "viewer" else 0.0
+    way = floor_path(figures, spec.framing)
+    together = turned(np.where(valid[..., None], together, np.nan) - way, turn_deg)
+    centre_m = (np.nanmin(together, axis=(0, 1)) + np.nanmax(together, axis=(0, 1))) / 2
     sign = np.array([-1.0 if spec.is_mirrored else 1.0, -1.0 if spec.is_inverted else 1.0])
-    places, scales, shown = [], [], []
-    for figure, where in zip(figures, positions, strict=True):
-        place, scale = seen(where, spec.view, centre_m=(low + high) / 2)
-        places.append(place * sign)
-        scales.append(scale)
-        shown.append(figure.is_valid & np.isfinite(scale))
-    return places, scales, shown
+    made = []
+    for owner, figure in enumerate(figures):
+        place, scale = seen(turned(figure.positions_m - way, turn_deg), spec.view, centre_m=centre_m)
+        owners = np.full(len(figure.names), owner, np.int64)
+        shown = figure.is_valid & np.isfinite(scale)
+        made.append(_Dots(places=place * sign, valid=shown, scales=scale, owners=owners, looks_like=owners))
+    px_per_m, middle = _scale(made, together[valid] - centre_m, spec)
+    return made, px_per_m, middle
 
 
-def _floor_path(together: Floats, valid: NDArray[np.bool_]) -> Floats:
-    """Where the middle of all points moves along the floor, shape (n_frames, 1, 3); heights stay."""
-    counted = np.maximum(valid.sum(axis=1), 1)[:, None]
-    mean = np.nansum(together, axis=1) / counted
-    seen_at = np.flatnonzero(valid.any(axis=1))
-    frames = np.arange(len(mean))
-    way = np.stack([np.interp(frames, seen_at, mean[seen_at, axis]) for axis in range(3)], axis=1)
-    way[:, 1] = 0.0
-    made: Floats = way[:, None, :]
-    return made
-
-
-def _scale(
-    places: Sequence[Floats], valid: Sequence[NDArray[np.bool_]], spec: StimulusSpec
-) -> tuple[float, Floats]:
+def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tuple[float, Floats]:
     """Pixels per metre, and the place in the middle of the picture, for the whole clip."""
-    all_places = np.concatenate([p[v] for p, v in zip(places, valid, strict=True)])
+    all_places = np.concatenate([f.places[f.valid] for f in figures])
     if len(all_places) == 0:
         raise DataError("no point of these motions is in front of the viewer; choose a larger distance_m")
-    low, high = all_places.min(axis=0), all_places.max(axis=0)
-    middle: Floats = (low + high) / 2
+    if spec.fit == "view":
+        low, high = all_places.min(axis=0), all_places.max(axis=0)
+        middle, size = (low + high) / 2, high - low
+    else:
+        middle = np.zeros(2)
+        size = middle if spec.px_per_m is not None else 2 * extent(points_m, spec.view)
     if spec.px_per_m is not None:
         return spec.px_per_m, middle
-    room = np.array([spec.width_px, spec.height_px]) * (1 - 2 * spec.margin) - 2 * spec.dot_radius_px
-    size = np.maximum(high - low, 1e-6)
-    if room.min() <= 0:
-        raise UsageError(
-            f"dots of radius {spec.dot_radius_px} px and a margin of {spec.margin:g} leave no room in "
-            f"{spec.width_px}x{spec.height_px} px"
-        )
-    return float((room / size).min()), middle
+    size = np.maximum(size, 1e-6) + 2 * spec.place_jitter_m
+    return float((room_px(spec) / size).min()), middle
 
 
-def _disturbed(
-    places: Floats,
-    valid: NDArray[np.bool_],
-    *,
-    names: tuple[str, ...],
-    spec: StimulusSpec,
-    rng: np.random.Generator,
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _without(dots: _Dots, names: tuple[str, ...], spec: StimulusSpec) -> tuple[_Dots, tuple[str, ...]]:
+    """The dots of a figure less those that are left out, and their names."""
+    kept = kept_points(names, spec.leave_out)
+    return _Dots(
+        places=dots.places[:, kept],
+        valid=dots.valid[:, kept],
+        scales=dots.scales[:, kept],
+        owners=dots.owners[kept],
+        looks_like=dots.looks_like[kept],
+    ), tuple(names[i] for i in kept)
+
+
+def _disturbed(dots: _Dots, *, names: tuple[str, ...], spec: StimulusSpec, rng: np.random.Generator) -> _Dots:
     """The dots of one figure with everything done to them that the spec says."""
+    places, valid, owner = dots.places, dots.valid, int(dots.owners[0])
     if spec.life_frames > 0:
         places, valid = limited_life(
             places,
@@ -197,52 +213,86 @@ def _disturbed(
             life_frames=spec.life_frames,
             rng=rng,
         )
+    is_plain = not spec.depth_dots or spec.life_frames > 0
+    scales = np.ones(valid.shape) if is_plain else np.nan_to_num(dots.scales, nan=1.0)
     if spec.scramble in {"places", "both"}:
         places = scrambled_places(places, valid, rng=rng)
     if spec.scramble in {"phases", "both"}:
-        places, valid = scrambled_phases(places, valid, rng=rng)
+        places, valid, frames = scrambled_phases(places, valid, rng=rng)
+        scales = scales[frames, np.arange(frames.shape[1])]
     if spec.jitter_m > 0:
         places = jittered(places, spec.jitter_m, rng=rng)
     if spec.dropout > 0:
         valid = lost_dots(valid, spec.dropout, rng=rng)
-    return places, valid
+    owners = np.full(places.shape[1], owner, np.int64)
+    return _Dots(places=places, valid=valid, scales=scales, owners=owners, looks_like=owners)
+
+
+def _joined(parts: Sequence[_Dots]) -> _Dots:
+    return _Dots(
+        places=np.concatenate([p.places for p in parts], axis=1),
+        valid=np.concatenate([p.valid for p in parts], axis=1),
+        scales=np.concatenate([p.scales for p in parts], axis=1),
+        owners=np.concatenate([p.owners for p in parts]),
+        looks_like=np.concatenate([p.looks_like for p in parts]),
+    )
+
+
+def _box(dots: _Dots) -> Floats:
+    """The corners of the area in which dots are ever seen, shape (2, 2)."""
+    seen = dots.places[dots.valid]
+    return np.stack([seen.min(axis=0), seen.max(axis=0)]) if len(seen) else np.zeros((2, 2))
+
+
+def _copies(dots: _Dots, n_copies: int, *, box: Floats, phases: bool, rng: np.random.Generator) -> _Dots:
+    """Dots that move, look and go out as these do, elsewhere; they belong to nobody."""
+    made = mask_scrambled(dots.places, dots.valid, n_copies, box=box, phases=phases, rng=rng)
+    return _Dots(
+        places=made.places,
+        valid=made.valid,
+        scales=dots.scales[made.frames, made.copied],
+        owners=np.full(n_copies, -1, np.int64),
+        looks_like=dots.looks_like[made.copied],
+    )
 
 
 def _noise(
-    made: Sequence[tuple[Floats, NDArray[np.bool_]]],
+    figures: _Dots,
     spec: StimulusSpec,
     *,
-    px_per_m: float,
-    middle: Floats,
+    picture: Floats,
+    edge_m: float,
     fps: float,
     rng: np.random.Generator,
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """The noise dots: anywhere in the picture, a radius away from its edge."""
-    n_frames = len(made[0][0])
-    if spec.n_noise == 0:
-        return np.zeros((n_frames, 0, 2)), np.zeros((n_frames, 0), bool)
-    half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
-    box = np.stack([middle - half, middle + half])
-    everywhere = np.ones((n_frames, spec.n_noise), bool)
-    if spec.noise == "random":
+) -> _Dots:
+    """The noise dots, in the picture (`picture`, a radius away from its edge) or where the figures are."""
+    n_frames, n = len(figures.places), spec.n_noise
+    box = picture if spec.noise_area == "picture" else _box(figures)
+    if spec.noise == "scrambled" and n > 0:
+        return _copies(figures, n, box=box, phases=spec.noise_phases == "drawn", rng=rng)
+    if spec.noise == "linear" and n > 0:
+        given = spec.noise_speed_m_s
+        steps_m = _steps(figures, n, rng=rng) if given is None else np.full(n, given / fps)
+        places, valid = mask_linear(n_frames, box, steps_m=steps_m, edge_m=edge_m, rng=rng)
+    elif n > 0:
         life = spec.noise_life_frames
-        return mask_random(n_frames, spec.n_noise, box, life_frames=life, rng=rng), everywhere
-    if spec.noise == "linear":
-        step_m = spec.noise_speed_m_s / fps
-        return mask_linear(n_frames, spec.n_noise, box, step_m=step_m, rng=rng), everywhere
-    places = np.concatenate([p for p, _ in made], axis=1)
-    valid = np.concatenate([v for _, v in made], axis=1)
-    return mask_scrambled(places, valid, spec.n_noise, box=box, rng=rng)
+        places = mask_random(n_frames, n, box, life_frames=life, rng=rng)
+        valid = np.ones((n_frames, n), bool)
+    else:
+        places, valid = np.zeros((n_frames, 0, 2)), np.zeros((n_frames, 0), bool)
+    if spec.dropout > 0:
+        valid = lost_dots(valid, spec.dropout, rng=rng)
+    nobody = np.full(n, -1, np.int64)
+    return _Dots(places=places, valid=valid, scales=np.ones((n_frames, n)), owners=nobody, looks_like=nobody)
 
 
-def _radii(scales: Sequence[Floats], owner: NDArray[np.int64], spec: StimulusSpec) -> Floats:
-    n_frames = len(scales[0])
-    radii = np.full((n_frames, len(owner)), spec.dot_radius_px)
-    if spec.depth_dots and spec.life_frames == 0:
-        n_own = int((owner >= 0).sum())
-        own = np.concatenate(list(scales), axis=1)
-        radii[:, :n_own] *= np.nan_to_num(own, nan=1.0)
-    return radii
+def _steps(figures: _Dots, n: int, *, rng: np.random.Generator) -> Floats:
+    """For each of `n` dots the mean step of one of the figure's, in metres; each taken as often."""
+    steps = np.linalg.norm(np.diff(figures.places, axis=0), axis=2)
+    both = figures.valid[1:] & figures.valid[:-1]
+    mean = np.where(both, steps, 0.0).sum(axis=0) / np.maximum(both.sum(axis=0), 1)
+    made: Floats = mean[rng.permutation(np.arange(n) % len(mean))]
+    return made
 
 
 def _background(spec: StimulusSpec) -> int:
@@ -268,18 +318,26 @@ def _levels(
     return made
 
 
+def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:
+    """The places of the points that are not left out.
+
+    Raises:
+        UsageError: nothing is left, or a name that there is not.
+    """
+    unknown = [n for n in left_out if n not in names]
+    kept = [i for i, n in enumerate(names) if n not in left_out]
+    if unknown or not kept:
+        raise UsageError(f"{', '.join(unknown) or 'all points'} cannot be left out of {', '.join(names)}")
+    return kept
+
+
 def without_dots(figure: Motion, names: Sequence[str]) -> Motion:
-    """A figure without some of its points.
+    """A figure without some of its points; `StimulusSpec.leave_out` hides them, and keeps scale and path.
 
     Raises:
         UsageError: nothing is left, or a name that it does not have.
     """
-    unknown = [n for n in names if n not in figure.names]
-    kept = [i for i, n in enumerate(figure.names) if n not in names]
-    if unknown or not kept:
-        raise UsageError(
-            f"{', '.join(unknown) or 'all points'} cannot be left out of {', '.join(figure.names)}"
-        )
+    kept = kept_points(figure.names, names)
     return replace(
         figure,
         positions_m=figure.positions_m[:, kept],

@@ -3,7 +3,8 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import MAPS, POINTS_13, SETS, best_map, body, limbs_of, points_of
+from vidence.pointlight.body import POINTS_13, SETS, body, limbs_of, points_of
+from vidence.pointlight.body_maps import best_map, shipped
 from vidence.pointlight.markers import hip_centres, steady_mean
 
 
@@ -18,7 +19,7 @@ def test_the_sets():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("naming", MAPS, ids=lambda m: m.name)
+@pytest.mark.parametrize("naming", shipped(), ids=lambda m: m.name)
 def test_every_naming_gives_every_point(naming):
     names = tuple(dict.fromkeys(n for sources in naming.points.values() for n in sources))
     assert set(naming.points) == set(SETS["15"])
@@ -36,7 +37,7 @@ def test_every_naming_gives_every_point(naming):
 
 
 def test_left_is_never_right():
-    for naming in MAPS:
+    for naming in shipped():
         for point, sources in naming.points.items():
             other = point.replace("left", "right") if "left" in point else point.replace("right", "left")
             if other != point and not (naming.is_markers and point.endswith("hip")):

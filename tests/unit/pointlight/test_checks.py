@@ -5,8 +5,9 @@ import pytest
 
 from subjects.standing import jumping, motion_of, standing, stepping
 from vidence.pointlight import checks
-from vidence.pointlight.body import mass_centre
-from vidence.pointlight.checks import inspect
+from vidence.pointlight.body import body, mass_centre
+from vidence.pointlight.checks import inspect, sides, swaps
+from vidence.pointlight.walker import WalkerSpec, walker
 
 
 def at_rate(motion, fps):
@@ -145,8 +146,8 @@ def test_a_report_holds_every_check_and_says_what_is_too_short():
     report = inspect(standing(7))
     assert not report.is_usable
     assert [c.name for c in report.checks] == [
-        "frames", "height", "upright", "skeleton", "limbs", "gaps", "first-step", "jumps", "gravity",
-        "stride",
+        "frames", "height", "upright", "sides", "swaps", "skeleton", "limbs", "gaps", "first-step", "jumps",
+        "gravity", "stride",
     ]  # fmt: skip
     assert [c.name for c in report.doubts] == ["frames"]
     assert inspect(standing(8)).is_usable
@@ -158,5 +159,45 @@ def test_a_report_of_few_points_checks_what_it_can():
     report = inspect(few)
     assert len(report.points_missing) == 13
     assert {c.name for c in report.checks if c.verdict == "none"} == {
-        "height", "upright", "skeleton", "limbs", "gravity", "stride",
+        "height", "upright", "sides", "swaps", "skeleton", "limbs", "gravity", "stride",
     }  # fmt: skip
+
+
+def exchanged(figure, joints, frames=slice(None)):
+    """A figure with the places of left and right points exchanged in some frames."""
+    places = figure.positions_m.copy()
+    for joint in joints:
+        left, right = (figure.index(f"{side}_{joint}") for side in ("left", "right"))
+        places[frames, left], places[frames, right] = (
+            figure.positions_m[frames, right],
+            figure.positions_m[frames, left],
+        )
+    return replace(figure, positions_m=places)
+
+
+@pytest.mark.parametrize("action", ["walk", "run", "squat", "jump", "bow", "jumping-jack"])
+def test_left_is_told_from_right_by_hips_shoulders_and_knees(action):
+    figure = walker(WalkerSpec(action=action))
+    assert sides(figure).verdict == "fine"
+    assert swaps(figure).verdict == "fine"
+    arms, legs = ("shoulder", "elbow", "wrist"), ("hip", "knee", "ankle")
+    for joints in (arms, legs):
+        assert "opposite sides" in sides(exchanged(figure, joints)).message
+    everything = exchanged(figure, (*arms, *legs))
+    if action in {"squat", "jump", "run"}:
+        assert "knees bend backwards" in sides(everything).message
+    mirrored = replace(figure, positions_m=figure.positions_m * [-1.0, 1.0, 1.0])
+    if action in {"squat", "jump", "run"}:
+        assert sides(mirrored).verdict == "doubtful"
+
+
+@pytest.mark.parametrize("joint", ["knee", "ankle", "wrist"])
+def test_points_that_change_places_for_a_while_are_found(joint):
+    found = swaps(exchanged(walker(WalkerSpec()), (joint,), slice(60, 90)))
+    assert (found.verdict, found.value) == ("doubtful", 2.0)
+    assert f"first the {joint}s after frame 59" in found.message
+
+
+def test_who_has_one_side_only_has_no_sides():
+    figure = body(walker(WalkerSpec()), points="upper")
+    assert sides(figure).verdict == "none"

@@ -1,11 +1,13 @@
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.figures import align, closest, contact, pair, shift
+from vidence.pointlight.walker import WalkerSpec, walker
 
 
 def facing(n_frames=120, *, first_frame=0, fps=60.0):
@@ -97,3 +99,20 @@ def test_those_who_never_touch_cannot_be_aligned():
         align(legs)
     with pytest.raises(DataError, match="neither actor has"):
         closest(legs)
+
+
+def test_two_who_were_scaled_to_a_stature_get_one_scale():
+    """One of them crouches all the time: by itself it would be made as tall as the other."""
+    first = walker(WalkerSpec(action="wave"))
+    source = {"scaled_to_m": 1.7}
+    larger = replace(first, source=msgspec.structs.replace(first.source, metres_per_unit=0.01, **source))
+    grown = replace(
+        first,
+        positions_m=first.positions_m * 1.5,
+        source=msgspec.structs.replace(first.source, metres_per_unit=0.015, **source),
+    )
+    both = pair(larger, grown)
+    np.testing.assert_allclose(both.second.positions_m, both.first.positions_m)
+    assert "both at the scale of" in both.notes[0]
+    known = replace(grown, source=msgspec.structs.replace(grown.source, scaled_to_m=None))
+    np.testing.assert_allclose(pair(larger, known).second.positions_m, 1.5 * both.first.positions_m)

@@ -109,7 +109,7 @@ def cloud(names):
 
 
 def test_a_body_of_markers_has_joints_and_says_where_it_has_not():
-    names = tuple(sorted(KNOWN))
+    names = tuple(sorted(n for n in KNOWN if not n.endswith(("ASI", "PSI", "TIB"))))
     true = legs(n_frames=12)[0]
     figure = body(cloud(names), points="lower")
     assert np.linalg.norm(figure.positions_m[:, 1] - true["left_knee"], axis=1).max() < 0.007
@@ -127,7 +127,7 @@ def test_a_body_of_markers_has_joints_and_says_where_it_has_not():
 
 
 def test_markers_of_unknown_unit_are_taken_as_they_are():
-    motion = cloud(tuple(sorted(KNOWN)))
+    motion = cloud(tuple(sorted(n for n in KNOWN if not n.endswith(("ASI", "PSI", "TIB")))))
     on_skin = place_points(motion.positions_m * 39.37, motion.names, wanted=("left_ankle",), is_on_skin=True)
     expected = motion.positions_m[:, motion.index("LANK")] * 39.37
     np.testing.assert_allclose(on_skin["left_ankle"], expected)
@@ -141,7 +141,7 @@ def test_markers_of_unknown_unit_are_taken_as_they_are():
     ],
 )
 def test_a_marker_that_no_frame_shows_is_a_missing_one_and_takes_no_leg_away(hidden, on_skin):
-    motion = cloud(tuple(sorted(KNOWN)))
+    motion = cloud(tuple(sorted(n for n in KNOWN if not n.endswith(("ASI", "PSI", "TIB")))))
     positions = motion.positions_m.copy()
     positions[:, motion.index(hidden)] = np.nan
     is_valid = np.asarray(np.isfinite(positions).all(axis=2))

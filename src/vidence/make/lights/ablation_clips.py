@@ -9,7 +9,7 @@ import numpy as np
 
 from vidence.ask.benchmarks.actpld import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_under
+from vidence.make.lights.ablation_config import AblationConfig, Condition, conditions, spec_under, unique
 from vidence.make.lights.clips import name_of
 from vidence.make.lights.tables import labels_table, source_of, table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
@@ -17,10 +17,11 @@ from vidence.media.whole import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import WALKER, staged
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.stimulus import Stimulus, make_stimulus, without_dots
+from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.stimulus import Stimulus, make_stimulus
 from vidence.pointlight.writing import motion_digest, write_video
 
-VERSION = 1
+VERSION = 3
 STAMP = "stimuli.json"
 # What the built-in figure does, and why (after what such an action is usually for), with its semantic group.
 WALKER_ACTIONS = {
@@ -135,6 +136,7 @@ class StimulusSet:
             made = walker_clips(motions.n_each, duration_s=length_s, yaw_spread_deg=spread, seed=config.seed)
             clips = tuple(made)
         self.figures: dict[str, list[Motion]] = {}
+        self._scales: dict[str, float] = {}
         for clip in clips:
             try:
                 self.figures[clip.clip_id] = staged(clip.files, points=motions.points)
@@ -154,6 +156,15 @@ class StimulusSet:
             UsageError: settings that leave nothing to show, or fewer dots than are wanted.
             DataError: a motion that is too short.
         """
+        spec = self._spec(clip, condition)
+        if not {"px_per_m", "margin"} & set(condition.settings) and spec.px_per_m is None:
+            spec = msgspec.structs.replace(spec, px_per_m=self._px_per_m(clip))
+        if undisturbed:
+            spec = msgspec.structs.replace(spec, n_noise=0, jitter_m=0.0, dropout=0.0)
+        return make_stimulus(self.figures[clip.clip_id], spec)
+
+    def _spec(self, clip: Shown, condition: Condition) -> StimulusSpec:
+        """How a clip is shown in a condition, but for the scale."""
         spec = spec_under(self.config, condition)
         figures = self.figures[clip.clip_id]
         seed = int.from_bytes(hashlib.sha256(f"{self.config.seed}:{clip.clip_id}".encode()).digest()[:6])
@@ -161,14 +172,22 @@ class StimulusSet:
         fps = figures[0].fps if spec.fps is None else spec.fps
         start, n_frames = _part(clip, figures, fps=fps, longest_s=self.config.motions.duration_s)
         spec = msgspec.structs.replace(spec, view=view, start_frame=start, n_frames=n_frames, seed=seed)
-        if undisturbed:
-            spec = msgspec.structs.replace(spec, n_noise=0, jitter_m=0.0, dropout=0.0)
-        if condition.n_dots is not None:
-            # As large as with all its dots: size must not tell how many are left out.
-            px_per_m = make_stimulus(figures, spec).px_per_m
-            spec = msgspec.structs.replace(spec, px_per_m=px_per_m)
-            figures = [_with_dots(f, condition.n_dots, seed=seed) for f in figures]
-        return make_stimulus(figures, spec)
+        if condition.n_dots is None:
+            return spec
+        hidden = _hidden(figures[0], condition.n_dots, seed=seed)
+        return msgspec.structs.replace(spec, leave_out=(*spec.leave_out, *hidden))
+
+    def _px_per_m(self, clip: Shown) -> float:
+        """The scale at which a clip fits in every condition: its size tells no condition from another."""
+        if clip.clip_id not in self._scales:
+            figures, found = self.figures[clip.clip_id], []
+            for condition in unique(conditions(self.config)):
+                if "px_per_m" not in condition.settings:
+                    spec = self._spec(clip, condition)
+                    bare = msgspec.structs.replace(spec, n_noise=0, leave_out=(), life_frames=0)
+                    found.append(make_stimulus(figures, bare).px_per_m)
+            self._scales[clip.clip_id] = min(found)
+        return self._scales[clip.clip_id]
 
 
 def _part(clip: Shown, figures: Sequence[Motion], *, fps: float, longest_s: float) -> tuple[int | None, int]:
@@ -181,12 +200,12 @@ def _part(clip: Shown, figures: Sequence[Motion], *, fps: float, longest_s: floa
     return start, n_frames
 
 
-def _with_dots(figure: Motion, n_dots: int, *, seed: int) -> Motion:
-    """A figure with so many of its dots: fewer dots are a part of more."""
+def _hidden(figure: Motion, n_dots: int, *, seed: int) -> list[str]:
+    """The points that are left out so that a figure has so many: fewer dots are a part of more."""
     if n_dots > len(figure.names):
         raise UsageError(f"{n_dots} dots are wanted, and the figure has {len(figure.names)}")
     order = np.random.default_rng(seed).permutation(len(figure.names))
-    return without_dots(figure, [figure.names[i] for i in order[n_dots:]])
+    return [figure.names[i] for i in order[n_dots:]]
 
 
 def write_condition(

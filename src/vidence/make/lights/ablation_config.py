@@ -168,8 +168,13 @@ def read_ablation(path: Path) -> AblationConfig:
 
 
 def base_spec(config: AblationConfig) -> StimulusSpec:
-    """How clips are shown without manipulation: 128 pixels, as ActPLD shows them, from half the side."""
-    start = spec_of({"width_px": "128", "height_px": "128", "dot_radius_px": "1.5", "yaw_deg": "45"})
+    """How clips are shown without manipulation: 128 pixels, as ActPLD shows them, from half the side.
+
+    Actors face the viewer where the angle of view is 0. Noise dots keep the phases of the figure's: a model
+    sees a part of the clip, in which a slow action is at one of its phases.
+    """
+    usual = {"width_px": "128", "height_px": "128", "dot_radius_px": "1.5", "yaw_deg": "45"}
+    start = spec_of(usual | {"noise_phases": "kept", "heading": "viewer"})
     return spec_of({k: _text(v) for k, v in config.stimulus.items()}, start=start)
 
 

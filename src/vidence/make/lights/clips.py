@@ -30,14 +30,15 @@ class PairRules(Record, omit_defaults=True):
 
 
 class ClipRules(Record, omit_defaults=True):
-    """How clips are made. `fewest_frames` is what a benchmark shows; shorter clips are dropped.
+    """How clips are made; each is as large as its one view allows.
 
-    With `is_strict` a motion that fails a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it
-    is kept, and the account says what is doubtful. `pairs` are by subjects, such as ``18+19``, or by clip id.
+    `fewest_frames` is what a benchmark shows; shorter clips are dropped. With `is_strict` a motion that fails
+    a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it is kept, and the account says what is
+    doubtful. `pairs` are by subjects, such as ``18+19``, or by clip id.
     """
 
     points: str = "13"
-    stimulus: StimulusSpec = StimulusSpec(width_px=128, height_px=128, dot_radius_px=1.6)
+    stimulus: StimulusSpec = StimulusSpec(width_px=128, height_px=128, dot_radius_px=1.6, fit="view")
     fewest_frames: int = 8
     is_strict: bool = False
     pairs: dict[str, PairRules] = msgspec.field(default_factory=dict)

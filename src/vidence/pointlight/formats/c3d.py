@@ -281,7 +281,7 @@ class C3d:
         names, places, notes = choose(
             opened,
             file.labels,
-            is_all=self.settings.points == "all",
+            is_all=self.settings.points == "all" or bool(self.settings.map),
             subject=self.settings.subject,
         )
         shown, hidden_note = hide_zeros(file.positions[:, places])

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import place_points
+from vidence.pointlight.body import by_map, place_points
+from vidence.pointlight.body_maps import BodyMap, body_map
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.reading import Opened
 from vidence.pointlight.units import Unit, metres_for_stature, read_unit, settle
@@ -30,8 +31,18 @@ class MotionSettings(Record):
         Meta(description="frames per second, in place of what the file says"),
     ] = None
 
+    map: Annotated[
+        str, Meta(description="which names are which points: a map that comes with vidence, or FILE.toml")
+    ] = ""
+
     def __post_init__(self) -> None:
         self.unit  # noqa: B018 - refuses a unit that cannot be read
+        self.naming  # noqa: B018 - refuses a map that cannot be read
+
+    @property
+    def naming(self) -> BodyMap | None:
+        """The map that the user gives; None for none."""
+        return body_map(self.map) if self.map else None
 
     @property
     def unit(self) -> Unit | None:
@@ -117,7 +128,7 @@ def finish(read: Read, *, opened: Opened, settings: MotionSettings) -> Motion:
     given = settings.unit or (Unit(stature_m=read.stature_m) if read.stature_m else None)
     metres_per_unit, notes = read.metres_per_unit, read.notes
     if given is not None:
-        metres_per_unit, note = _as_given(read, opened, given)
+        metres_per_unit, note = _as_given(read, opened, given, naming=settings.naming)
         notes = (*notes, note)
     if metres_per_unit is None:
         raise _no_unit(opened, read)
@@ -125,7 +136,7 @@ def finish(read: Read, *, opened: Opened, settings: MotionSettings) -> Motion:
     is_valid = np.asarray(np.isfinite(positions).all(axis=2))
     if not is_valid.any():
         raise DataError(f"{opened.label}: no point is seen in any of {len(positions)} frames")
-    return Motion(
+    made = Motion(
         positions_m=np.where(is_valid[..., None], positions, np.nan),
         is_valid=is_valid,
         names=read.names,
@@ -138,19 +149,21 @@ def finish(read: Read, *, opened: Opened, settings: MotionSettings) -> Motion:
             fps_claimed=rate.claimed,
             fps_note=rate.note,
             metres_per_unit=metres_per_unit,
+            scaled_to_m=None if given is None else given.stature_m,
             notes=notes,
             bones_of=read.bones_of,
         ),
     )
+    return made if settings.naming is None else by_map(made, settings.naming)
 
 
-def _as_given(read: Read, opened: Opened, given: Unit) -> tuple[float, str]:
+def _as_given(read: Read, opened: Opened, given: Unit, *, naming: BodyMap | None) -> tuple[float, str]:
     if given.metres is not None:
         return given.metres, f"the user says that one unit is {given.metres:g} m"
     stature_m = given.stature_m or 0.0
     try:
         wanted = ("head", "left_ankle", "right_ankle")
-        points = place_points(read.positions, read.names, wanted=wanted, is_on_skin=True)
+        points = place_points(read.positions, read.names, wanted=wanted, is_on_skin=True, naming=naming)
         ankles = (points["left_ankle"] + points["right_ankle"]) / 2
         metres = metres_for_stature(points["head"], ankles, stature_m)
     except KeyError as error:

@@ -10,7 +10,7 @@ from vidence.errors import DataError
 from vidence.pointlight.reading import Opened
 
 Floats = NDArray[np.float64]
-# The markers on the body that CMU and ACCAD use.
+# The markers on the body that CMU and ACCAD use, and those of Plug-in Gait.
 KNOWN = frozenset(
     {
         *(
@@ -24,6 +24,8 @@ KNOWN = frozenset(
             for m in ("FWT", "BWT", "THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5")
         ),
         *("C7", "T10", "CLAV", "STRN", "RBAC"),
+        # Vicon's Plug-in Gait names the pelvis by its spines, and the shin by the tibia.
+        *(f"{side}{m}" for side in "LR" for m in ("ASI", "PSI", "TIB")),
     }
 )
 # With fewer known labels than this a file is taken to follow another set.

@@ -56,7 +56,7 @@ class MarkerTable:
         names, places, notes = choose(
             opened,
             labels,
-            is_all=self.settings.points == "all",
+            is_all=self.settings.points == "all" or bool(self.settings.map),
             subject=self.settings.subject,
         )
         read = Read(

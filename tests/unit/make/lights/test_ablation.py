@@ -148,6 +148,21 @@ def test_fewer_dots_are_a_part_of_more_and_as_large(stimuli: StimulusSet):
     assert np.abs(steps).max(axis=(0, 3)).min(axis=1).max() < 1e-9
 
 
+def test_the_view_changes_neither_size_nor_place(stimuli: StimulusSet):
+    views = (0, 45, 90, 180)
+    varied = StimulusSet(
+        msgspec.structs.replace(TINY, vary={"view": views, "frames": (2, 8), "fps": (8, 30)}), beside=Path()
+    )
+    for clip in varied.clips:
+        made = [varied.stimulus(clip, c) for c in of("yaw_deg", varied.config)]
+        assert len({one.px_per_m for one in made}) == 1
+        heights = [one.centres_px[..., 1] for one in made]
+        assert all(np.allclose(heights[0], other) for other in heights[1:])
+        assert {one.px_per_m for one in made} == {
+            varied.stimulus(clip, c).px_per_m for c in of("fps", varied.config)
+        }
+
+
 def test_noise_and_inversion_leave_the_figure_as_it_is(stimuli: StimulusSet):
     walk = stimuli.clips[0]
     whole = stimuli.stimulus(walk, BASE).centres_px

@@ -1,0 +1,118 @@
+"""Keypoints as JSON: three ways to write a frame, left stays left, and what cannot be read is named."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.errors import DataError
+from vidence.pointlight.body import SETS, body
+from vidence.pointlight.checks import sides
+from vidence.pointlight.formats.pose_json import BLAZEPOSE, COCO
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.reading import read_motion
+from vidence.pointlight.walker import WalkerSpec, walker
+
+
+@pytest.fixture(scope="module")
+def figure() -> Motion:
+    return walker(WalkerSpec(action="squat", duration_s=1, fps=30))
+
+
+def points(figure: Motion, names: tuple[str, ...], frame: int) -> list[list[float]]:
+    """The keypoints of a frame as an estimator sees them: y down, and less z nearer."""
+    found = []
+    for name in names:
+        source = name if name in figure.names else "head"
+        x, y, z = figure.positions_m[frame, figure.index(source)]
+        found.append(
+            [
+                float(x) + (0.07 if name == "left_ear" else -0.07 if name == "right_ear" else 0),
+                float(-y),
+                float(-z),
+            ]
+        )
+    return found
+
+
+def written(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_names_are_those_of_the_models():
+    assert (len(COCO), len(BLAZEPOSE)) == (17, 33)
+    assert (COCO[3], COCO[10], COCO[16]) == ("left_ear", "right_wrist", "right_ankle")
+    assert [BLAZEPOSE[i] for i in (2, 7, 10, 11, 16, 23, 28, 32)] == [
+        "left_eye", "left_ear", "mouth_right", "left_shoulder", "right_wrist", "left_hip", "right_ankle",
+        "right_foot_index",
+    ]  # fmt: skip
+
+
+def test_world_landmarks_are_a_body_in_metres(figure: Motion, tmp_path: Path):
+    frames = [
+        {
+            "pose_world_landmarks": [
+                dict(zip("xyz", p, strict=True), visibility=0.9) for p in points(figure, BLAZEPOSE, n)
+            ]
+        }
+        for n in range(figure.n_frames)
+    ]
+    made = read_motion(written(tmp_path / "a.json", {"fps": 30, "frames": frames}))
+    assert (made.fps, made.source.format, made.source.notes) == (30, "pose-json", ())
+    shown = body(made, points="15")
+    assert shown.names == SETS["15"]
+    for name in SETS["12"]:
+        np.testing.assert_allclose(
+            shown.positions_m[:, shown.index(name)], figure.positions_m[:, figure.index(name)]
+        )
+    assert sides(made).verdict == "fine"
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_keypoints_of_coco_are_scaled_and_flat(figure: Motion, tmp_path: Path, is_listed: bool):
+    def frame(n: int) -> dict[str, object]:
+        rows = [[300 + 100 * x, 300 + 100 * y, 0.8] for x, y, _ in points(figure, COCO, n)]
+        rows[9][2] = 0.1 if n == 4 else 0.8
+        return {"image_id": n, "keypoints": rows if is_listed else [v for row in rows for v in row]}
+
+    path = written(tmp_path / "a.json", [frame(n) for n in range(figure.n_frames)])
+    made = read_motion(path, options={"units": "stature:1.75", "fps": "30"})
+    shown = body(made)
+    assert shown.is_valid.sum() == shown.is_valid.size - 1
+    assert not shown.is_valid[4, shown.index("left_wrist")]
+    assert np.nanmax(np.abs(shown.positions_m[..., 2])) == 0.0
+    assert "no depth" in made.source.notes[0]
+    left, right = (shown.positions_m[:, shown.index(f"{s}_hip"), 0] for s in ("left", "right"))
+    assert (left > right).all()
+    with pytest.raises(DataError, match="nothing tells how long one unit is"):
+        read_motion(path, options={"fps": "30"})
+
+
+def test_frames_without_anybody_are_hidden(figure: Motion, tmp_path: Path):
+    frames = [
+        {"keypoints_3d": [] if n == 3 else [[*p, 1.0] for p in points(figure, COCO, n)]} for n in range(9)
+    ]
+    made = read_motion(written(tmp_path / "a.json", frames), options={"units": "m", "fps": "30"})
+    assert made.is_valid.all(axis=1).tolist() == [n != 3 for n in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"keypoints": [1, 2,', r"a.json:1: no JSON"),
+        ('{"keypoints": 3}', "expected a list of frames"),
+        ('[{"keypoints": [[1, 2, 3]]}]', r"frame 0 has points of the shape \(1, 3\)"),
+        ('[{"keypoints": ["a"]}]', "the points of frame 0 cannot be read"),
+        ('[{"keypoints": []}]', "nobody is seen"),
+        ('[{"keypoints": []}, {"points": 1}]', "frame 1 has none of"),
+        ('[{"image_id": 1, "keypoints": []}, {"image_id": 1, "keypoints": []}]', "several people"),
+        ('{"fps": "fast", "frames": [{"keypoints": []}]}', "fps is 'fast'"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, said: str):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_motion(path)

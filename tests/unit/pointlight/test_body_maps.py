@@ -1,0 +1,135 @@
+"""Names of joints: every map that comes along, prefixes, maps of users, guesses and templates."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.body import SETS, body, by_map, points_of
+from vidence.pointlight.body_maps import (
+    bare,
+    best_map,
+    body_map,
+    guesses,
+    nearest,
+    read_body_map,
+    shipped,
+    template,
+)
+from vidence.pointlight.motion import Motion
+
+
+def motion(names: tuple[str, ...]) -> Motion:
+    positions = np.random.default_rng(1).normal(size=(4, len(names), 3))
+    return Motion(positions_m=positions, is_valid=np.ones((4, len(names)), bool), names=names, fps=30.0)
+
+
+# The names are those of a file of each; sources: the file itself, or the description of the format.
+MIXAMO = (
+    "Hips Spine Spine1 Spine2 Neck Head HeadTop_End LeftShoulder LeftArm LeftForeArm LeftHand "
+    "RightShoulder RightArm RightForeArm RightHand LeftUpLeg LeftLeg LeftFoot LeftToeBase RightUpLeg "
+    "RightLeg RightFoot RightToeBase"
+)
+COCO = (
+    "nose left_eye right_eye left_ear right_ear left_shoulder right_shoulder left_elbow right_elbow "
+    "left_wrist right_wrist left_hip right_hip left_knee right_knee left_ankle right_ankle"
+)
+SMPLX = (
+    "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 "
+    "left_foot right_foot neck left_collar right_collar head left_shoulder right_shoulder left_elbow "
+    "right_elbow left_wrist right_wrist jaw"
+)
+PLUG_IN_GAIT = (
+    "LFHD RFHD LBHD RBHD C7 T10 CLAV STRN RBAK LSHO LELB LWRA LWRB LFIN RSHO RELB RWRA RWRB RFIN LASI "
+    "RASI LPSI RPSI LTHI LKNE LTIB LANK LHEE LTOE RTHI RKNE RTIB RANK RHEE RTOE"
+)
+MOCAPBANK = (
+    "Hips Chest Chest2 LeftCollar LeftShoulder LeftElbow LeftWrist RightCollar RightShoulder "
+    "RightElbow RightWrist Neck Head LeftHip LeftKnee LeftAnkle RightHip RightKnee RightAnkle"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (MIXAMO, "mixamo"),
+        (COCO, "coco"),
+        (SMPLX, "points"),
+        (PLUG_IN_GAIT, "plug-in-gait"),
+        (MOCAPBANK, "mocapbank"),
+    ],
+)
+def test_files_are_known_by_their_names(words: str, expected: str):
+    names = (*words.split(), *(["Head end"] if expected == "mocapbank" else []))
+    assert best_map(names).name == expected
+    assert set(SETS["13"]) <= set(points_of(names))
+    for prefix in ("mixamorig:", "Armature|mixamorig1_", "Ann:"):
+        prefixed = tuple(prefix + name for name in names)
+        assert best_map(prefixed).name == expected
+        assert body(motion(prefixed)).names == SETS["13"]
+
+
+def test_what_programs_put_before_names_is_taken_off():
+    assert [bare(n) for n in ("mixamorig:Hips", "a|b:Left", "Hips", "x:")] == ["Hips", "Left", "Hips", "x:"]
+
+
+def test_sides_of_guesses_are_never_mixed():
+    for one in shipped():
+        names = tuple(dict.fromkeys(n for sources in one.points.values() for n in sources))
+        for point, name in guesses(names).items():
+            for other, sources in one.points.items():
+                if name in sources and not one.is_markers and point[:5] in {"left_", "right"}:
+                    assert other[:4] == point[:4] or other in {"head", "neck", "pelvis"}, (
+                        one.name,
+                        point,
+                        name,
+                    )
+
+
+@pytest.mark.parametrize("name", ["mixamo", "mocapbank", "bandai", "smpl", "cmu-max"])
+def test_of_names_with_something_before_them_every_point_is_guessed(name: str):
+    known = body_map(name)
+    names = tuple(dict.fromkeys(f"Rig_{n}" for sources in known.points.values() for n in sources))
+    found = guesses(names)
+    limbs = [p for p in SETS["13"] if p != "head"]
+    wrong = [p for p in limbs if found.get(p) != f"Rig_{known.points[p][0]}"]
+    assert not wrong
+    assert points_of(names) == ()
+    assert nearest(names).name in {name, "motionbuilder", "mixamo", "points", "smpl", "mocapbank"}
+
+
+def test_a_template_that_is_filled_in_is_a_map(tmp_path: Path):
+    names = tuple(f"Rig_{n}" for sources in body_map("bandai").points.values() for n in sources)
+    path = tmp_path / "own.toml"
+    path.write_text(template(names, file="a.bvh"))
+    made = by_map(motion(tuple(dict.fromkeys(names))), read_body_map(path))
+    assert set(SETS["13"]) <= set(made.names)
+    assert made.kind == "body"
+    assert "by the map 'own'" in made.source.notes[-1]
+    with pytest.raises(DataError, match=r"the map 'bandai' has 'Head' for head.*near are Rig_Head"):
+        by_map(motion(tuple(dict.fromkeys(names))), body_map("bandai"))
+    with pytest.raises(DataError, match="Nearest is the map 'bandai'"):
+        body(motion(tuple(dict.fromkeys(names))))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[points", "no TOML"),
+        ("[points]\nlef_hip = 'a'", "no point 'lef_hip'; did you mean left_hip"),
+        ("[points]\n", "names nothing"),
+        ("[points]\nleft_hip = 'a'\nright_hip = 'a'", "'a' stands for the left and the right hip"),
+        ("[points]\nleft_hip = 3", "Expected"),
+        ("is_marker = true\n[points]\nhead = 'a'", "is_marker"),
+    ],
+)
+def test_maps_that_are_none_say_what_is_wrong(tmp_path: Path, text: str, said: str):
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        body_map(str(path))
+    with pytest.raises(UsageError, match="Did you mean mixamo"):
+        body_map("mixama")
+    with pytest.raises(UsageError, match="cannot be read"):
+        body_map(str(tmp_path / "none.toml"))
