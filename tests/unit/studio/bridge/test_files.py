@@ -124,6 +124,7 @@ def fill_work(row, ann, bob, clock):
         end_at=clock() + timedelta(seconds=90),
         reason="=HYPERLINK(1)",
     )
+    project = row.project
     keep(project, project.protocol.source + "\n# said again\n", by="p003")
     add_trial(project, Trial(role="reviewer", words="A cup", options=("yes", "no"), right="yes"))
     half_an_hour = Span(
@@ -131,6 +132,10 @@ def fill_work(row, ann, bob, clock):
     )
     file_correction(ann, project, half_an_hour, reason="watched on paper")
     reverse(work.LedgerRow.objects.filter(user=ann).order_by("number")[0], by="p003", reason="a try")
+
+
+def fill_verdicts(project, ann, clock):
+    """What Ann said of a set in the making."""
     made = boards.MadeSetRow.objects.create(
         project=project, folder="/srv/ann/sets/street", people_folder="/srv/ann/sets/street/people"
     )
@@ -146,7 +151,7 @@ def fill_work(row, ann, bob, clock):
     boards.ShotEditRow.objects.create(**one, act="cut-at:10")
     boards.CardCheckRow.objects.create(**one, track_id="7", kind="A", text="red coat", frames=[3, 9])
     boards.FalseCheckRow.objects.create(**one, card_id="c1", told_without_film="no")
-    boards.WindowCountRow.objects.create(**one, start_s=0, end_s=4.5, place="left", n=2, n_low=2, n_high=3)
+    boards.WindowCountRow.objects.create(**one, window="0-45", place="left", n=2, n_low=2, n_high=3)
     boards.WindowCheckRow.objects.create(**one, clip_id="v1", shows="yes")
 
 
