@@ -26,7 +26,7 @@ def let_in(browser, serve_all, drawn, tmp_path_factory):
     context = browser.new_context()
     page = context.new_page()
     page.goto(served.door)
-    page.get_by_role("link", name="Sets").press("Enter")
+    page.get_by_role("link", name="Boards").press("Enter")
     page.get_by_role("button", name="Open").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("street")
     yield page.url, context.storage_state()
