@@ -20,6 +20,9 @@ class Piece(Record):
     text: str
 
 
+_WORDS: Final = {"right": "Right option", "wrong": "Wrong option"}
+
+
 class FieldDiff(Record):
     """One field that differs, with both of its texts."""
 
@@ -27,6 +30,21 @@ class FieldDiff(Record):
     before: str
     after: str
     pieces: tuple[Piece, ...]
+
+    @property
+    def words(self) -> str:
+        """The name as people say it; what stands several times is counted from one.
+
+        >>> FieldDiff(name="wrong-0-text", before="", after="a", pieces=()).words
+        'Wrong option 1'
+        >>> FieldDiff(name="evidence-1-start", before="", after="2", pieces=()).words
+        'Evidence 2, start'
+        """
+        of, *parts = self.name.split("-")
+        said = _WORDS.get(of, of.replace("_", " ").capitalize())
+        if parts and parts[0].isdecimal():
+            said = f"{said} {int(parts.pop(0)) + 1}"
+        return ", ".join((said, *(one.replace("_", " ") for one in parts if one != "text")))
 
 
 def field_diffs(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FieldDiff, ...]:
