@@ -2,7 +2,7 @@
 
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,6 +67,21 @@ def need_studio() -> None:
     absent = [name for name in ("django", "django_htmx", "uvicorn", "argon2") if find_spec(name) is None]
     if absent:
         raise UsageError(f"the studio needs {', '.join(absent)}; add it with: {adding('studio')}")
+
+
+def there(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The whole paths of what is shown.
+
+    Raises:
+        UsageError: there is nothing at one.
+    """
+    found = tuple(paths)
+    for path in found:
+        if not path.exists():
+            raise UsageError(
+                f"there is nothing at {path}; give a run, a folder of runs, or a file of questions"
+            )
+    return tuple(path.resolve() for path in found)
 
 
 def start_alone(
@@ -197,7 +212,7 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
 
 @studio.command("open")
 @_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @_host
 @_port
 @_media
@@ -215,8 +230,8 @@ def open_alone(
     settings = StudioSettings(
         mode="solo",
         data=folder.resolve(),
-        paths=paths,
-        media_roots=media_roots,
+        paths=there(paths),
+        media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache_root(),
     )
     start_alone(settings, bind, said="vidence studio")
@@ -224,7 +239,7 @@ def open_alone(
 
 @studio.command("serve")
 @_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @_host
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option(
@@ -273,8 +288,8 @@ def serve_team(
     application = _of_folder(
         folder,
         database,
-        paths=paths,
-        media_roots=media_roots,
+        paths=there(paths),
+        media_roots=tuple(path.resolve() for path in media_roots),
         hosts=(*LOOPBACK, *names),
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.studio import need_studio, start_alone
+from vidence.cli.studio import need_studio, start_alone, there
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
@@ -39,11 +39,6 @@ def view(
     from vidence.studio.settings import StudioSettings
 
     shown = paths or tuple(path for path in _USUAL if path.exists())
-    for path in shown:
-        if not path.exists():
-            raise UsageError(
-                f"there is nothing at {path}; give a run, a folder of runs, or a file of questions"
-            )
     if not shown:
         raise UsageError(
             "there is no folder runs or made here; give the path of a run or of a folder of runs"
@@ -53,7 +48,7 @@ def view(
     settings = StudioSettings(
         mode="view",
         data=data.resolve(),
-        paths=tuple(path.resolve() for path in shown),
+        paths=there(shown),
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache_root(),
     )
