@@ -93,9 +93,14 @@ def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
 def _evidence(proof: Proof, scene: Scene) -> Iterator[Evidence]:
     """When what the answer rests on is in view: one span after the other, each once."""
     spans: dict[tuple[float, float], list[str]] = {}
-    for variable, value in proof.binding.items():
-        entity = scene.entities.get(str(value))
+    named = [(variable, str(value)) for variable, value in proof.binding.items()]
+    for said, name in (*named, *((_COUNTED, name) for name in proof.counted)):
+        entity = scene.entities.get(name)
         for span in entity.spans if entity is not None else ():
-            spans.setdefault(span, []).append(variable)
+            of_span = spans.setdefault(span, [])
+            of_span += [said] if said not in of_span else []
     for (start_s, end_s), names in sorted(spans.items()):
         yield Evidence(kind="oracle", start_s=start_s, end_s=end_s, note=f"{', '.join(names)} in view")
+
+
+_COUNTED = "what is counted"

@@ -489,7 +489,7 @@ def enumerated_proof(  # noqa: PLR0913 - as `find_proof`, and where things stand
     singles = {name: _without(results, answer, frozenset([name])) for name in names}
     for outcome, reason in (("unneeded", "unneeded"), ("unknown", "unknown-fact")):
         if bad := tuple(name for name in names if singles[name].outcome == outcome):
-            return Refused(reason=reason, conditions=bad, binding=binding)
+            return Refused(reason=reason, conditions=bad)
     logic, answered = logic_of(composition), answer_type(results.domain, scene)
     if fits is not None and not fits(answered, logic, len(names)):
         return Refused(reason="of-another-cell")

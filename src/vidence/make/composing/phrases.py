@@ -7,6 +7,7 @@ for `none`; `whose NOUN is VALUE` for the rest.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, TypeAlias
 
 from vidence.errors import DataError
@@ -15,6 +16,7 @@ from vidence.make.scene_graph.scene import ValueOrNumber
 from vidence.make.scene_graph.vocabulary import EVENT, Attribute, Vocabulary
 
 Sign: TypeAlias = Literal["==", "!="]
+SIGNS: tuple[Sign, ...] = ("==", "!=")
 TIMES: Mapping[TimeWord, str] = {
     "during": "that is there during",
     "before": "that is out of view before",
@@ -44,7 +46,15 @@ _ROLES: Mapping[str, tuple[str, str]] = {
 _PLURALS = {"person": "people", "man": "men", "woman": "women", "child": "children", "foot": "feet",
             "goose": "geese", "mouse": "mice", "knife": "knives", "shelf": "shelves", "scarf": "scarves",
             "leaf": "leaves", "loaf": "loaves", "sheep": "sheep", "fish": "fish"}  # fmt: skip
-_MANY = {"is": "are", "has": "have", "does": "do", "goes": "go"}
+_MANY = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
+_OF_SOMETHING = re.compile(r"(?<!out) of ")
+_COLOURS = frozenset({
+    "amber", "beige", "black", "blond", "blonde", "blue", "brown", "burgundy", "cream", "crimson", "cyan",
+    "gold", "golden", "gray", "green", "grey", "khaki", "lilac", "magenta", "maroon", "navy", "olive",
+    "orange", "pink", "purple", "red", "silver", "tan", "teal", "turquoise", "violet", "white", "yellow",
+    "multicoloured", "multicolored",
+})  # fmt: skip
+_SHADES = frozenset({"dark", "light", "bright", "pale", "deep", "and"})
 _PEOPLE = frozenset({"person", "man", "woman", "child", "boy", "girl"})
 
 
@@ -97,9 +107,42 @@ def of_several(clause: str) -> str:
     found = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
     if found is None:
         return clause
-    verb = found[2]
-    many = _MANY.get(verb) or (verb[:-1] if re.search(r"[^s]s$", verb) else verb)
-    return f"{found[1]} {many}{found[3]}"
+    return f"{found[1]} {_of_many(found[2])}{found[3]}"
+
+
+def _of_many(verb: str) -> str:
+    """A verb as it stands behind a plural.
+
+    >>> [_of_many(one) for one in ("is", "wears", "carries", "lies", "watches", "uses", "can", "pass")]
+    ['are', 'wear', 'carry', 'lie', 'watch', 'use', 'can', 'pass']
+    """
+    if verb in _MANY:
+        return _MANY[verb]
+    if re.search(r"..[^aeiou]ies$", verb):
+        return f"{verb[:-3]}y"
+    if re.search(r"(ss|x|zz|ch|sh)es$", verb):
+        return verb[:-2]
+    return verb[:-1] if re.search(r"[^s]s$", verb) else verb
+
+
+def yes_or_no(clause: str) -> str:
+    """A clause as a question of `{who}`.
+
+    >>> [yes_or_no(one) for one in ("with a lamp", "who wears a hat", "that is open")]
+    ['Does {who} have a lamp, yes or no?', 'Does {who} wear a hat, yes or no?', 'Is {who} open, yes or no?']
+    """
+    if clause.startswith("with "):
+        return f"Does {{who}} have {clause.removeprefix('with ')}, yes or no?"
+    found = re.match(r"(?:that|who) (\w+)(?= |$)(.*)", clause)
+    if found is None:
+        return f"Is {{who}} {clause}, yes or no?"
+    verb, rest = found[1], found[2]
+    if verb in ("is", "was"):
+        return f"{verb.capitalize()} {{who}}{rest}, yes or no?"
+    many = _of_many(verb)
+    if many == verb:
+        return f"Is it so that {{who}} {verb}{rest}, yes or no?"
+    return f"Does {{who}} {many}{rest}, yes or no?"
 
 
 class Phrases:
@@ -164,7 +207,32 @@ class Phrases:
     def noun(self, name: str) -> str:
         """What an attribute or a role is called."""
         known = self.vocabulary.attributes.get(name)
-        return (known.noun if known is not None else "") or name.replace("_", " ")
+        if known is not None and known.noun:
+            return known.noun
+        said = name.replace("_", " ")
+        thing = self._coloured(name)
+        return f"{said} colour" if thing and thing == said else said
+
+    def _coloured(self, name: str) -> str:
+        """Of what an attribute is the colour; empty where it is none, or of what has it as a whole."""
+        known = self.vocabulary.attributes.get(name)
+        if known is None:
+            return ""
+        said = known.noun or name.replace("_", " ")
+        for named in (r"(.+) colou?r", r"colou?r of (?:the )?(.+)"):
+            if found := re.fullmatch(named, said):
+                return found[1]
+        values = [value for value in known.values if value != "none"]
+        is_named = bool(known.noun) or said in ("colour", "color")
+        return said if values and not is_named and all(map(_is_colour, values)) else ""
+
+    def whose(self, name: str) -> str:
+        """How a clause on the value of an attribute begins, as ``whose hat is``."""
+        known = self.vocabulary.attributes.get(name)
+        thing = self._coloured(name)
+        if known is None or known.noun or thing != name.replace("_", " "):
+            return f"whose {self.noun(name)} is"
+        return f"whose {thing} {_be(thing)}"
 
     def asks(self, name: str) -> str:
         """How one asks for an attribute of `{who}`."""
@@ -172,10 +240,20 @@ class Phrases:
         if known.asks:
             return known.asks
         if is_flag(known):
-            return f"Is {{who}} {self._flag(name, 'yes')}, yes or no?"
+            return yes_or_no(self._flag(name, "yes"))
+        noun, thing = self.noun(name), self._coloured(name)
         if set(known.of) == {EVENT}:
-            return f"What is the {self.noun(name)} of {{who}}?"
-        return f"What is {{who}}'s {self.noun(name)}?"
+            return f"What is the {noun} of {{who}}?"
+        if thing:
+            return f"What colour {_be(thing)} {{who}}'s {thing}{', if any' * ('none' in known.values)}?"
+        if noun in ("colour", "color"):
+            return f"What {noun} is {{who}}?"
+        return f"What is {self.owned('{who}', name)}?"
+
+    def owned(self, who: str, name: str) -> str:
+        """The attribute of somebody, as ``P's age``, ``the shape of the sign of P``."""
+        noun = self.noun(name)
+        return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
 
     def value(self, attribute: str, value: ValueOrNumber) -> str:
         """How a value is said."""
@@ -197,7 +275,7 @@ class Phrases:
             return self._pattern(name, "==").replace("{value}", listed)
         if one.how not in ("==", "!="):
             words = MORE[one.how][isinstance(one.value, str)]
-            return f"whose {self.noun(name)} is {words} {self.value(name, one.value)}"
+            return f"{self.whose(name)} {words} {self.value(name, one.value)}"
         return self._of_value(name, one.how == "==", one.value)
 
     def _of_value(self, name: str, is_so: bool, value: ValueOrNumber) -> str:
@@ -217,7 +295,7 @@ class Phrases:
     def _pattern(self, name: str, how: Sign) -> str:
         known = self.vocabulary.attributes[name]
         said = known.has if how == "==" else known.has_not
-        return said or f"whose {self.noun(name)} is {'' if how == '==' else 'not '}{{value}}"
+        return said or f"{self.whose(name)} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, said: str) -> Told | None:
         """The statement that a clause is; None where it is none."""
@@ -228,14 +306,16 @@ class Phrases:
         """Statements about several values, sizes, numbers, and texts that no list has."""
         for name, known in self.vocabulary.attributes.items():
             for how in MORE:
-                start = f"whose {self.noun(name)} is {MORE[how][bool(known.values)]} "
+                start = f"{self.whose(name)} {MORE[how][bool(known.values)]} "
                 if (
                     said.startswith(start)
                     and (value := self._value_of(name, said.removeprefix(start))) is not None
                 ):
                     yield Told(name, how, value)  # type: ignore[arg-type]
-            for sign in ("==", "!="):
-                before, _, after = self._pattern(name, sign).partition("{value}")
+            for sign, is_of_several in product(SIGNS, (False, True)):
+                pattern = self._pattern(name, sign)
+                form = _plain(of_several(pattern) if is_of_several else pattern)
+                before, _, after = form.partition("{value}")
                 if not (said.startswith(before) and said.endswith(after) and len(said) > len(before + after)):
                     continue
                 inner = said[len(before) : len(said) - len(after)]
@@ -316,6 +396,16 @@ def is_person(vocabulary: Vocabulary, category: str) -> bool:
 def is_flag(known: Attribute) -> bool:
     """Whether an attribute has the values yes and no, and phrases for them."""
     return set(known.values) == {"yes", "no"} and "{value}" not in known.has + known.has_not
+
+
+def _is_colour(value: str) -> bool:
+    """Whether a value is the name of a colour, as ``dark blue``."""
+    words = re.split(r"[ -]", value)
+    return words[-1] in _COLOURS and all(word in _COLOURS | _SHADES for word in words)
+
+
+def _be(thing: str) -> str:
+    return "are" if with_article(thing) == thing else "is"
 
 
 def _plain(said: str) -> str:

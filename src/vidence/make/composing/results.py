@@ -11,8 +11,6 @@ from itertools import combinations
 from operator import or_
 from typing import Literal, TypeAlias
 
-import msgspec
-
 from vidence.make.composing.scene_bits import TIME_WORDS, Column, Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
@@ -77,8 +75,6 @@ class Refused(Record):
 
     reason: str
     conditions: tuple[str, ...] = ()
-    binding: Binding = msgspec.field(default_factory=dict)
-    """What the steps find with all conditions, where conditions could be left out."""
 
 
 @dataclass(frozen=True)
@@ -595,7 +591,7 @@ def find_proof(
     if whole is None or whole.first is None:
         return Refused(reason="no-single-answer")
     answer, binding = whole.first
-    if refused := _unneeded(results, answer, binding):
+    if refused := _unneeded(results, answer):
         return refused
     logic, n = _logic(results), len(composition.conditions)
     answered = answer_type(results.domain, scene)
@@ -627,17 +623,17 @@ def find_proof(
     )
 
 
-def _unneeded(results: Results, answer: ValueOrNumber, binding: Binding) -> Refused | None:
+def _unneeded(results: Results, answer: ValueOrNumber) -> Refused | None:
     """The first condition without which the answer stays; or those without which nobody knows what comes."""
     unknown = list[str]()
     for i, condition in enumerate(results.composition.conditions):
         outcome = results.goes_elsewhere(1 << i, answer)
         if outcome == "same":
-            return Refused(reason="unneeded", conditions=(condition.id,), binding=binding)
+            return Refused(reason="unneeded", conditions=(condition.id,))
         unknown += [condition.id] if outcome == "unknown" else []
     if not unknown:
         return None
-    return Refused(reason="unknown-fact", conditions=tuple(unknown), binding=binding)
+    return Refused(reason="unknown-fact", conditions=tuple(unknown))
 
 
 def _logic(results: Results) -> Logic:

@@ -253,17 +253,15 @@ class Search:
     ) -> Composed | None:
         """The composition with another statement in the place of one without a witness, if that is proven.
 
-        Where `the` picks of the set, none would do: who is picked stays one of those who lead to the same.
+        Only in what is taken together, such as counted: where one of the set is picked, almost none would do,
+        since who is picked stays one of those who lead to the same.
         """
         condition = refused.conditions[0]
         there = set_of(composition, condition)
-        if there is None or isinstance(there[0].value, The):
+        if there is None or not isinstance(there[0].value, Aggregate):
             return None
-        variable, members = there[0].variable, there[1]
-        place = self.scene.place[members.category].get(str(refused.binding.get(variable, "")))
+        members = there[1]
         about = self.statements.of(members.category)
-        if place is not None:
-            about = self.statements.about(members.category, place)
         used = {getattr(atom, "attribute", "") for atom in members.atoms}
         used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
         used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}

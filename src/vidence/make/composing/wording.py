@@ -4,7 +4,7 @@ The sentences are ours; phrases for values, relations and events come from the v
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from vidence.make.composing.phrases import MORE, Phrases, Told, WordingError, of_several
@@ -40,6 +40,7 @@ _ORDERS: dict[Order, str] = {"appears": "appears", "begins": "begins", "ends": "
 _DIGIT = re.compile(f"([{DIGITS}])")
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _NAME = r"([A-Z]\w*)"
+_ITSELF = re.compile(r" \(so [A-Z]\w* itself counts\)$")
 _SIDES = {
     "front": "in front",
     "back": "behind",
@@ -57,9 +58,13 @@ class PlainWords:
         self.vocabulary, self.phrases = vocabulary, Phrases(vocabulary)
         self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
             (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
-            (rf"In which direction does {_NAME} lie in the view {_NAME}\?", self._direction),
+            (rf"In which direction is {_NAME} in the view {_NAME}\?", self._direction),
             (rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?", self._count),
-            (rf"{_NAME} is the view from {_NAME} ([{DIGITS}]) towards {_NAME}\.", self._view),
+            (
+                rf"Imagine standing where {_NAME} is, ([{DIGITS}]) facing {_NAME}: "
+                rf"this is the view {_NAME}\.",
+                self._view,
+            ),
             (
                 rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
                 self._selected,
@@ -85,28 +90,39 @@ class PlainWords:
         Raises:
             WordingError: there are no words for one of its steps.
         """
-        return " ".join(self._sentence(step) for step in composition.steps)
+        kinds: dict[str, str] = {}
+        for step in composition.steps:
+            match step.value:
+                case The(of=Members(category=category)) | Select(of=Members(category=category)):
+                    kinds[step.variable] = category
+                case The(of=InDirection(of=Members(category=category))):
+                    kinds[step.variable] = category
+                case AttributeOf(name=role) if role in self.vocabulary.roles():
+                    kinds[step.variable] = self.vocabulary.roles()[role]
+                case _:
+                    pass
+        return " ".join(self._sentence(step, kinds) for step in composition.steps)
 
-    def _sentence(self, step: Step) -> str:
+    def _sentence(self, step: Step, kinds: Mapping[str, str]) -> str:
         name = step.variable
         match step.value:
             case AttributeOf(of=Variable(name=of), name=word, at=None):
                 return self._said_attribute(name, word, of)
             case The(of=Members() | InDirection() as some, pick=pick) if pick == name:
-                category, clauses = self._clauses(some, many=False)
+                category, clauses = self._clauses(some, kinds, many=False)
                 return (
                     f"{name} is the {category} {clauses}." if clauses else f"{name} is the only {category}."
                 )
             case Select(of=Members() as some, pick=pick) as one if pick == name:
-                category, clauses = self._clauses(some, many=True)
+                category, clauses = self._clauses(some, kinds, many=True)
                 among = f"Of the {category} {clauses}" if clauses else f"Of all {category}"
                 which = "who" if self.phrases.is_person(some.category) else "that"
                 return f"{among}, {name} is the one {which} {self._digit(one.condition)} {self._place(one)}."
             case Aggregate(how="count", of=Members() as some):
-                category, clauses = self._clauses(some, many=True)
+                category, clauses = self._clauses(some, kinds, many=True)
                 return f"How many {category} are there{' ' if clauses else ''}{clauses}?"
             case Aggregate(how="mode", of=Members() as some, attribute=word):
-                category, clauses = self._clauses(some, many=True)
+                category, clauses = self._clauses(some, kinds, many=True)
                 among = f"the {category} {clauses}" if clauses else f"all {category}"
                 return f"{name} is the commonest {self.phrases.noun(word)} of {among}."
             case _:
@@ -116,9 +132,10 @@ class PlainWords:
         match step.value:
             case View(of=Variable(name=of), facing=Variable(name=at), heading=None, turned=0.0) as one:
                 mark = self._digit(one.facing_condition)
-                return f"{step.variable} is the view from {of} {mark} towards {at}."
+                said = f"Imagine standing where {of} is, {mark} facing {at}"
+                return f"{said}: this is the view {step.variable}."
             case DirectionOf(of=Variable(name=of), view=Variable(name=view)):
-                return f"In which direction does {of} lie in the view {view}?"
+                return f"In which direction is {of} in the view {view}?"
             case Known(table=table, of=Variable(name=of)):
                 return self._table(table).replace("{what}", of)
             case _:
@@ -132,7 +149,7 @@ class PlainWords:
             asked = "What happens in {who}?" if word == "kind" else self.phrases.asks(word)
             return asked.replace("{who}", of)
         if word in self.vocabulary.attributes:
-            return f"{name} is {of}'s {self.phrases.noun(word)}."
+            return f"{name} is {self.phrases.owned(of, word)}."
         return f"{name} is {self.phrases.player(word)} {of}."
 
     def _place(self, one: Select) -> str:
@@ -146,7 +163,7 @@ class PlainWords:
             case _:
                 raise WordingError(f"{one.pick}: there are no words for {one.how} of this kind")
 
-    def _clauses(self, some: Expression, *, many: bool) -> tuple[str, str]:
+    def _clauses(self, some: Expression, kinds: Mapping[str, str], *, many: bool) -> tuple[str, str]:
         """What the members are called, and the clauses about them with their numbers."""
         said: list[tuple[str, str]] = []
         if isinstance(some, InDirection):
@@ -157,10 +174,23 @@ class PlainWords:
         if not isinstance(some, Members) or some.head:
             raise WordingError("there are no words for a set of this kind")
         category = some.category
-        told = [(atom.condition, self._atom(atom, category, many=many)) for atom in some.atoms]
+        told = [
+            (atom.condition, self._atom(atom, category, many=many) + self._itself(atom, category, kinds))
+            for atom in some.atoms
+        ]
         marked = [f"{self._digit(condition)} {clause}" for condition, clause in [*told, *said]]
         joined = ", ".join(marked[:-1]) + (" and " if marked[1:] else "") + (marked[-1] if marked else "")
         return self.phrases.several(category) if many else self.phrases.category(category), joined
+
+    def _itself(self, atom: Atom, category: str, kinds: Mapping[str, str]) -> str:
+        """That something stands in no relation to itself, where it could be taken for one of the set."""
+        match atom:
+            case Related(to=Variable(name=name), holds=False) if name in kinds:
+                words, kind = self.vocabulary, kinds[name]
+                is_alike = words.is_a(kind, category) or words.is_a(category, kind)
+                return f" (so {name} itself counts)" if is_alike else ""
+            case _:
+                return ""
 
     def _digit(self, condition: str) -> str:
         return DIGITS[int(condition.removeprefix("c")) - 1]
@@ -232,8 +262,8 @@ class PlainWords:
         return _answer(DirectionOf(of=Variable(name=found[1]), view=Variable(name=found[2])))
 
     def _view(self, found: re.Match[str]) -> Step:
-        of, at = Variable(name=found[2]), Variable(name=found[4])
-        return Step(variable=found[1], value=View(of=of, facing=at, facing_condition=_condition(found[3])))
+        of, at = Variable(name=found[1]), Variable(name=found[3])
+        return Step(variable=found[4], value=View(of=of, facing=at, facing_condition=_condition(found[2])))
 
     def _count(self, found: re.Match[str]) -> Step:
         return _answer(Aggregate(how="count", of=self._members(found[1], found[2], many=True)))
@@ -249,6 +279,9 @@ class PlainWords:
 
     def _read_role(self, found: re.Match[str]) -> Step:
         role = next((one for one in self.vocabulary.roles() if self.phrases.player(one) == found[2]), None)
+        noun = found[2].removeprefix("the ").removesuffix(" of")
+        if role is None and noun in self.phrases.nouns:
+            role = self.phrases.nouns[noun]
         if role is None:
             raise WordingError(f"nothing has the role {found[2]!r}")
         return Step(variable=found[1], value=_attribute(found[3], role))
@@ -318,7 +351,7 @@ class PlainWords:
             return Compare(attribute=told.attribute, how=how, value=value, condition=condition)
         if category == EVENT and (played := self._played(said, condition)) is not None:
             return played
-        start, _, name = said.rpartition(" ")
+        start, _, name = _ITSELF.sub("", said).rpartition(" ")
         variable = Variable(name=name)
         if (how_ := self.phrases.read_time(start)) is not None:
             return Timed(how=how_, of=variable, condition=condition)

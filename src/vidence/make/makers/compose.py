@@ -50,7 +50,7 @@ from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 2
+NAME, VERSION = "compose", 3
 STAGES = (
     "scenes", "search", "proofs", "options", "wording", "drafts", "gates", "questions", "review", "release",
     "report",

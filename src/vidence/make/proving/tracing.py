@@ -39,6 +39,8 @@ class Trace:
     closed: set[str] = field(default_factory=set)
     knowledge: set[str] = field(default_factory=set)
     margins: dict[str, float] = field(default_factory=dict)
+    counted: dict[str, None] = field(default_factory=dict)
+    """Who is counted, or taken together otherwise."""
 
     def follow(self, composition: Composition) -> None:
         """Go through every step once more, now that everything is bound."""
@@ -59,9 +61,8 @@ class Trace:
                 for atom in one.atoms:
                     self._close(_word(atom), one.category)
                     self._atom(atom, names, step)
-            case Aggregate(attribute=attribute) if attribute:
-                for name in self._everyone(one.of, step):
-                    self._attribute(name, attribute)
+            case Aggregate():
+                self._together(one, step)
             case AttributeOf():
                 for owner in self._values(one.of, step):
                     self._attribute(str(owner), one.name)
@@ -72,6 +73,12 @@ class Trace:
                     self._known(one.table, asked)
             case _:
                 return
+
+    def _together(self, one: Aggregate, step: Step) -> None:
+        for name in self._everyone(one.of, step):
+            self.counted[name] = None
+            if one.attribute:
+                self._attribute(name, one.attribute)
 
     def _known(self, table: str, value: ValueOrNumber) -> None:
         fact = self.world.known.get((table, value))
@@ -172,9 +179,12 @@ def _inner(one: Expression) -> Expression:
     return one
 
 
-def seen(world: World, binding: Binding) -> tuple[tuple[float, ...], tuple[Span, ...]]:
-    """When what a binding names was seen, and when it is in view."""
-    names = sorted({str(v) for v in binding.values() if str(v) in world.scene.entities}, key=natural)
+def seen(
+    world: World, binding: Binding, counted: Iterable[str] = ()
+) -> tuple[tuple[float, ...], tuple[Span, ...]]:
+    """When what a binding names was seen, and when it, and what is counted, is in view."""
+    named = {str(value) for value in binding.values()} | set(counted)
+    names = sorted(named & world.scene.entities.keys(), key=natural)
     at = {time for name in names for time in world.seen_at.get(name, ())}
     spans = {span for name in names for span in world.scene.entities[name].spans}
     return tuple(sorted(at)), tuple(sorted(spans))

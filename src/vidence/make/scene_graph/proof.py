@@ -110,7 +110,9 @@ class Proof(Record, omit_defaults=True):
     closed: tuple[str, ...]
     knowledge: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
-    """When what the binding names is in view."""
+    """When what the binding names, and what is counted, is in view."""
+    counted: tuple[str, ...] = ()
+    """What is counted, or taken together otherwise, such as for the commonest value."""
     scene: str
     vocabulary: str
     checker: str

@@ -101,7 +101,7 @@ class _Tracks(AsksNobody):
 
     settings: Settings
     name: str = "tracks"
-    version: int = 1
+    version: int = 2
 
     def read(self) -> Flow[SceneSet]:
         """The scene of the file.
@@ -222,6 +222,12 @@ def _relation(inverse: str, has: str) -> Relation:
     return Relation(of=(PERSON,), to=(PERSON,), inverse=inverse, frame="camera", has=has)
 
 
+def _said(moves: str) -> dict[str, str]:
+    """Sides as they are said inside a sentence."""
+    at = {side: f"at the {side}" for side in ("top", "bottom")} | {"inside": "inside the picture"}
+    return {side: f"seen {moves} {at.get(side, f'on the {side}')}" for side in _SIDES}
+
+
 _WORDS: Final = Vocabulary(
     categories={PERSON: Category()},
     attributes={
@@ -230,8 +236,10 @@ _WORDS: Final = Vocabulary(
             values=(*_SIDES, ALREADY),
             skill="temporal",
             answer="location",
-            has="who comes into view: {value}",
-            has_not="who does not come into view: {value}",
+            noun="way into view",
+            has="who is {value}",
+            has_not="who is not {value}",
+            said=_said("coming into view") | {ALREADY: "in view from the first frame on"},
             asks="Where does {who} come into view?",
         ),
         "leaves": Attribute(
@@ -239,8 +247,10 @@ _WORDS: Final = Vocabulary(
             values=(*_SIDES, STILL),
             skill="temporal",
             answer="location",
-            has="who goes out of view: {value}",
-            has_not="who does not go out of view: {value}",
+            noun="way out of view",
+            has="who is {value}",
+            has_not="who is not {value}",
+            said=_said("going out of view") | {STILL: "in view until the last frame"},
             asks="Where does {who} go out of view?",
         ),
     },

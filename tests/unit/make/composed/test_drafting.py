@@ -4,7 +4,7 @@ import dataclasses
 
 import msgspec
 
-from subjects.composing import searched, street
+from subjects.composing import event_log, searched, street
 from vidence.make.composed.drafting import Words, draft_of, finished
 from vidence.make.composed.proofs import differences, faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
@@ -38,6 +38,25 @@ def test_a_draft_says_what_it_rests_on():
         assert ("no_witness_option" in draft.tags) == bool(found.without_place)
         assert finished(made, found, "Which?").answer == proof.answer.value
         assert differences(made.found, proof) == ()
+
+
+def test_what_is_counted_is_evidence():
+    """Each span once, said to be of what is counted; what is named and counted is said to be both."""
+    scene, n = event_log(), 0
+    bits = SceneBits(scene)
+    for made in searched(scene, n=100, shapes=["count", "tally"]):
+        (proof,) = proved([made], {"log": scene})
+        found = offer(proof, bits, OptionRules(), seed=0)
+        if isinstance(found, Offer):
+            words = Words(question="How many?", verdict="same")
+            draft = draft_of(made, proof, found, words=words, scene=scene, benchmark="set")
+            counted = {span for name in proof.counted for span in scene.entities[name].spans}
+            told = {(one.start_s, one.end_s) for one in draft.evidence if "what is counted" in one.note}
+            assert len(proof.counted) == proof.answer.value
+            assert told == counted
+            assert [(one.start_s, one.end_s) for one in draft.evidence] == list(proof.spans)
+            n += 1
+    assert n >= 5
 
 
 def test_conditions_that_no_option_tells_are_counted():

@@ -92,3 +92,57 @@ def test_categories_that_read_alike_are_refused():
     words = msgspec.structs.replace(WEAR, categories={**WEAR.categories, "man": Category(phrase="person")})
     with pytest.raises(DataError, match="two categories, person and man, read 'person'"):
         Phrases(words)
+
+
+def test_questions_by_the_type_of_the_values():
+    """Colours are asked for as colours, yes and no by the verb of the phrase; each is read back."""
+    words = Vocabulary(
+        categories={"person": Category()},
+        attributes={
+            "pants": Attribute(of=("person",), values=("dark blue", "khaki")),
+            "hat": Attribute(of=("person",), values=("red", "light-green", "none")),
+            "colour": Attribute(of=("person",), values=("red", "blue")),
+            "sign": Attribute(of=("person",), values=("red", "round"), noun="colour of the sign"),
+            "shape": Attribute(of=("person",), values=("round",), noun="shape of the face"),
+            "hair": Attribute(of=("person",), values=("grey", "curly")),
+            "lamp": Attribute(of=("person",), values=("yes", "no")),
+            "carries": Attribute(of=("person",), values=("yes", "no"), has="who carries a bag", has_not="x"),
+            "tall": Attribute(of=("person",), values=("yes", "no"), has="who is tall", has_not="y"),
+            "swims": Attribute(of=("person",), values=("yes", "no"), has="who can swim", has_not="z"),
+            "sits": Attribute(of=("person",), values=("yes", "no"), has="on a chair", has_not="w"),
+        },
+    )
+    phrases = Phrases(words)
+    assert {name: phrases.asks(name) for name in words.attributes} == {
+        "pants": "What colour are {who}'s pants?",
+        "hat": "What colour is {who}'s hat, if any?",
+        "colour": "What colour is {who}?",
+        "sign": "What colour is {who}'s sign?",
+        "shape": "What is the shape of the face of {who}?",
+        "hair": "What is {who}'s hair?",
+        "lamp": "Does {who} have a lamp, yes or no?",
+        "carries": "Does {who} carry a bag, yes or no?",
+        "tall": "Is {who} tall, yes or no?",
+        "swims": "Is it so that {who} can swim, yes or no?",
+        "sits": "Is {who} on a chair, yes or no?",
+    }
+    for told, said in (
+        (Told("pants", "==", "khaki"), "whose pants are khaki"),
+        (Told("pants", "!=", "khaki"), "whose pants are not khaki"),
+        (Told("hat", "==", "red"), "whose hat is red"),
+    ):
+        assert phrases.says(told) == said
+        assert phrases.read_value(said) == told
+    assert (phrases.noun("pants"), phrases.noun("colour")) == ("pants colour", "colour")
+    assert phrases.owned("P", "sign") == "the colour of the sign of P"
+
+
+def test_one_of_two_values_is_read_of_somebody_and_of_several():
+    place = Attribute(
+        of=("person",), values=("left", "right"), has="who is {value}", has_not="who is not {value}"
+    )
+    words = Vocabulary(categories={"person": Category()}, attributes={"place": place})
+    phrases, told = Phrases(words), Told("place", "in", ("left", "right"))
+    said = phrases.says(told)
+    assert said == "who is left or right"
+    assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told

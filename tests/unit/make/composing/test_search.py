@@ -7,10 +7,11 @@ from collections import Counter
 import msgspec
 import pytest
 
-from subjects.composing import WORDS, event_log, random_scene, searched, street
+from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
 from vidence.make.composed.proofs import differences
+from vidence.make.composing import search as search_module
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
-from vidence.make.composing.program import without_atom
+from vidence.make.composing.program import set_of, without_atom
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Search, Wanted
 from vidence.make.proving.prove import Rules, prove
@@ -125,6 +126,22 @@ def test_who_is_like_others_is_told_by_coming_first_or_last():
     )
     assert shapes["ranked"] > 0
     assert len(shapes) > 1
+
+
+def test_only_conditions_of_what_is_taken_together_are_swapped(monkeypatch):
+    """Where somebody is picked, hardly any other statement has a witness: nothing is drawn for it."""
+    swapped = []
+    with_atom = search_module.with_atom
+
+    def noted(composition, condition, said):
+        swapped.append(set_of(composition, condition)[0].value)
+        return with_atom(composition, condition, said)
+
+    monkeypatch.setattr(search_module, "with_atom", noted)
+    for seed in range(4):
+        list(searched(wide_scene(seed), n=100))
+    assert swapped
+    assert {type(one).__name__ for one in swapped} == {"Aggregate"}
 
 
 def test_a_cell_without_a_shape_says_so():

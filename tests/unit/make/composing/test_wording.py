@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from subjects.composing import WORDS, event_log, random_scene, searched, street
+from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
 from vidence.errors import DataError
 from vidence.make.composing.phrases import WordingError
 from vidence.make.composing.wording import PlainWords
@@ -59,6 +59,35 @@ def test_questions_of_the_vocabulary_are_asked():
     same = {name: msgspec.structs.replace(one, asks="Where is {who}?") for name, one in asks.items()}
     with pytest.raises(DataError, match=r"two attributes, a and b, read .*change `asks`"):
         PlainWords(msgspec.structs.replace(WORDS, attributes=same))
+
+
+def test_what_stands_in_no_relation_to_itself_is_said_to_count():
+    """`R is not near P` is true of P, too, where both are of one category; nothing else says so."""
+    n = 0
+    for scene in map(wide_scene, range(6)):
+        words = PlainWords(scene.vocabulary)
+        for made in searched(scene, n=100, shapes=["unrelated"]):
+            text = words.write(made.composition)
+            assert text.count("(so P itself counts)") == 1
+            assert words.read(text) == made.composition.steps
+            assert words.read(text.replace(" (so P itself counts)", "")) == made.composition.steps
+            n += 1
+    assert n >= 3
+    lane = PlainWords(street().vocabulary)
+    text = "P is the shop ① whose sign is round. R is the bike ② that is not in front of P. What colour is R?"
+    made = Composition(composition="p", scene="s", steps=lane.read(text), conditions=())
+    assert lane.write(made) == text
+
+
+def test_nouns_of_several_words_stand_before_whom_they_belong_to():
+    sign = msgspec.structs.replace(WORDS.attributes["a"], noun="shape of the sign")
+    words = PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "a": sign}))
+    text = (
+        "P is the thing ① whose b is x. X is the shape of the sign of P. "
+        "R is the thing ② whose shape of the sign is X. What is R's b?"
+    )
+    made = Composition(composition="p", scene="s", steps=words.read(text), conditions=())
+    assert words.write(made) == text
 
 
 def test_phrases_that_are_alike_are_refused():

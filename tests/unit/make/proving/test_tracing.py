@@ -18,3 +18,11 @@ def test_when_it_is_seen(verdict):
     witness = found.proof.conditions[0].without.witness
     assert (witness.binding, witness.seen_at, witness.spans) == ({"A": "p9"}, (113.5,), ((112.0, 140.0),))
     assert found.proof.spans == ((35.0, 70.0),)
+    assert found.proof.counted == ()
+
+
+def test_what_is_counted_is_named_with_its_times(verdict):
+    found = verdict('count(person(top == "white"))')
+    assert found.proof.answer.value == 3
+    assert found.proof.counted == ("p1", "p6", "p8")
+    assert found.proof.spans == ((2.0, 30.0), (75.0, 110.0), (120.0, 150.0))
