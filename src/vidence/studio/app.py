@@ -1,6 +1,5 @@
 """Django, set up from arguments, and the application that a server calls."""
 
-import hashlib
 import importlib
 import logging
 import pkgutil
@@ -11,12 +10,12 @@ from django.apps import AppConfig
 from django.conf import settings as django_settings
 
 from vidence.errors import UsageError
+from vidence.studio.bodies import MOST_BYTES, with_limit
 from vidence.studio.database import database
 from vidence.studio.headers import Application, with_headers
 from vidence.studio.settings import Studio, StudioSettings, Ticket, new_secret
 
 _HERE = "vidence.studio"
-_MOST_BODY_BYTES = 2 * 2**20
 _SESSION_S = 12 * 3600
 
 
@@ -66,7 +65,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
     from vidence.studio.urls import urlpatterns
 
     refuse_open_routes(urlpatterns)
-    return with_headers(with_pieces(cast("Application", get_asgi_application())))
+    return with_headers(with_limit(with_pieces(cast("Application", get_asgi_application()))))
 
 
 def settings_of_django(studio: Studio) -> dict[str, Any]:
@@ -74,8 +73,6 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
     settings = studio.settings
     is_team = settings.mode == "team"
     is_safe = settings.is_tls or settings.is_behind_proxy
-    # Cookies of one host are shared by its ports: each server has names of its own.
-    mark = hashlib.sha256(b"cookie" + studio.secret).hexdigest()[:8]
     found: dict[str, Any] = {
         "STUDIO": studio,
         "DEBUG": False,
@@ -86,6 +83,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         "MIDDLEWARE": [
             f"{_HERE}.headers.Headers",
             f"{_HERE}.access.Door",
+            f"{_HERE}.floods.Quiet",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
             "django_htmx.middleware.HtmxMiddleware",
@@ -101,7 +99,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         },
         # One person's sessions end with the process; those of a team outlive it, and can be ended one by one.
         "SESSION_ENGINE": f"django.contrib.sessions.backends.{'db' if is_team else 'cache'}",
-        "SESSION_COOKIE_NAME": f"vidence_{mark}",
+        "SESSION_COOKIE_NAME": studio.cookie,
         "SESSION_COOKIE_AGE": _SESSION_S,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": is_safe,
@@ -112,7 +110,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
             "django.contrib.auth.hashers.Argon2PasswordHasher",
             "django.contrib.auth.hashers.ScryptPasswordHasher",
         ],
-        "DATA_UPLOAD_MAX_MEMORY_SIZE": _MOST_BODY_BYTES,
+        "DATA_UPLOAD_MAX_MEMORY_SIZE": MOST_BYTES,
         "DATA_UPLOAD_MAX_NUMBER_FIELDS": 2_000,
         "DATA_UPLOAD_MAX_NUMBER_FILES": 0,
         "STATIC_URL": "/static/",

@@ -1,17 +1,20 @@
 """What was done with an item, as each role may read it: revisions with what differs, acts with words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vidence.errors import DataError
+from vidence.make.review.files import Reviews
+from vidence.make.review.recording import said_before
 from vidence.make.review.revisions import Event, Revision
 from vidence.records import Record
-from vidence.studio.access import Person
+from vidence.studio.access import Person, Role
 from vidence.studio.bridge.items import wording_of
+from vidence.studio.looking import counted_by, reviews_of_item
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
-from vidence.studio.rules.looks import is_hidden
-from vidence.studio.workflow import events_of, protocol_of, revisions_of, standing
+from vidence.studio.rules.looks import is_blind, is_hidden
 
 _LOOKS = frozenset({"solve", "edit", "accept", "return", "reject"})
 
@@ -56,32 +59,27 @@ def history_of(item: ItemRow, person: Person) -> History:
     Operators read all of it, authors what they wrote and what they were told, researchers what was accepted.
     Whoever looks reads the revisions that they have answered or decided, and no other: the next one may have
     to be solved before its answer is shown, and what others decided of it is told to who has decided, too.
+    An operator who may still look at it is one who looks: `rules.looks.is_blind`.
     Who did what is for operators alone.
     """
-    events = list(events_of(item))
-    revisions = sorted(revisions_of(item).values(), key=lambda one: one.n)
-    readable = _readable(item, person, events=events, revisions=revisions)
-    is_operator = "operator" in person.roles_in(item.project.slug)
+    reviews = reviews_of_item(item)
+    events, revisions = reviews.events, sorted(reviews.revisions.values(), key=lambda one: one.n)
+    reader = _reader(item, person, reviews)
     numbers = {one.sha256: one.n for one in revisions}
+    readable = _readable(item, reader, events=events, revisions=revisions)
     wordings = [
-        _wording(one, revisions[one.n - 2] if one.n > 1 else None, is_operator=is_operator)
+        _wording(one, revisions[one.n - 2] if one.n > 1 else None, is_operator=reader.is_operator)
         for one in revisions
         if one.sha256 in readable
     ]
-    is_author = item.author is not None and item.author.pseudonym == person.name
-    protocol = protocol_of(item.project)
-    state = standing(item, protocol)
-    hidden = {one.event_id for one in events if is_hidden(one, state, protocol, by=person.name)}
     done = [
         Deed(
             at=one.at,
-            kind="decided" if one.event_id in hidden else one.kind,
+            kind="decided" if one.event_id in reader.hidden else one.kind,
             role=one.role,
             n=numbers.get(one.revision, 0),
-            by=one.by if is_operator else "",
-            message=one.message
-            if one.event_id not in hidden and (is_operator or is_author or one.by == person.name)
-            else "",
+            by=one.by if reader.is_operator else "",
+            message=one.message if one.event_id in reader.told else "",
             fault=one.fault,
         )
         for one in events
@@ -89,17 +87,56 @@ def history_of(item: ItemRow, person: Person) -> History:
     return History(wordings=tuple(wordings), done=tuple(done), n_hidden=len(revisions) - len(wordings))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """Who reads an item: `hidden` are the acts that are not told, `told` those whose messages are."""
+
+    name: str
+    roles: frozenset[Role]
+    is_author: bool
+    is_blind: bool
+    hidden: frozenset[str]
+    told: frozenset[str]
+
+    @property
+    def is_operator(self) -> bool:
+        return "operator" in self.roles
+
+
+def _reader(item: ItemRow, person: Person, reviews: Reviews) -> _Reader:
+    roles = person.roles_in(item.project.slug)
+    state, protocol, events = reviews.states[item.item_id], reviews.protocol, reviews.events
+    is_author = item.author is not None and item.author.pseudonym == person.name
+    counted = counted_by(item, person, state)
+    blind = not is_author and is_blind(state, protocol, by=person.name, roles=roles, counted=counted)
+    hidden = {
+        one.event_id for one in events if is_hidden(one, state, protocol, by=person.name, is_blind=blind)
+    }
+    told = {one.event_id for one in events if one.by == person.name}
+    if is_author:
+        told |= {one.event_id for one in events}
+    elif "operator" in roles and not blind:
+        told |= {one.event_id for one in said_before(reviews, state, by=person.name)}
+    return _Reader(
+        name=person.name,
+        roles=roles,
+        is_author=is_author,
+        is_blind=blind,
+        hidden=frozenset(hidden),
+        told=frozenset(told - hidden),
+    )
+
+
 def _readable(
-    item: ItemRow, person: Person, *, events: list[Event], revisions: list[Revision]
+    item: ItemRow, reader: _Reader, *, events: Sequence[Event], revisions: Sequence[Revision]
 ) -> frozenset[str]:
     """The revisions whose words a person may read."""
-    roles = person.roles_in(item.project.slug)
     every = frozenset(one.sha256 for one in revisions)
-    if "operator" in roles or (item.author is not None and item.author.pseudonym == person.name):
+    if reader.is_author or (reader.is_operator and not reader.is_blind):
         return every
-    if "researcher" in roles and item.state == "accepted" and item.current is not None:
+    if "researcher" in reader.roles and item.state == "accepted" and item.current is not None:
         return frozenset({item.current.sha256})
-    return frozenset(one.revision for one in events if one.by == person.name and one.kind in _LOOKS) & every
+    return frozenset(one.revision for one in events if one.by == reader.name and one.kind in _LOOKS) & every
 
 
 def _wording(one: Revision, before: Revision | None, *, is_operator: bool) -> Worded:

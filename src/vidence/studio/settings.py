@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Literal, cast
 
 from vidence.records import Record
+from vidence.studio.rules.floods import Floods, Limits
 from vidence.studio.rules.spans import Pulse
 
 Mode = Literal["view", "solo", "team"]
@@ -48,6 +49,8 @@ class StudioSettings(Record):
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
     """How often pages say that somebody works, and what silence means."""
+    limits: Limits = Limits()
+    """How much one browser and one address may change and search for in a while."""
 
 
 class Ticket:
@@ -75,6 +78,12 @@ class Studio:
     secret: bytes = field(repr=False)
     """Signs what is given out; of this process, or of the data folder of a team."""
     ticket: Ticket = field(repr=False)
+    floods: Floods = field(default_factory=Floods, repr=False)
+
+    @property
+    def cookie(self) -> str:
+        """The name of its cookie: those of one host are shared by its ports, so each server has its own."""
+        return f"vidence_{hashlib.sha256(b'cookie' + self.secret).hexdigest()[:8]}"
 
 
 def new_secret() -> bytes:

@@ -275,7 +275,12 @@ def wording_of(content: Mapping[str, object]) -> Wording:
 def _written_options(item: Item, told: Annotations, why: Mapping[str, str]) -> tuple[Option, ...]:
     if item.answer_kind != "choice":
         return ()
-    right = ord(item.answer) - ord("A")
+    letters = [chr(ord("A") + place) for place in range(len(item.choices))]
+    if item.answer not in letters:
+        raise DataError(
+            f"the answer of {item.item_id} is {item.answer!r:.40}; expected one of {', '.join(letters)}"
+        )
+    right = letters.index(item.answer)
     if sorted(told.order) == list(range(len(item.choices))) and told.order[right] == 0:
         places = [told.order.index(one) for one in range(len(item.choices))]
     else:  # it was imported, or somebody has put them into another order

@@ -151,12 +151,46 @@ def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tu
     )
 
 
-def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str) -> bool:
-    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided."""
+def is_blind(
+    state: ItemState, protocol: Protocol, *, by: str, roles: Collection[str], counted: Collection[str] = ()
+) -> bool:
+    """Whether somebody is still to look at an item, and so reads nothing of it, whatever else they may do.
+
+    They are where the item waits for a role of theirs, or will, and the rules let them look: they neither
+    wrote it nor had a say in another stage. It ends with their own answer and counts of this wording, or
+    with the item. Who leads a project and reads all of it at once has none of these roles.
+
+    Args:
+        state: of the item.
+        protocol: its rules.
+        by: who reads.
+        roles: what they may do.
+        counted: the ids of the counts that they have given of this revision.
+    """
+    if state.is_ended or not state.revision or by == state.author:
+        return False
+    if any(one.by == by for one in state.decisions):
+        return False
+    if by in state.claims:
+        return step_of(state, by, protocol.stages[state.stage], counted=counted) != "decide"
+    first = 0 if state.state == "returned" else state.stage + (state.state == "reviewed")
+    return any(
+        stage.role in roles
+        and not any(by in people for role, people in state.people.items() if role != stage.role)
+        for stage in protocol.stages[first:]
+    )
+
+
+def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str, is_blind: bool = False) -> bool:
+    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided.
+
+    Whoever is blind, as `is_blind` says, is told none of this wording, also of the stages before theirs.
+    """
+    is_of_another = event.kind in DECIDING and event.by != by and event.revision == state.revision
+    if is_blind:
+        return is_of_another
     return (
-        event.kind in DECIDING
-        and event.by != by
-        and event.revision == state.revision
+        is_of_another
         and event.role == protocol.stages[state.stage].role
         and state.state in ("in-review", "in-meta")
         and not any(one.by == by for one in state.decisions)

@@ -112,3 +112,10 @@ def test_images_have_no_times():
         revision(made(written, media=[Media(path="a.png", kind="image"), Media(path="b.png", kind="image")]))
     )
     assert (item.evidence[0].start_s, item.evidence[0].note) == (None, "left")
+
+
+@pytest.mark.parametrize("answer", ["C", "the red one"])
+def test_an_answer_that_is_no_letter_of_the_choices_is_no_question_to_write_on(answer):
+    content = {"item_id": "q1", "question": "Which?", "choices": ["red", "blue"], "answer": answer}
+    with pytest.raises(DataError, match="expected one of A, B"):
+        wording_of(content)

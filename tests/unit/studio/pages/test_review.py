@@ -18,15 +18,18 @@ WORDS = {
     "rationale": "THE-REASON",
     "evidence": [{"kind": "referred", "start_s": 1.0, "end_s": 2.0, "note": "THE-EVIDENCE"}],
 }
+READABLE = {**WORDS, "item_id": "q1", "answer": "A"}
+"""A question of our format, whose words pages with its history show, too."""
+PEOPLE = (("Bob", "reviewer"), ("Cid", "reviewer"), ("Mia", "meta"))
 
 
 class Place:
-    def __init__(self, team, protocol):
+    def __init__(self, team, protocol, *, people=PEOPLE, words=WORDS):
         self.team = team
         self.project = team.project("films", protocol)
         add_items(self.project, ["q1"], kinds={})
-        self.written = act(self.item, Act(kind="submit", role="author", by="ann", content=WORDS))
-        for name, role in (("Bob", "reviewer"), ("Cid", "reviewer"), ("Mia", "meta")):
+        self.written = act(self.item, Act(kind="submit", role="author", by="ann", content=words))
+        for name, role in people:
             team.user(name, role, project="films")
 
     @property
@@ -336,3 +339,56 @@ def test_counts_of_others_are_nowhere_before_the_own(place):
     mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
     seen = crawled(films, mia)
     assert named_in(seen, "THE-EVIDENCE", "THE-REVIEW", "771") == ["THE-EVIDENCE", "THE-REVIEW", "771"]
+
+
+@pytest.mark.parametrize("others", [("operator",), ("operator", "author", "researcher")])
+def test_an_operator_who_looks_is_told_no_more_than_others_who_look(team, tmp_path, others):
+    path = tmp_path / "two.toml"
+    path.write_text(TWO)
+    films = Place(team, str(path), words=READABLE)
+    team.user("Uma", "reviewer", *others, project="films")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "ANSWER-OF-BOB"})
+    bob.post(f"{films.base}/review", {"act": "say", "words": "SAID-BY-BOB"})
+    said = {"act": "reject", "check:unique": "no", "message": "WORDS-OF-BOB"}
+    assert bob.post(f"{films.base}/review", said).status_code == 302
+    of_bob = ("ANSWER-OF-BOB", "WORDS-OF-BOB", "SAID-BY-BOB", "<td>reject</td>")
+    key = ("THE-REASON", "THE-EVIDENCE")
+    uma = team.signed_in("Uma")
+    assert named_in(crawled(films, uma), *of_bob, *key) == []
+    films.claim("Uma")
+    assert named_in(crawled(films, uma), *of_bob, *key) == []
+    uma.post(f"{films.base}/review", {"act": "solve", "answer": "mine"})
+    seen = crawled(films, uma)
+    assert named_in(seen, *of_bob) == []
+    assert named_in(seen, *key) == list(key)
+    sent = {"act": "accept", "check:unique": "yes"}
+    assert uma.post(f"{films.base}/review", sent).status_code == 302
+    history = uma.get(f"{films.base}/").content.decode()
+    assert named_in(history, "WORDS-OF-BOB", "SAID-BY-BOB", "<td>reject</td>") != []
+
+
+def test_one_who_works_alone_solves_what_others_wrote_before_the_key_is_shown(solo):
+    films = Place(solo, "perceptioncomp", people=(), words=READABLE)
+    client = solo.signed_in()
+    key = ("THE-REASON", "THE-EVIDENCE")
+    assert named_in(crawled(films, client), *key) == []
+    assert client.post(f"{films.base}/claim").status_code == 302
+    assert named_in(crawled(films, client), *key) == []
+    client.post(f"{films.base}/review", {"act": "solve", "answer": "red"})
+    assert "THE-EVIDENCE" in client.get(f"{films.base}/").content.decode()
+
+
+def test_an_operator_of_the_second_stage_counts_before_the_first_is_shown(team):
+    films = Place(team, "humanpcr-r", words=READABLE)
+    team.user("Uma", "meta", "operator", project="films")
+    bob = films.claim("Bob")
+    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "771", "check:proactive": "772"})
+    bob.post(f"{films.base}/review", films.form(bob, act="accept", message="THE-REVIEW"))
+    hidden = ("THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "<td>accept</td>", "771")
+    uma = team.signed_in("Uma")
+    assert named_in(uma.get(f"{films.base}/").content.decode(), *hidden) == []
+    films.claim("Uma")
+    assert named_in(uma.get(f"{films.base}/").content.decode(), *hidden) == []
+    uma.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
+    assert "THE-EVIDENCE" in uma.get(f"{films.base}/").content.decode()

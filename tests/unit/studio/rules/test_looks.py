@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from vidence.make.review.protocol import Check, Protocol, Scale, Stage
+from vidence.make.review.protocol import Check, Protocol, Scale, Stage, load_protocol
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ItemState
 from vidence.studio.rules.looks import (
@@ -13,6 +13,7 @@ from vidence.studio.rules.looks import (
     compared,
     conditions_of,
     given_fault,
+    is_blind,
     lines_of,
     marks_of,
     message_of,
@@ -196,3 +197,30 @@ def test_a_new_wording_changes_what_the_form_names():
     assert made == {**CONTENT, "choices": ["red", "green"], "tags": {"task": "u"}}
     assert "evidence is no JSON" in new_wording(CONTENT, {"text:evidence": "{"})
     assert as_typed("a\nb") == "a\nb"
+
+
+def test_who_may_still_look_is_blind_whatever_else_they_are():
+    rules = load_protocol("humanpcr-r")
+    state = ItemState(item_id="q1", returns_left=1, state="submitted", revision="r", n=1, author="ann")
+    every = {"reviewer", "meta", "operator", "author"}
+
+    def blind(by, roles=every, *, counted=(), **more):
+        return is_blind(msgspec.structs.replace(state, **more), rules, by=by, roles=roles, counted=counted)
+
+    assert blind("bob")
+    assert blind("bob", {"meta", "operator"})
+    assert not blind("olga", {"operator", "author"})
+    assert not blind("ann")
+    assert not blind("bob", state="accepted")
+    assert not blind("bob", state="drafting", revision="")
+    looked = {"state": "reviewed", "people": {"reviewer": ("bob",)}}
+    assert not blind("bob", **looked)
+    assert blind("mia", **looked)
+    assert not blind("rob", {"reviewer", "operator"}, **looked)
+    claimed = {"state": "in-review", "claims": ("bob",)}
+    assert blind("bob", **claimed)
+    assert not blind(
+        "bob", counted=[one.id for one in rules.stages[0].checks if one.kind == "count"], **claimed
+    )
+    returned = {"state": "returned", "people": {"reviewer": ("bob",)}}
+    assert blind("rob", {"reviewer", "operator"}, **returned)

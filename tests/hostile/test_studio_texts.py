@@ -1,0 +1,202 @@
+"""Texts that want to be more than text: in every field of a project, on every screen, they stay text."""
+
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from servers.studio import configured, studio
+from subjects.hostile_texts import MADE_OF_TEMPLATES, PAYLOADS, fill, shorts
+
+configured()  # before tests import tables
+
+SOURCE = Path(__file__).parents[2] / "src" / "vidence" / "studio"
+NEVER = {"iframe", "object", "embed", "base", "style", "math", "mglyph", "animate", "portal", "frame"}
+ADDRESSES = {"href", "src", "action", "formaction", "data", "poster", "srcset", "xlink:href"}
+
+
+class Looked(HTMLParser):
+    """What of a page a browser would run, load or send elsewhere; and where its links go."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.faults, self.links, self.within, self.seen = [], set(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        said = dict(attrs)
+        self.within.append(tag)
+        if tag in NEVER or "pwned" in tag or "http-equiv" in said or len(said) != len(attrs):
+            self.faults.append((tag, attrs))
+        if tag == "script" and not (said.get("src") or "").startswith("/static/"):
+            self.faults.append((tag, attrs))
+        for name, value in attrs:
+            if name.startswith(("on", "hx-on")) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+                self.faults.append((tag, name))
+            if name == "style" or "pwned" in name:
+                self.faults.append((tag, name))
+            if name in ADDRESSES and not re.match(r"/(?!/)|[?#]|$", value or ""):
+                self.faults.append((tag, name, value))
+        if tag == "a" and (address := (said.get("href") or "").partition("#")[0]).startswith("/"):
+            self.links.add(address)
+
+    def handle_data(self, data):
+        if self.within and self.within[-1] == "script" and data.strip():
+            self.faults.append(("script", data))
+
+    def handle_endtag(self, tag):
+        if self.within and self.within[-1] == tag:
+            self.within.pop()
+
+
+def crawled(client, *starts):
+    """All pages that somebody comes to by links: of each address what it says, and its faults."""
+    waiting, pages, faults = list(starts), {}, []
+    while waiting:
+        address = waiting.pop()
+        if address in pages:
+            continue
+        answer = client.get(address)
+        if answer.status_code == 302:
+            waiting.append(answer["location"])
+            pages[address] = ""
+            continue
+        assert answer.status_code < 500, address
+        if not answer["content-type"].startswith("text/html"):
+            pages[address] = ""
+            continue
+        pages[address] = answer.content.decode()
+        assert "script-src 'self'" in answer["content-security-policy"]
+        looked = Looked()
+        looked.feed(pages[address])
+        faults += [(address, one) for one in looked.faults]
+        waiting += looked.links - pages.keys()
+    return pages, faults
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    with studio("team", folder) as made:
+        fill(folder, now=made.clock())
+        yield made
+
+
+def the_items():
+    from vidence.studio.records.items import ItemRow
+
+    return list(ItemRow.objects.order_by("item_id"))
+
+
+RUNS = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function"
+FAMILIES = (
+    "",
+    "people",
+    "guidelines",
+    "qualification",
+    "trials",
+    "protocol",
+    "media/",
+    "new/",
+    "time",
+    "ledger",
+)
+FAMILIES += ("rates", "release", "export", "questions/")
+
+
+@pytest.mark.parametrize("n", [0, 2, 3, 4, 11, 12, 13, 20, 21, 22, 23, 24, 25, 27, 29, 30])
+def test_the_crawler_sees_what_is_not_escaped(n):
+    looked = Looked()
+    looked.feed(f"<p>{PAYLOADS[n]}</p>")
+    assert looked.faults
+
+
+@pytest.mark.parametrize("n", [5, 7])
+def test_the_crawler_sees_what_leaves_an_attribute(n):
+    looked = Looked()
+    looked.feed(f'<input value="{PAYLOADS[n]}">')
+    assert looked.faults
+
+
+@pytest.mark.parametrize("name", ["Olga", "Ann", "Rob", "Rex"])
+def test_no_text_becomes_more_than_text_on_any_screen(seeded, name):
+    items = [f"/projects/films/items/{one.public}/" for one in the_items()]
+    starts = ["/", "/work", *[f"/projects/films/{one}" for one in FAMILIES], *items]
+    starts += [f"{one}{more}" for one in items for more in ("review", "edit", "review/edit")]
+    pages, faults = crawled(seeded.signed_in(name), *starts)
+    assert faults == []
+    text = "\n".join(pages.values())
+    assert MADE_OF_TEMPLATES not in text
+    if name != "Rex":
+        shown = html.unescape(text)
+        assert [one for one in shorts(60) if one not in shown] == []
+        assert len([one for one in pages.values() if "pwned" in one]) > 20
+
+
+def test_what_is_sent_and_refused_comes_back_as_text(seeded):
+    olga, ann, rob = (seeded.signed_in(one) for one in ("Olga", "Ann", "Rob"))
+    looked_at, written = the_items()[0], the_items()[-1]
+    item = f"/projects/films/items/{looked_at.public}"
+    form = f"/projects/films/items/{written.public}/edit"
+    sent = [
+        (olga, "/projects/films/people", ("name", "domains", "until", "roles", "user")),
+        (olga, "/projects/films/guidelines", ("act", "source")),
+        (olga, "/projects/films/protocol", ("act", "source", "version")),
+        (olga, "/projects/films/trials", ("role", "words", "options", "right", "why", "act")),
+        (ann, "/projects/films/media/", ("path", "url", "source")),
+        (ann, "/projects/films/new/", ("form", "medium")),
+        (ann, form, ("question", "right-text", "language", "version")),
+        (rob, "/projects/films/qualification", ("role",)),
+        (rob, "/projects/films/draw", ("share", "seed", "tag", "role")),
+        (rob, f"{item}/review", ("act", "message", "answer", "words", "check:c0", "score:s")),
+        (rob, f"{item}/review/edit", ("text:question", "text:evidence", "seen")),
+        (rob, "/sets/", ("folder", "project")),
+        (seeded.client(), "/sign-in", ("name", "next")),
+    ]  # fmt: skip
+    n = 0
+    for client, address, fields in sent:
+        for text in PAYLOADS[::3] if client is olga or address != "/sign-in" else PAYLOADS[:3]:
+            answer = client.post(address, {**dict.fromkeys(fields, text), "password": "wrong"})
+            assert answer.status_code < 500, (address, text)
+            looked = Looked()
+            looked.feed(answer.content.decode())
+            assert looked.faults == [], (address, text)
+            n += answer.status_code >= 400
+    assert n > 100
+    for act in ("accept", "return", "reject", "say", "witness", "solve"):
+        answer = rob.post(
+            f"{item}/review", {"act": act, "message": PAYLOADS[5], "note:question": PAYLOADS[5]}
+        )
+        assert PAYLOADS[5] not in answer.content.decode()
+
+
+def test_what_is_saved_is_answered_with_checks_that_are_escaped(seeded):
+    ann, address = seeded.signed_in("Ann"), f"/projects/films/items/{the_items()[-1].public}/edit"
+    for n, text in enumerate(PAYLOADS):
+        fields = {"question": text, "right-text": text, "wrong-0-text": text, "evidence-0-start": text}
+        fields |= {"knowledge-0-url": text, "evidence-0-steps": text, "request": f"w{n}", "version": n}
+        answer = ann.post(address, fields, headers={"Accept": "application/json"})
+        assert answer.status_code == 200, answer.content
+        assert answer["content-type"] == "application/json"
+        looked = Looked()
+        looked.feed(answer.json()["checks"])
+        assert looked.faults == []
+
+
+def test_no_page_says_that_a_text_is_safe():
+    """Cards, replies of models and names of files are escaped as all else is: nothing turns it off."""
+    for path in (SOURCE / "templates").rglob("*.html"):
+        found = re.findall(r"\|\s*safe\w*|autoescape|escapeseq|\{%\s*filter", path.read_text())
+        assert found == [], path
+    for path in (SOURCE / "static").glob("*.js"):
+        found = re.findall(RUNS, path.read_text())
+        # What is checked beside the form comes drawn and escaped: `test_what_is_saved...` reads it.
+        assert found == (["innerHTML"] if path.name == "annotate.js" else []), path
+    said = {
+        one
+        for path in SOURCE.rglob("*.py")
+        for one in re.findall(r"mark_safe|format_html|SafeString\([^)]*\)|SafeText", path.read_text())
+    }
+    pieces = {'SafeString(made or "")', 'SafeString(piece or "")'}  # tables that the command prints, escaped
+    assert said <= {*pieces, 'SafeString(f"/static/{edition()'}

