@@ -269,6 +269,12 @@ class Browser:
         self.ask("sign-in", "/sign-in", {"name": name, "password": PASSWORD, "next": "/work"}, fine=(302,))
         self.ask("queue", "/work")
 
+    def twin(self) -> "Browser":
+        """Another tab of the same person, with a connection of its own."""
+        other = Browser(self._port, self._tally)
+        other.cookie, other.token = self.cookie, self.token
+        return other
+
     def begin(self) -> str:
         """A new item on the film; the address of its form, or nothing."""
         page = self.ask("new item", "/projects/load/new/").text
@@ -373,6 +379,22 @@ def _share(seconds: Sequence[float], share: float) -> float:
     return sorted(seconds)[int(share * (len(seconds) - 1))]
 
 
+def race(browsers: Sequence[Browser], *, n_claims: int = 50) -> tuple[int, int]:
+    """Many claims of one item at the same time: how many go through, and how many are refused."""
+    author, reviewers = browsers[0], [one for i, one in enumerate(browsers) if i % 3 == 2]
+    path = author.begin()
+    said = {"version": "0", "request": path[-40:], "seen": "0", "action": "submit"}
+    said |= dict(_INPUT.findall(author.ask("form", path).text)) | texts(random.Random(2), 9)
+    said.pop("csrfmiddlewaretoken", None)
+    author.ask("hand in", path, said, fine=(302,))
+    hands = [reviewers[i % len(reviewers)].twin() for i in range(n_claims)]
+    claim = path.removesuffix("edit") + "claim"
+    with ThreadPoolExecutor(n_claims) as pool:
+        answers = pool.map(lambda one: one.ask("race", claim, {}, fine=(302, 409)).status, hands)
+        found = list(answers)
+    return found.count(302), found.count(409)
+
+
 def none(what: str, n: int) -> Row:
     """Something of which there may be none."""
     return Row(what, f"{n:,}", "0", n == 0)
@@ -397,6 +419,7 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
             one.result()
         late = server.state()
         n_log = server.asked("SELECT COUNT(*) FROM studio_draftlogrow")[0][0]
+        n_won, n_refused = race(browsers)
         sound = server.asked("PRAGMA integrity_check")[0][0]
         n_locked = server.n_locked()
     for fault in tally.errors[:5]:
@@ -408,6 +431,12 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
         Row(f"{what}: requests", f"{sum(map(len, tally.seconds.values())):,}"),
         Row(f"{what}: handed in or decided", f"{n_done:,}", "> 0", n_done > 0),
         none(f"{what}: answers that were not expected", len(tally.errors)),
+        Row(
+            "(studio) 50 claims of one item at once: won, refused",
+            f"{n_won}, {n_refused}",
+            "1, 49",
+            n_won == 1,
+        ),
         none(f'{what}: "database is locked"', n_locked),
         none(f"{what}: {n_saved} acknowledged saves, lost", max(0, n_saved - n_log)),
         Row(f"{what}: integrity", sound, "ok", sound == "ok"),
@@ -418,6 +447,8 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
             Row(f"{what}: {name}, after a fifth of the time and at the end", f"{before:.0f}, {after:.0f}")
         )
     for kind, took in sorted(tally.seconds.items()):
+        if kind == "race":
+            continue
         said = f"{1000 * _share(took, 0.5):.0f} ms, {1000 * _share(took, 0.95):.0f} ms (n {len(took)})"
         rows.append(Row(f"{what}: {kind}, p50 and p95", said))
     return [one for one in rows if one.holds is not None or not is_quick]

@@ -1,4 +1,4 @@
-"""People at a studio and `kill -9` in bursts of saves: the quick form of the bench, without its times."""
+"""People at a studio, claims at once, and `kill -9` in bursts of saves: the bench in short, without times."""
 
 import re
 import subprocess
@@ -20,5 +20,6 @@ def test_no_answer_fails_and_no_acknowledged_save_is_lost(tmp_path):
     found = {what.partition(": ")[2]: figure for what, figure in rows.items()}
     assert found["answers that were not expected"] == found['"database is locked"'] == "0", said
     assert found["lost"] == found["files that fail the check of integrity"] == "0", said
+    assert found["won, refused"] == "1, 49", said
     assert int(found["acknowledged saves"].replace(",", "")) > 0
     assert int(found["handed in or decided"]) > 0
