@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test attack mutants check audit lock bench dist pictures docs clean
+.PHONY: install demo test attack mutants check audit lock bench soak dist pictures docs clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -99,6 +99,10 @@ $(VENV)/.bench-installed: pyproject.toml $(VENV)/.test-installed
 
 bench: $(VENV)/.bench-installed ## measure, and write bench/RESULTS.md
 	$(BIN)/python bench/run.py
+
+soak: export OMP_NUM_THREADS := 1
+soak: $(VENV)/.test-installed ## put a team's studio under load: people, kill -9, paused viewers, a full disk (10 minutes)
+	$(BIN)/python bench/studio_load.py
 
 clean: ## remove what was built
 	rm -rf $(VENV) build demo-out .mypy_cache .ruff_cache .pytest_cache

@@ -17,6 +17,7 @@ import make
 import measure
 import pointlight
 import studio
+import studio_load
 
 HERE = Path(__file__).parent
 DATA = HERE / ".data"
@@ -46,6 +47,7 @@ def main() -> int:
         *answers.ALL,
         *compose.ALL,
         *studio.ALL,
+        *studio_load.ALL,
     )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []

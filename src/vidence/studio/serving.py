@@ -85,12 +85,15 @@ def new_ticket() -> str:
 def listen(bind: Bind) -> socket.socket:
     """A socket that takes connections.
 
+    It is made as one of TCP by name: on any other asyncio leaves Nagle's algorithm on, and the second part
+    of an answer waits some 40 ms for the browser's delayed acknowledgement.
+
     Raises:
         UsageError: the address cannot be had.
     """
     try:
         family = socket.getaddrinfo(bind.host, bind.port, type=socket.SOCK_STREAM)[0][0]
-        found = socket.socket(family, socket.SOCK_STREAM)
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((bind.host, bind.port))

@@ -1,5 +1,8 @@
 """Where a studio listens: not beyond this machine without accounts, nor without TLS."""
 
+import asyncio
+import socket
+
 import pytest
 
 from vidence.errors import UsageError
@@ -32,6 +35,26 @@ def test_the_address_names_the_port_that_was_free():
         assert address(bind, taken) == f"http://127.0.0.1:{port}"
         with pytest.raises(UsageError, match="say another --port"):
             listen(Bind(port=port))
+
+
+async def no_delay_of(listening):
+    """Whether asyncio sends each part of an answer at once on a connection that it took here."""
+    told = asyncio.get_running_loop().create_future()
+
+    def took(_reader, writer):
+        taken = writer.get_extra_info("socket")
+        told.set_result(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    async with await asyncio.start_server(took, sock=listening):
+        _, writer = await asyncio.open_connection(*listening.getsockname())
+        writer.close()
+        return await told
+
+
+def test_no_part_of_an_answer_waits_for_an_acknowledgement():
+    with listen(Bind()) as taken:
+        assert asyncio.run(no_delay_of(taken))
 
 
 def test_an_address_of_version_6_stands_in_brackets(tmp_path):
