@@ -244,7 +244,9 @@ def _mine(reviews: Reviews, row: ItemRow, name: str) -> Event | None:
 
 def _conditions(look: Look) -> list[str]:
     """The names of the conditions of a composed question, where it names them."""
-    given = look.content.get("conditions") or look.content.get("subconditions")
+    beside = look.content.get("annotations")
+    told = beside.get("conditions") if isinstance(beside, dict) else None
+    given = look.content.get("conditions") or look.content.get("subconditions") or told
     if not isinstance(given, list):
         return []
     return [
