@@ -17,6 +17,7 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
+from vidence.studio import times
 from vidence.studio.access import Rule, route
 from vidence.studio.accounts import known_account
 from vidence.studio.drafts import Conflict
@@ -62,7 +63,7 @@ from vidence.studio.rules.looks import (
     why_not,
 )
 from vidence.studio.settings import current
-from vidence.studio.workflow import Done, Refused, Result
+from vidence.studio.workflow import Done, Refused, Result, events_of
 
 _SALT = "look"
 _SAVE = "save"
@@ -105,7 +106,7 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     if request.headers.get("Accept", "").startswith("application/json"):
         return review_drafts.answered(request, row, look_of(row, request.person, reviews_of_item(row)))
     act = request.POST.get("act", "")
-    minutes = minutes_since(_opened(request))
+    minutes = _minutes(request, row)
     if act == "count":
         if refused := count(row, request.person, request.POST):
             return _page(request, row, refused=refused, status=409)
@@ -349,6 +350,18 @@ def _again(row: ItemRow) -> HttpResponse:
 
 def _now() -> datetime:
     return current().settings.clock()
+
+
+def _minutes(request: HttpRequest, row: ItemRow) -> float | None:
+    """How long this act took: the time worked since the last one that says its time.
+
+    Where no beats were counted, as without scripts, it is the time since the page was given out.
+    """
+    user = known_account(request.person)
+    said = (one for one in events_of(row) if one.by == request.person.name and one.minutes is not None)
+    last = max((datetime.fromisoformat(one.at) for one in said), default=None)
+    worked = None if user is None else times.minutes_since(user, row, last)
+    return minutes_since(_opened(request)) if worked is None else worked
 
 
 def _opened(request: HttpRequest) -> datetime | None:
