@@ -142,3 +142,19 @@ def test_what_is_too_long_is_refused_as_words(place):
 
 def place_version(hidden, version):
     return hidden | {"version": str(version), "request": f"request-{version}"}
+
+
+def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(place):
+    from vidence.studio.rulebooks import keep, use
+
+    hidden = place.hidden()
+    source = place.project.protocol.source
+    changed = source.replace('id = "expert"', 'id = "expertise"')
+    assert changed != source
+    use(keep(place.project, changed, by="p009"), by="p009")
+    told = place.send(hidden, script=False, act="return", message="written under the old rules")
+    assert told.status_code == 409
+    assert "written under the old rules" in told.content.decode()
+    assert "check:expertise" in told.content.decode()
+    assert place.item.state == "in-review"
+    assert "written under the old rules" in DraftRow.objects.get().body
