@@ -11,12 +11,11 @@ from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
 from vidence.records import Record
 from vidence.studio import training
-from vidence.studio.access import ROLES, SOLO, Person, Role
+from vidence.studio.access import ROLES, Role
 from vidence.studio.accounts import end_sessions
 from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
-from vidence.studio.settings import current
 
 LEAST_A_DOMAIN: Final = 2
 """How many qualified people of each kind a domain should have."""
@@ -29,32 +28,6 @@ class Terms(Record):
     domains: tuple[str, ...] = ()
     is_author_of_the_paper: bool = False
     qualified_until: datetime | None = None
-
-
-def row_of(person: Person) -> UserRow:
-    """The row of whoever has signed in; that of the one person of a studio without accounts is made."""
-    if isinstance(person.user, UserRow):
-        return person.user
-    made: tuple[UserRow, bool] = UserRow.objects.get_or_create(
-        key=SOLO,
-        defaults={
-            "name": SOLO,
-            "shown": person.shown,
-            "pseudonym": SOLO,
-            "password": "!",
-            "is_active": False,
-            "created_at": current().settings.clock(),
-        },
-    )
-    return made[0]
-
-
-def known_row_of(person: Person) -> UserRow | None:
-    """The row of whoever has signed in, where there is one; nothing is made."""
-    if isinstance(person.user, UserRow):
-        return person.user
-    found: UserRow | None = UserRow.objects.filter(key=SOLO).first()
-    return found
 
 
 def set_terms(user: UserRow, project: ProjectRow, terms: Terms, *, by: str) -> None:

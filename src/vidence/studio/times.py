@@ -5,6 +5,7 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from msgspec.structs import replace
 
 from vidence.errors import UsageError
 from vidence.studio import ledger
@@ -139,6 +140,24 @@ def active_minutes(user: UserRow, item: ItemRow) -> float:
     """How many minutes somebody has worked on one item so far, as counted."""
     rows = TimeSpanRow.objects.filter(user=user, item=item)
     return sum_s(list(rows)) / 60
+
+
+def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float | None:
+    """How many minutes somebody has worked on one item since a time; None where no beat was counted.
+
+    Args:
+        user: who.
+        item: on what.
+        since: after which time; None: all of it.
+    """
+    rows = TimeSpanRow.objects.filter(user=user, item=item, source="heartbeat")
+    if since is not None:
+        rows = rows.filter(end_at__gt=since)
+    spans = [ledger.span_of(one) for one in rows]
+    if not spans:
+        return None
+    cut = [one if since is None else replace(one, start=max(one.start, since)) for one in spans]
+    return active_s(cut, given=[]) / 60
 
 
 def file_correction(user: UserRow, project: ProjectRow, told: Span, *, reason: str) -> TimeCorrectionRow:

@@ -255,16 +255,13 @@ def check_copy(path: Path, *, by: str) -> str:
         path: the copy.
         by: the pseudonym of whoever wants to know.
     """
-    from django.db import DatabaseError
-
     from vidence.studio import audit
 
+    fault, n_rows = "", 0
     try:
-        with _opened(path) as copy:
-            fault = next(iter(_sound(copy)), "")
-            n_rows = 0 if fault else sum(count_rows(_COPY).values())
-    except DatabaseError as error:
-        fault, n_rows = str(error), 0
+        n_rows = sum(_checked(path).n_rows.values())
+    except StoreError as error:
+        fault = str(error)
     details = {"fault": fault, "n_rows": n_rows}
     audit.note("copy-damaged" if fault else "copy-sound", by=by, about=path.name, details=details)
     return fault

@@ -8,6 +8,7 @@ from vidence.studio.accounts import (
     account_of,
     add_user,
     key_of,
+    known_account,
     refuse_password,
     set_roles,
     stamp,
@@ -74,6 +75,20 @@ def test_one_who_works_alone_has_an_account_that_nobody_signs_in_with(solo):
     assert account_of(alone) == account_of(alone)
     assert account_of(alone).pseudonym == SOLO
     assert [try_password(SOLO, said, address="") for said in ("", "!", PASSWORD)] == [None] * 3
+
+
+def test_one_who_works_alone_has_one_account_whatever_is_done_first(solo):
+    from vidence.studio.records.people import UserRow
+    from vidence.studio.records.work import TimeSpanRow
+
+    solo.project("films")
+    client = solo.signed_in()
+    person = client.get("/").wsgi_request.person
+    assert known_account(person) is None
+    row = account_of(person)
+    assert client.post("/beat", {"path": "/projects/films/"}).status_code == 204
+    assert known_account(person) == row == TimeSpanRow.objects.get().user
+    assert UserRow.objects.count() == 1
 
 
 def test_an_account_is_that_of_its_person(team):

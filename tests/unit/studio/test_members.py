@@ -4,10 +4,10 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.studio.accounts import person_of_user, with_stamp
-from vidence.studio.members import Terms, coverage, domains_in, known_row_of, members, row_of, set_terms
+from vidence.studio.members import Terms, coverage, domains_in, members, set_terms
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
-from vidence.studio.records.people import MembershipRow, UserRow
+from vidence.studio.records.people import MembershipRow
 from vidence.studio.workflow import protocol_of
 
 
@@ -83,14 +83,6 @@ def test_people_of_all_projects_are_shown(team, place):
     assert [(one.user.name, one.membership.project, one.is_open("reviewer")) for one in found] == [
         ("Olga", None, True)
     ]
-
-
-def test_one_who_works_alone_has_a_row_once_it_is_needed(solo):
-    request = solo.signed_in().get("/").wsgi_request
-    assert known_row_of(request.person) is None
-    row = row_of(request.person)
-    assert row_of(request.person) == known_row_of(request.person) == row
-    assert (row.pseudonym, row.is_active, UserRow.objects.count()) == ("solo", False, 1)
 
 
 def test_domains_as_people_write_them():

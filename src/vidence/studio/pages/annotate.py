@@ -12,6 +12,7 @@ from django.template import loader
 from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError
+from vidence.studio import admission
 from vidence.studio.access import route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.bridge.items import wording_of
@@ -124,8 +125,9 @@ def _take_in(project: ProjectRow, request: HttpRequest) -> list[str]:
 def new(request: HttpRequest, project: str) -> HttpResponse:
     """Begin an item: on which media, in which form."""
     row = get_object_or_404(ProjectRow, slug=project)
-    wrong = ""
-    if request.method == "POST":
+    wrong = admission.refusal(request.person.name, row, protocol_of(row), role="author")
+    is_closed = bool(wrong)
+    if request.method == "POST" and not is_closed:
         try:
             item = _begin(row, request)
         except UsageError as error:
@@ -144,10 +146,12 @@ def new(request: HttpRequest, project: str) -> HttpResponse:
         ],
         "ticked": request.POST.getlist("medium"),
         "wrong": wrong,
+        "is_closed": is_closed,
     }
-    return render(
-        request, "annotate/new.html", told, status=HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
-    )
+    status = HTTPStatus.OK
+    if wrong and request.method == "POST":
+        status = HTTPStatus.CONFLICT if is_closed else HTTPStatus.BAD_REQUEST
+    return render(request, "annotate/new.html", told, status=status)
 
 
 def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:

@@ -12,12 +12,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, UsageError
 from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
+from vidence.studio import times
 from vidence.studio.access import Rule, route
+from vidence.studio.accounts import known_account
+from vidence.studio.drafts import Conflict
 from vidence.studio.looking import (
     Look,
     claim_fault,
@@ -34,6 +37,7 @@ from vidence.studio.looking import (
     witness,
 )
 from vidence.studio.media import token_of
+from vidence.studio.pages import review_drafts
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.looks import (
@@ -59,9 +63,10 @@ from vidence.studio.rules.looks import (
     why_not,
 )
 from vidence.studio.settings import current
-from vidence.studio.workflow import Done, Refused, Result
+from vidence.studio.workflow import Done, Refused, Result, events_of
 
 _SALT = "look"
+_SAVE = "save"
 _LONG = 60
 
 
@@ -98,8 +103,10 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = _item(project, item)
     if request.method != "POST":
         return _page(request, row)
+    if request.headers.get("Accept", "").startswith("application/json"):
+        return review_drafts.answered(request, row, look_of(row, request.person, reviews_of_item(row)))
     act = request.POST.get("act", "")
-    minutes = minutes_since(_opened(request))
+    minutes = _minutes(request, row)
     if act == "count":
         if refused := count(row, request.person, request.POST):
             return _page(request, row, refused=refused, status=409)
@@ -111,13 +118,17 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
         done = witness(row, request.person, request.POST.get("witnesses", ""))
     elif act == "say":
         done = say(row, request.person, request.POST.get("words", ""))
-    elif act in DECIDING:
+    elif act in (*DECIDING, _SAVE):
         return _decided(request, row, act, minutes=minutes)
     return _page(request, row, refused=done.reason, status=409) if isinstance(done, Refused) else _again(row)
 
 
 def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | None) -> HttpResponse:
     look = look_of(row, request.person, reviews_of_item(row))
+    if refused := _kept(request, row, look):
+        return _page(request, row, refused=refused, status=409)
+    if act == _SAVE:
+        return _again(row)
     given = read_given(request.POST, look.stage, look.lines)
     if isinstance(given, str):
         return _page(request, row, refused=given, status=400)
@@ -133,6 +144,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     )
     if isinstance(done, Refused):
         return _page(request, row, refused=done.reason, status=409)
+    review_drafts.end(request, row)
     if request.POST.get("next"):
         found = take_next(row.project, look.stage.role, person=request.person)
         if isinstance(found, ItemRow):
@@ -141,12 +153,31 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     return _again(row)
 
 
+def _kept(request: HttpRequest, row: ItemRow, look: Look) -> str:
+    """Keep what the form says before anything is decided of it; why it is not kept, or nothing."""
+    if "request" not in request.POST:
+        return ""  # sent by a program, not by the form, which has one
+    try:
+        found = review_drafts.keep(request, row, look)
+    except UsageError as error:
+        return str(error)
+    if not isinstance(found, Conflict):
+        return ""
+    if found.is_closed:
+        return "you have decided it in another tab meanwhile; what you wrote here is kept on this page"
+    return (
+        f"version {found.version} of your review was saved meanwhile, in another tab; the form holds what "
+        "you wrote here, and what it said there stands above it. Send it again to go on with what is here."
+    )
+
+
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
     reviews = reviews_of_item(row)
     look = look_of(row, request.person, reviews)
     rivals = rivals_at(reviews, look.state, step=look.step)
-    typed = request.POST if request.method == "POST" else {}
+    kept = review_drafts.kept_of(known_account(request.person), row)
+    typed = {**review_drafts.shown(kept, look.state.revision), **request.POST.dict()}
     is_open = look.step == "decide"
     told: dict[str, Any] = {
         "item": row,
@@ -183,6 +214,8 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
         "mine": _mine(reviews, row, request.person.name),
         "me": request.person.name,
         "conditions": _conditions(look),
+        "elsewhere": review_drafts.elsewhere(request, kept),
+        **review_drafts.hidden(kept),
     }
     return render(request, "review/review.html", told, status=status)
 
@@ -212,7 +245,9 @@ def _mine(reviews: Reviews, row: ItemRow, name: str) -> Event | None:
 
 def _conditions(look: Look) -> list[str]:
     """The names of the conditions of a composed question, where it names them."""
-    given = look.content.get("conditions") or look.content.get("subconditions")
+    beside = look.content.get("annotations")
+    told = beside.get("conditions") if isinstance(beside, dict) else None
+    given = look.content.get("conditions") or look.content.get("subconditions") or told
     if not isinstance(given, list):
         return []
     return [
@@ -315,6 +350,18 @@ def _again(row: ItemRow) -> HttpResponse:
 
 def _now() -> datetime:
     return current().settings.clock()
+
+
+def _minutes(request: HttpRequest, row: ItemRow) -> float | None:
+    """How long this act took: the time worked since the last one that says its time.
+
+    Where no beats were counted, as without scripts, it is the time since the page was given out.
+    """
+    user = known_account(request.person)
+    said = (one for one in events_of(row) if one.by == request.person.name and one.minutes is not None)
+    last = max((datetime.fromisoformat(one.at) for one in said), default=None)
+    worked = None if user is None else times.minutes_since(user, row, last)
+    return minutes_since(_opened(request)) if worked is None else worked
 
 
 def _opened(request: HttpRequest) -> datetime | None:

@@ -14,7 +14,7 @@ from vidence.make.review.pay import money
 from vidence.make.review.protocol import Protocol
 from vidence.studio import caps, ledger, times
 from vidence.studio.access import EVERY_ROLE, SAFE, route
-from vidence.studio.members import known_row_of, row_of
+from vidence.studio.accounts import account_of, known_account
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.chains import first_break
 from vidence.studio.records.items import ItemRow
@@ -44,7 +44,7 @@ def beat(request: HttpRequest) -> HttpResponse:
         item = (
             ItemRow.objects.filter(project=project, public=told["item"]).first() if "item" in told else None
         )
-        times.beat(row_of(request.person), project, item)
+        times.beat(account_of(request.person), project, item)
     return HttpResponse(status=204)
 
 
@@ -84,7 +84,7 @@ def time_page(request: HttpRequest, project: str) -> HttpResponse:
 
 def _time_act(request: HttpRequest, project: ProjectRow) -> None:
     said = request.POST
-    user = row_of(request.person)
+    user = account_of(request.person)
     if said.get("act") == "file":
         kind: Kind = "idle" if said.get("kind") == "idle" else "active"
         told = Span(kind=kind, start=_time_in(said.get("start", "")), end=_time_in(said.get("end", "")))
@@ -118,7 +118,7 @@ def uuid_of(words: str) -> UUID:
 
 
 def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dict[str, object]:
-    user = known_row_of(request.person)
+    user = known_account(request.person)
     clock = current().settings.clock
     roles = [one for one in WORKERS if one in request.person.roles_in(project.slug)]
     found = [

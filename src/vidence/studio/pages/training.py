@@ -12,8 +12,8 @@ from django.urls import reverse
 from vidence.errors import MediaError, UsageError
 from vidence.studio import training
 from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.accounts import account_of, known_account
 from vidence.studio.media import token_of
-from vidence.studio.members import known_row_of, row_of
 from vidence.studio.pages.time import uuid_of
 from vidence.studio.records.items import MediumRow
 from vidence.studio.records.people import (
@@ -42,7 +42,7 @@ def guidelines(request: HttpRequest, project: str) -> HttpResponse:
         except UsageError as error:
             fault = str(error)
     versions = list(GuidelineRow.objects.filter(project=row).order_by("-version"))
-    user = known_row_of(request.person)
+    user = known_account(request.person)
     read = (
         GuidelineReadRow.objects.filter(user=user, guideline__project=row)
         .order_by("-guideline__version")
@@ -65,7 +65,7 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
         last = training.newest(project)
         if last is None or str(last.version) != request.POST.get("version"):
             raise UsageError("there is a newer version; read that one")
-        training.accept(row_of(request.person), last)
+        training.accept(account_of(request.person), last)
     elif request.POST.get("act") == "add" and is_operator:
         training.add_guideline(project, request.POST.get("source", ""), by=request.person.name)
     else:
@@ -106,13 +106,13 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
         role = request.POST.get("role", "")
         if role not in mine:
             raise Http404
-        seat = training.Seat(user=row_of(request.person), project=row, protocol=protocol, role=role)
+        seat = training.Seat(user=account_of(request.person), project=row, protocol=protocol, role=role)
         try:
             training.answer(seat, {name: str(said) for name, said in request.POST.items()})
             return HttpResponseRedirect(reverse("qualification", args=[project]))
         except UsageError as error:
             fault = str(error)
-    user = known_row_of(request.person)
+    user = known_account(request.person)
     roles = []
     for role in mine:
         trials = training.trials_of(row, role) if protocol.qualification is not None else []

@@ -21,6 +21,8 @@ DECIDING: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
 _NOT_LOOKED_AT: Final = frozenset(
     {"item_id", "author", "minutes", "benchmark", "source_id", "question_id", "why", "check", "language"}
 )
+_BESIDE: Final = "annotations"
+"""The field of what the question itself does not hold."""
 _OWN_LOOK: Final = "own look"
 SOURCES: Final = ("the first", "the second", _OWN_LOOK)
 """What the decision between two that differ can rest on."""
@@ -228,9 +230,9 @@ def compared(rivals: Sequence[Event], answers: Sequence[str]) -> tuple[Compared,
 
 def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[Line, ...]:
     """The fields of an item in their order, each with the checks that are about it."""
-    fields = [name for name in content if name != "item_id" and not _is_empty(content[name])]
+    fields = [name for name in content if name not in ("item_id", _BESIDE) and not _is_empty(content[name])]
     named = _asks_of_fields(stage)
-    return tuple(
+    lines = tuple(
         Line(
             name=name,
             texts=texts_of(content[name], name=name),
@@ -240,6 +242,35 @@ def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[Line, ...]:
         )
         for name in fields
     )
+    return lines + tuple(one for one in _lines_beside(content.get(_BESIDE)) if one.name not in fields)
+
+
+def _lines_beside(told: object) -> tuple[Line, ...]:
+    """What stands beside the question, in words; nobody is asked whether it is right by itself."""
+    if not isinstance(told, Mapping):
+        return ()
+    texts = {
+        "conditions": _entries(told.get("conditions")),
+        "steps of the evidence": [
+            f"evidence {n}: {', '.join(map(str, steps))}"
+            for n, one in enumerate(_maps(told.get("evidence")), 1)
+            if isinstance(steps := one.get("steps"), list | tuple) and steps
+        ],
+        "knowledge": _entries(told.get("knowledge")),
+    }
+    lines = [Line(name=name, texts=tuple(said), is_list=True) for name, said in texts.items() if said]
+    if program := told.get("program"):
+        lines.append(Line(name="program", texts=texts_of(program)))
+    return tuple(lines)
+
+
+def _entries(value: object) -> list[str]:
+    """Each entry of a list as a text, after its number."""
+    return [f"{n}. {_words(one)}" for n, one in enumerate(_maps(value), 1)]
+
+
+def _maps(value: object) -> list[Mapping[str, object]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def other_checks(lines: Iterable[Line], stage: Stage) -> tuple[Check, ...]:

@@ -8,7 +8,8 @@
 const QUIET_MS = 700;
 const WAIT_MS = 2500;
 const AGAIN_MS = 3000;
-const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "seen"]);
+const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "act", "seen", "opened", "next", "wording"]);
+const isPicked = (element) => element.type === "radio" || element.type === "checkbox";
 
 const made = (name, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
@@ -104,8 +105,10 @@ class Autosave {
       event.preventDefault();
       this.save();
     } else if (event.key === "Enter") {
+      const button = this.form.querySelector('button[value="submit"]');
+      if (button === null) return; // a page of its own keys
       event.preventDefault();
-      this.form.requestSubmit(this.form.querySelector('button[value="submit"]') ?? undefined);
+      this.form.requestSubmit(button);
     }
   }
 
@@ -208,7 +211,8 @@ class Autosave {
       : `Version ${told.version} was saved meanwhile, in another tab or on another machine. Nothing is overwritten.`;
     const note = made("div", {}, made("p", { textContent: words }));
     note.setAttribute("role", "alert");
-    if (!told.closed) note.append(made("button", { name: "action", value: "save", textContent: "Show both" }));
+    const save = this.form.querySelector('button[value="save"]');
+    if (!told.closed) note.append(made("button", { name: save?.name ?? "action", value: "save", textContent: "Show both" }));
     this.panel?.replaceChildren(note);
   }
 
@@ -263,7 +267,11 @@ class Autosave {
   #restore(fields) {
     const names = fields.map(([name]) => name);
     this.form.dispatchEvent(new CustomEvent("vidence:restore-rows", { detail: names }));
-    for (const element of this.form.elements) if (element.name && !CONTROL.has(element.name) && "value" in element) element.value = "";
+    for (const element of this.form.elements) {
+      if (!element.name || CONTROL.has(element.name) || !("value" in element)) continue;
+      if (isPicked(element)) element.checked = false;
+      else element.value = "";
+    }
     for (const [name, value] of fields) {
       const element = this.form.elements[name];
       if (element && "value" in element) element.value = value;

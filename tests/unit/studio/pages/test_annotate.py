@@ -351,3 +351,18 @@ def test_a_mark_may_be_answered_in_words(place, returned):
     )
     assert answer.status_code == 302
     assert ItemRow.objects.get().state == "submitted"
+
+
+def test_nobody_begins_what_they_cannot_hand_in(place):
+    from vidence.studio.training import add_guideline
+
+    place.take_in()
+    add_guideline(place.project, "Write plainly.", by="p009")
+    page = place.client.get("/projects/films/new/")
+    assert page.status_code == 200
+    assert "has to be read first" in page.content.decode()
+    assert 'disabled aria-describedby="why-closed"' in page.content.decode()
+    refused = place.begin()
+    assert refused.status_code == 409
+    assert "has to be read first" in refused.content.decode()
+    assert not ItemRow.objects.exists()

@@ -1,5 +1,6 @@
 """The page of a look: what it holds at each step, what it refuses, and why buttons are closed."""
 
+import json
 import re
 
 import pytest
@@ -392,3 +393,33 @@ def test_an_operator_of_the_second_stage_counts_before_the_first_is_shown(team):
     assert named_in(uma.get(f"{films.base}/").content.decode(), *hidden) == []
     uma.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
     assert "THE-EVIDENCE" in uma.get(f"{films.base}/").content.decode()
+
+
+def test_acts_say_the_time_worked_where_it_was_counted(place):
+    films = place("perceptioncomp")
+    bob = films.claim("Bob")
+
+    def beats(n):
+        for _ in range(n):
+            bob.post("/beat", {"path": f"{films.base}/review"})
+            films.team.clock.move(15)
+
+    def opened():
+        page = bob.get(f"{films.base}/review").content.decode()
+        return re.search(r'name="opened" value="([^"]+)"', page)[1]
+
+    def minutes():
+        return json.loads(films.item.transitions.order_by("-number").first().event)["minutes"]
+
+    stamp = opened()
+    beats(5)
+    films.team.clock.move(3600)  # away; the page stays open
+    bob.post(f"{films.base}/review", {"act": "solve", "answer": "red", "opened": stamp})
+    assert minutes() == 1.0
+    beats(3)
+    sent = films.form(bob, act="accept")
+    bob.post(f"{films.base}/review", {"act": "witness", "witnesses": "second: at 41 s a red cup"})
+    sent |= {"seen": films.item.lock_version, "score:level": "3"}
+    done = bob.post(f"{films.base}/review", sent)
+    assert done.status_code == 302, re.findall(r'role="alert">([^<]*)', done.content.decode())
+    assert minutes() == 0.5

@@ -83,6 +83,27 @@ def test_fields_stand_with_the_checks_that_are_about_them():
     assert not any(one.is_marked for one in lines_of(CONTENT, bare))
 
 
+def test_what_stands_beside_is_told_in_words_and_not_judged():
+    beside = {
+        "form": "mmvu",
+        "seed": 3,
+        "options": [{"id": "x"}],
+        "evidence": [{"steps": [1, 2]}, {"first": 3}],
+        "conditions": [{"text": "the cup is red", "skill": "colour", "depends": ""}],
+        "knowledge": [{"title": "Lens", "url": "https://example.org"}],
+        "program": "first(cups)",
+    }
+    lines = [one for one in lines_of(CONTENT | {"annotations": beside}, STAGE) if one.name not in CONTENT]
+    assert {one.name: one.texts for one in lines} == {
+        "conditions": ("1. text: the cup is red; skill: colour",),
+        "steps of the evidence": ("evidence 1: 1, 2",),
+        "knowledge": ("1. title: Lens; url: https://example.org",),
+        "program": ("first(cups)",),
+    }
+    assert not any(one.is_marked or one.checks for one in lines)
+    assert lines_of({"annotations": "x"}, STAGE) == ()
+
+
 def test_values_are_told_in_words():
     assert texts_of(CONTENT["evidence"], name="evidence") == ("proactive, 1.0-2.0 s: a cup", "a word")
     assert texts_of({"a": 1, "b": {"c": [1], "d": ""}}) == ("a: 1", "b: c: [1]")
