@@ -67,6 +67,7 @@ def solved_and_accepted(page, films):
     page.get_by_role("button", name="Give witnesses").press("Enter")
     expect(page.get_by_text("You have given some.")).to_be_visible()
     page.get_by_role("heading", name="Field by field").wait_for()
+    page.wait_for_load_state("load")  # the keys are there when the scripts have run
     for _ in range(3):
         page.keyboard.press("n")
         page.keyboard.press("v")
