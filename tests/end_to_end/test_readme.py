@@ -5,6 +5,8 @@ import json
 import re
 import shlex
 import shutil
+import signal
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -224,5 +226,27 @@ def test_points_of_light_are_shown_made_and_asked(vidence):
     assert len(vidence.trials(run_folder(vidence))) == 16  # 8 clips: the action, and what it is for
 
 
+def opened(vidence, *words: str) -> str:
+    """The page behind the address that a command prints; the command ends with it."""
+    vidence.env.update(BROWSER="true", PYTHONUNBUFFERED="1")
+    server = vidence.start(*words)
+    try:
+        said = next(line for line in server.stdout if "ticket=" in line)
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(said.split(": ", 1)[1].strip()) as page:
+            return page.read().decode()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=60)
+
+
+def test_runs_and_the_demonstration_open_in_a_browser(kitchen):
+    with OpenAIStub(answer="Answer: A") as server:
+        kitchen.env["OPENAI_BASE_URL"] = server.base_url
+        kitchen(*command("run table", "openai:"), "--out", "runs/mine")
+    assert "runs/mine" in opened(kitchen, *command("view"))
+    assert "Demonstration" in opened(kitchen, *command("studio"))
+
+
 def test_every_command_is_tested():
-    assert len(commands()) == 13  # each one is in a test above, or in test_get.py: add a test with a command
+    assert len(commands()) == 15  # each one is in a test above, or in test_get.py: add a test with a command
