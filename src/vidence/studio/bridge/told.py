@@ -254,7 +254,7 @@ def _findings(store: RunStore, item_id: str) -> Iterator[tuple[str, tuple[tuple[
 def hits(item: Item, selection: Selection | None) -> str:
     """How many of the frames that were shown lie in evidence, and in how much of it; empty without either.
 
-    >>> from vidence.records import Evidence, FrameRef
+    >>> from vidence.records import Evidence, FrameRef, Media
     >>> item = Item(item_id="a", question="?", answer="A", media=(Media(path="a.mp4"),),
     ...             evidence=(Evidence(start_s=1.0, end_s=2.0), Evidence(start_s=5.0, end_s=6.0)))
     >>> frames = (FrameRef(frame_index=0, time_s=0.0), FrameRef(frame_index=30, time_s=1.5))
