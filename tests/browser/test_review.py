@@ -89,7 +89,7 @@ def solved_and_accepted(page, films):
     looked(page, "review")
     page.locator("#message").focus()
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("status")).to_contain_text("You have decided: accept.")
+    expect(page.get_by_text("You have decided: accept.")).to_be_visible()
 
 
 def settled(page, films):
@@ -111,7 +111,7 @@ def settled(page, films):
     page.keyboard.press("m")
     page.locator("#message").fill("The red one is picked up at 1.8 s as well.")
     page.get_by_role("button", name="Return to the author").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("You have decided: return.")
+    expect(page.get_by_text("You have decided: return.")).to_be_visible()
     page.goto(f"{films.url}/projects/twice/rates")
     expect(page.get_by_role("heading", level=1)).to_have_text("What the review comes to")
     looked(page, "rates")

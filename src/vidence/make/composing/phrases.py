@@ -29,7 +29,7 @@ _OF_EVENTS: Mapping[TimeWord, str] = {
     "before": "that is over before",
     "after": "that begins after the end of",
 }
-MORE: Mapping[str, tuple[str, str]] = {
+MORE: Mapping[Comparison, tuple[str, str]] = {
     "<": ("less than", "below"),
     "<=": ("at most", "not above"),
     ">": ("more than", "above"),
@@ -311,7 +311,7 @@ class Phrases:
                     said.startswith(start)
                     and (value := self._value_of(name, said.removeprefix(start))) is not None
                 ):
-                    yield Told(name, how, value)  # type: ignore[arg-type]
+                    yield Told(name, how, value)
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
                 form = _plain(of_several(pattern) if is_of_several else pattern)

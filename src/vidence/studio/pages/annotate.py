@@ -1,6 +1,5 @@
 """Writing items: media taken in, new items, the form with what machines say beside it, and what came back."""
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final, cast
 from uuid import UUID
@@ -29,6 +28,7 @@ from vidence.studio.intake import (
     shown_media,
 )
 from vidence.studio.pages.annotate_fields import Beside, group_of, groups_of
+from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -189,7 +189,7 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     is_script = request.headers.get("Accept", "").startswith("application/json")
     if row.state not in WRITABLE:
         if is_script:
-            return _json(
+            return as_json(
                 {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
             )
         return HttpResponseRedirect(reverse("item", args=[project, item]))
@@ -210,30 +210,30 @@ def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -
         found = save(
             draft,
             body=encoded(written),
-            seen=_number(request.POST.get("version", "")),
+            seen=_version(request, "version"),
             request=request.POST.get("request", ""),
         )
     except UsageError as error:
         if is_script:
-            return _json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
+            return as_json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
         return fault(request, HTTPStatus.BAD_REQUEST, title="This is not saved", words=str(error))
     if isinstance(found, Conflict):
         if is_script:
-            return _json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+            return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
         return _conflict(request, desk, mine=written, found=found)
     if desk.item.author_id is None:
         ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
     draft.refresh_from_db()
     if is_script:
         checks = _checks_text(request, desk, check(written, desk.told))
-        return _json({"version": found.version, "at": found.at, "checks": checks}, HTTPStatus.OK)
+        return as_json({"version": found.version, "at": found.at, "checks": checks}, HTTPStatus.OK)
     if request.POST.get("action") == "submit":
         return _handed_in(request, desk, draft, user=user)
     return HttpResponseRedirect(reverse("edit-item", args=[desk.item.project.slug, desk.item.public]))
 
 
 def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
-    found = hand_in(desk, draft, user, seen=_number(request.POST.get("seen", "")))
+    found = hand_in(desk, draft, user, seen=_version(request, "seen"))
     if isinstance(found, Done):
         return HttpResponseRedirect(reverse("item", args=[desk.item.project.slug, desk.item.public]))
     if isinstance(found, Refused):
@@ -345,34 +345,22 @@ def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflic
         "item": desk.item,
         "project": desk.item.project,
         "found": found,
-        "diffs": [(one, _label(one.name)) for one in differing if not one.name.endswith("-id")],
+        "diffs": [one for one in differing if not one.name.endswith("-id")],
         "mine": fields_of(mine).items(),
         "request_word": new_request(),
     }
     return render(request, "annotate/conflict.html", told, status=HTTPStatus.CONFLICT)
 
 
-def _label(name: str) -> str:
-    """A field in words: ``evidence-0-start`` is "evidence 1, start"."""
-    bare, _, rest = name.partition("-")
-    number, _, part = rest.partition("-")
-    if not number.isdecimal():
-        return name.replace("-", ", ")
-    return f"{bare} {int(number) + 1}{', ' if part else ''}{part}"
+def _version(request: HttpRequest, name: str) -> int:
+    """A version that a page holds; -1, which none is, for anything else."""
+    found = whole_number(request.POST.get(name, ""))
+    return -1 if found is None else found
 
 
 def _new_id() -> str:
     """Twelve letters that an option is called by."""
     return new_request()[:12]
-
-
-def _number(said: str) -> int:
-    """A version that a page holds; -1, which none is, for anything else."""
-    return int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else -1
-
-
-def _json(told: Mapping[str, object], status: int) -> HttpResponse:
-    return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
 
 
 urls = [

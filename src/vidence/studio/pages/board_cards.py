@@ -22,6 +22,7 @@ from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.boards import (
     BOTH,
     OpenBoard,
@@ -105,7 +106,7 @@ def leaks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         found = leaks_of_scene(given["text"], given["false"])
     else:
         found = leaks_of_cards(board.opened.card_checks, given["A"], given["B"])
-    return HttpResponse(msgspec.json.encode(found), content_type="application/json")
+    return as_json(found)
 
 
 # --------------------------------------------------------------------------- cards

@@ -13,12 +13,12 @@ from vidence.make.people.rows import WHOLE, CountRow
 from vidence.seeing.space import EDGES, Bands, named_regions
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
+from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, told_why, tracks_now, undone
 from vidence.studio.records.boards import WindowCountRow
 from vidence.studio.rules.boards import Counted, agreement
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, say
 
-_NUMBERS: Final = 5
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
 
 
@@ -170,8 +170,8 @@ def _done(
 
 def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     given = request.POST
-    numbers = [_number(given.get(name, "")) for name in ("n", "n_low", "n_high")]
-    frames = [_number(one) for one in given.get("frames", "").split()]
+    numbers = [whole_number(given.get(name, "")) for name in ("n", "n_low", "n_high")]
+    frames = [whole_number(one) for one in given.get("frames", "").split()]
     n, low, high = numbers
     if n is None or low is None or high is None or None in frames:
         return Refused(reason="n, the least and the most, and the frames are whole numbers")
@@ -206,11 +206,6 @@ def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     if span is not None and span[1] >= board.video.n_frames:
         return Refused(reason=f"the last frame of the video is {board.video.n_frames - 1}")
     return say(row, board.person)
-
-
-def _number(text: str) -> int | None:
-    said = text.strip()
-    return int(said) if said.isascii() and said.isdigit() and len(said) <= _NUMBERS + 4 else None
 
 
 urls = [

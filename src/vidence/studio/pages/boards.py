@@ -27,6 +27,7 @@ from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
 from vidence.studio.media import token_of
+from vidence.studio.pages.answers import whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rules.boards import Neighbour, crop_frames, meetings, neighbours, suspicions
@@ -332,7 +333,7 @@ def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     now = tracks_now(board)
     shown, unused, gone = _tracks_shown(board, now)
     ids = [one.track.track_id for one in shown]
-    page = max(1, _number(request.GET.get("page", "1")) or 1)
+    page = max(1, whole_number(request.GET.get("page", "1")) or 1)
     told = board.told(
         fault=fault,
         rows=shown[(page - 1) * PAGE : page * PAGE],
@@ -446,10 +447,6 @@ def _anchor_after(done: BoardRow, request: HttpRequest) -> str:
     return ""
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 # --------------------------------------------------------------------------- shots
 
 
@@ -528,7 +525,7 @@ def _act(name: str, first: int, last: int | None = None) -> Act:
 def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     said_of = request.POST
     name = said_of.get("act", "")
-    first, last = _number(said_of.get("frame", "")), _number(said_of.get("last", ""))
+    first, last = whole_number(said_of.get("frame", "")), whole_number(said_of.get("last", ""))
     if name not in ("cut-at", "no-cut-at", "gradual"):
         return Refused(reason=f"there is no act {name[:40]!r}")
     if first is None or (name == "gradual" and last is None):
@@ -571,7 +568,7 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         now = tracks_now(board)
     except VidenceError as error:
         raise Http404 from error
-    frame = _number(request.GET.get("frame", ""))
+    frame = whole_number(request.GET.get("frame", ""))
     name = request.GET.get("track", "")
     everybody: Mapping[str, Track] = {}
     if now is not None:

@@ -1,6 +1,5 @@
 """What a reviewer has filled in and not decided yet: kept as a draft, whatever becomes of the claim."""
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -12,6 +11,7 @@ from vidence.records import Record
 from vidence.studio.accounts import account_of
 from vidence.studio.drafts import AUTHOR, Conflict, close, new_request, open_draft, save
 from vidence.studio.looking import NOT_CLAIMED, Look
+from vidence.studio.pages.answers import as_json
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
@@ -105,10 +105,10 @@ def answered(request: HttpRequest, item: ItemRow, look: Look) -> HttpResponse:
     except UsageError as error:
         is_over = str(error) == NOT_CLAIMED
         told = {"words": str(error), "version": 0, "closed": is_over}
-        return _json(told, HTTPStatus.CONFLICT if is_over else HTTPStatus.BAD_REQUEST)
+        return as_json(told, HTTPStatus.CONFLICT if is_over else HTTPStatus.BAD_REQUEST)
     if isinstance(found, Conflict):
-        return _json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
-    return _json({"version": found.version, "at": found.at}, HTTPStatus.OK)
+        return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+    return as_json({"version": found.version, "at": found.at}, HTTPStatus.OK)
 
 
 def hidden(kept: Kept) -> dict[str, object]:
@@ -127,7 +127,3 @@ def _ended(user: UserRow, item: ItemRow) -> bool:
     """Whether the last claim of somebody ended without a decision of theirs."""
     last = AssignmentRow.objects.filter(user=user, item=item).order_by("-claimed_at", "-pk").first()
     return last is not None and last.state in ("expired", "released")
-
-
-def _json(told: Mapping[str, object], status: int) -> HttpResponse:
-    return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
