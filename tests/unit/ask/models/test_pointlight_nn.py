@@ -43,9 +43,11 @@ def drawn(centres: Sequence[tuple[float, float]], *, level: int = 255, ground: i
     made = Stimulus(
         spec=StimulusSpec(width_px=64, height_px=64),
         centres_px=places,
+        depths_m=np.zeros(places.shape[:2]),
         radii_px=np.full(places.shape[:2], 2.5),
         levels=np.full((places.shape[1], 3), level, np.uint8),
         owners=np.zeros(places.shape[1], np.int64),
+        names=("",) * places.shape[1],
         fps=30.0,
         px_per_m=1.0,
         background=ground,
