@@ -148,7 +148,7 @@ class StimulusSet:
             raise DataError(f"no motion can be read; {notes[-1]}")
 
     def stimulus(self, clip: Shown, condition: Condition, *, undisturbed: bool = False) -> Stimulus:
-        """A clip in a condition; `undisturbed` leaves out noise dots, jitter and dropout.
+        """A clip in a condition; `undisturbed` leaves out jitter and dropout.
 
         Draws follow from the seed of the configuration and the id of the clip.
 
@@ -162,7 +162,7 @@ class StimulusSet:
         ):
             spec = msgspec.structs.replace(spec, px_per_m=self._px_per_m(clip))
         if undisturbed:
-            spec = msgspec.structs.replace(spec, n_noise=0, jitter_m=0.0, dropout=0.0)
+            spec = msgspec.structs.replace(spec, jitter_m=0.0, dropout=0.0)
         return make_stimulus(self.figures[clip.clip_id], spec)
 
     def _spec(self, clip: Shown, condition: Condition) -> StimulusSpec:
