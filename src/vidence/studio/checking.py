@@ -36,7 +36,7 @@ from vidence.make.scene_graph.proof import Verdict
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item
 from vidence.studio.bridge.items import Subject, final_item, item_as_written, options_of
-from vidence.studio.rules.faults import Level, Said, form_faults
+from vidence.studio.rules.faults import Level, Said, Shape, form_faults
 from vidence.studio.rules.forms import Form, Kind
 from vidence.studio.rules.wording import Wording, seconds
 
@@ -67,12 +67,16 @@ _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "no
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What is known of an item beside its words. `films` are its media, `lengths_s` theirs where known."""
+    """What is known of an item beside its words.
+
+    `films` are its media as those of licences are known, `media` as the form knows them, by their order.
+    """
 
     form: Form
     kind: Kind
     subject: Subject
     films: tuple[Film, ...]
+    media: tuple[Shape, ...]
     author: str
     now: datetime
     folder: Path
@@ -100,7 +104,7 @@ def check(written: Wording, told: Told) -> Checked:
 
     A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
     """
-    said = list(form_faults(written, told.form, told.kind, n_media=len(told.subject.media)))
+    said = list(form_faults(written, told.form, told.kind, media=told.media))
     item = item_as_written(written, told.subject)
     licences: tuple[tuple[Film, str, bool], ...] = ()
     verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()

@@ -14,6 +14,7 @@ from vidence.make.review.revisions import new_revision
 from vidence.records import Media
 from vidence.studio.bridge.items import Subject, content_of, item_of
 from vidence.studio.checking import Told, check, quota, rules_of
+from vidence.studio.rules.faults import Shape
 from vidence.studio.rules.forms import FORMS
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
 
@@ -60,6 +61,7 @@ def told(folder, form="mmvu", kind="mcq", **more):
         "kind": kind,
         "subject": subject,
         "films": films,
+        "media": (Shape(),),
         "author": "ann",
         "now": NOW,
         **more,

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from vidence.studio.bridge.items import annotations_of, item_of
-from vidence.studio.projects import add_project
+from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
-from vidence.studio.workflow import Act, act, protocol_of, to_revision
+from vidence.studio.workflow import Act, Done, act, protocol_of, to_revision
 from videos.stamped import write
 
 JSON = {"Accept": "application/json"}
@@ -366,3 +366,53 @@ def test_nobody_begins_what_they_cannot_hand_in(place):
     assert refused.status_code == 409
     assert "has to be read first" in refused.content.decode()
     assert not ItemRow.objects.exists()
+
+
+# --------------------------------------------------------------------------- what was made elsewhere
+
+
+def imported(place, author, kind="submit"):
+    """An item of another place, with its wording; it came back where `kind` says so."""
+    add_items(place.project, ["far-1"], kinds={"far-1": "mcq"})
+    row = ItemRow.objects.get(item_id="far-1")
+    words = {"item_id": "far-1", "question": "Which far lens?", "choices": ["thick", "thin"], "answer": "A"}
+    assert isinstance(
+        act(row, Act(kind="submit", role="author", by=author, content=words, origin="import")), Done
+    )
+    if kind == "return":
+        bob = "bob"
+        check = protocol_of(place.project).stages[0].checks[0].id
+        for said in (
+            Act(kind="claim", role="reviewer", by=bob),
+            Act(kind="return", role="reviewer", by=bob, message="x" * 50, checks={check: "no"}),
+        ):
+            assert isinstance(act(row, said), Done)
+    return row
+
+
+@pytest.mark.parametrize("kind", ["submit", "return"])
+def test_what_was_made_elsewhere_is_no_form_of_those_who_may_review_it(place, kind):
+    row = imported(place, "theirs", kind)
+    here = f"/projects/films/items/{row.public}/"
+    assert place.client.get(f"{here}edit").status_code == 404
+    assert place.post(f"{here}edit", question="mine now").status_code == 404
+    assert "Write on" not in place.client.get(here).content.decode()
+    assert DraftRow.objects.count() == 0
+    row.refresh_from_db()
+    assert row.author is None
+
+
+def test_its_author_writes_on_what_was_made_elsewhere_and_came_back(place):
+    row = imported(place, place.ann.pseudonym, "return")
+    here = f"/projects/films/items/{row.public}/"
+    assert "Write on" in place.client.get(here).content.decode()
+    assert "Which far lens?" in place.client.get(f"{here}edit").content.decode()
+
+
+def test_an_empty_item_without_an_author_is_whose_who_writes_first(place):
+    add_items(place.project, ["new-1"], kinds={"new-1": "mcq"})
+    row = ItemRow.objects.get(item_id="new-1")
+    edit = f"/projects/films/items/{row.public}/edit"
+    assert place.post(edit, question="Which?").status_code == 302
+    place.team.user("Eve", "author", project="films")
+    assert place.team.signed_in("Eve").get(edit).status_code == 404
