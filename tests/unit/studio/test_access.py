@@ -32,6 +32,8 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "work": SIGNED_IN,
+    "messages": SIGNED_IN,
+    "thread": IN_PROJECT,
     "next": POSTED,
     "draw": POSTED,
     "claim": POSTED,
