@@ -10,6 +10,7 @@ from vidence.make.review.revisions import Event, Revision
 from vidence.records import Record
 from vidence.studio.access import Person, Role
 from vidence.studio.bridge.items import wording_of
+from vidence.studio.hint_tries import Tried, tries_of
 from vidence.studio.intake import Pictured, pictured_in
 from vidence.studio.looking import counted_by, reviews_of_item
 from vidence.studio.records.items import ItemRow
@@ -53,6 +54,7 @@ class History:
     wordings: tuple[Worded, ...]
     done: tuple[Deed, ...]
     n_hidden: int
+    tried: tuple[Tried, ...] = ()
 
 
 def history_of(item: ItemRow, person: Person) -> History:
@@ -86,7 +88,13 @@ def history_of(item: ItemRow, person: Person) -> History:
         )
         for one in events
     ]
-    return History(wordings=tuple(wordings), done=tuple(done), n_hidden=len(revisions) - len(wordings))
+    shown = {one.n for one in wordings}
+    return History(
+        wordings=tuple(wordings),
+        done=tuple(done),
+        n_hidden=len(revisions) - len(wordings),
+        tried=tuple(one for one in tries_of(item) if one.n in shown),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from vidence.records import Record
 from vidence.studio.bridge.items import Subject, content_of, wording_of
 from vidence.studio.checking import Checked, Told, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
+from vidence.studio.hint_tries import too_strong
 from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -102,6 +103,7 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
         author=author,
         now=current().settings.clock(),
         folder=folder_of(item.project),
+        tried=too_strong(item),
     )
     return Desk(item=item, form=form, rows=rows, subject=subject, told=told)
 

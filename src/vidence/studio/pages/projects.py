@@ -10,6 +10,7 @@ from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.history import history_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
+from vidence.studio.trying import closed
 from vidence.studio.writing import WRITABLE, is_writer
 
 _PAGE = 100
@@ -37,6 +38,7 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     told = {
         "item": row,
         "history": history_of(row, request.person),
+        "may_try": not closed(row, request.person),
         "is_operator": "operator" in roles,
         "may_write": "author" in roles and row.state in WRITABLE and is_writer(row, request.person.name),
     }

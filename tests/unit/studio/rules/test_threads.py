@@ -26,9 +26,9 @@ def review(*acts, protocol="humanpcr-r"):
     """The review of one item after some acts: (who, as what, kind, more)."""
     rules = load_protocol(protocol)
     revisions, chains, events, last = {}, {}, [], None
-    for number, (by, role, kind, more) in enumerate(acts):
+    for number, (by, role, kind, told) in enumerate(acts):
         at = AT.format(number)
-        more = dict(more)
+        more = dict(told)
         if content := more.pop("content", None):
             origin = "submit" if last is None else "author_revise"
             last = new_revision("q1", content, parent=last, origin=origin, by=by, at=at)
