@@ -15,6 +15,7 @@ _HINTS: Final = (
     "Level 3: a vague pointer to the evidence that has to be looked for",
 )
 _SIDES: Final = ("left", "top", "right", "bottom")
+_WHY: Final = "; of oracle frames, why these"
 _REVIEWED: Final[Mapping[str, tuple[str, ...]]] = {
     "answer": ("answer", "wrong"),
     "choices": ("wrong",),
@@ -266,7 +267,7 @@ def _evidence(drawn: _Drawn, written: Wording, beside: Beside) -> Group:
             drawn.field(f"{name}-kind", "Kind", choices=kinds),
             *(_places_in_time(drawn, name) if has_frames else ()),
             *(_places_on_picture(drawn, name) if has_pictures else ()),
-            drawn.field(f"{name}-text", "What is seen; of oracle frames, why these", lines=2),
+            drawn.field(f"{name}-text", "What is seen" + _WHY * has_frames, lines=2),
             drawn.field(f"{name}-steps", "For the steps, such as 1, 3"),
         )
         return Row(title=title, fields=fields)

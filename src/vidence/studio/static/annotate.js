@@ -106,8 +106,11 @@ function drawPicked(row) {
   const section = field && sectionOf(partOf(row, "medium").value || "0");
   if (!field || !section) return;
   const place = field.closest(".field");
-  place.querySelector(".picked")?.remove();
   const frames = framesOf(field);
+  const shown = place.querySelector(".picked");
+  const mark = `${section.dataset.media} ${frames}`;
+  if (shown?.dataset.mark === mark) return; // a button that is about to be pressed stays where it is
+  shown?.remove();
   if (frames.length === 0) return;
   const write = (next) => {
     field.value = next.join(", ");
@@ -116,6 +119,7 @@ function drawPicked(row) {
   };
   const list = document.createElement("ol");
   list.className = "picked";
+  list.dataset.mark = mark;
   frames.forEach((index, at) => {
     const image = Object.assign(document.createElement("img"), { loading: "lazy", alt: `frame ${index}` });
     image.src = `${section.dataset.media}/still/${index}.jpg?size=long:160`;
