@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from PIL import Image
 
 from vidence.studio.bridge.items import annotations_of, item_of
 from vidence.studio.projects import add_items, add_project
@@ -22,6 +23,7 @@ PAYLOADS = (
     "javascript:alert(1)//",
     "\u202egnp.exe",
 )
+BOX = {"x0": "10", "y0": "5", "x1": "30", "y1": "40.5"}
 FILLED = {
     "question": "Which lens bends the light most?",
     "language": "en",
@@ -416,3 +418,47 @@ def test_an_empty_item_without_an_author_is_whose_who_writes_first(place):
     assert place.post(edit, question="Which?").status_code == 302
     place.team.user("Eve", "author", project="films")
     assert place.team.signed_in("Eve").get(edit).status_code == 404
+
+
+# --------------------------------------------------------------------------- pictures and frames
+
+
+def test_a_box_is_shown_over_its_picture_where_items_are_written_read_and_reviewed(place):
+    (place.folder / "plates").mkdir()
+    for number in range(2):
+        Image.new("RGB", (64, 48), (9, 9, 90 * number)).save(place.folder / "plates" / f"{number}.png")
+    taken = place.client.post("/projects/films/media/", {"path": "images:plates"})
+    assert taken.status_code == 302
+    edit = place.begin()["location"]
+    box = {"evidence-0-medium": "1", **{f"evidence-0-{side}": n for side, n in BOX.items()}}
+    told = {name: said for name, said in FILLED.items() if not name.startswith("evidence")} | box
+    told |= {"evidence-0-text": "the plate", "evidence-0-kind": "referred", "action": "submit"}
+    over = place.post(edit, **told | {"evidence-0-x1": "65"})
+    assert over.status_code == 422
+    assert "64 x 48 pixels" in said(over)
+    assert place.post(edit, **told).status_code == 302
+    row = ItemRow.objects.get()
+    piece = annotations_of(to_revision(row.current, row.item_id)).annotations.evidence[0]
+    assert (piece.medium, piece.box) == (1, (10.0, 5.0, 30.0, 40.5))
+    drawn = '<rect x="10" y="5" width="20" height="35.5"/>'
+    here = f"/projects/films/items/{row.public}/"
+    history = place.client.get(here).content.decode()
+    assert drawn in history
+    assert "picture 2, <span" in history
+    place.team.user("Bob", "reviewer", project="films")
+    bob = place.team.signed_in("Bob")
+    assert drawn not in bob.get(f"{here}review").content.decode()
+    assert bob.post(f"{here}claim").status_code == 302
+    assert drawn in bob.get(f"{here}review").content.decode()
+
+
+def test_frames_that_are_not_there_are_refused_and_those_that_are_go_out_in_their_order(place, edit):
+    told = {**FILLED, "evidence-1-kind": "oracle", "evidence-1-text": "all is seen", "action": "submit"}
+    refused = place.post(edit, **told, **{"evidence-1-frames": "7, 30"})
+    assert refused.status_code == 422
+    assert "There is no frame 30; they are 0 to 29." in said(refused)
+    assert place.post(edit, **told, **{"evidence-1-frames": "20, 7"}).status_code == 302
+    row = ItemRow.objects.get()
+    revision = to_revision(row.current, row.item_id)
+    assert item_of(revision).evidence[1].frames == (20, 7)
+    assert annotations_of(revision).annotations.evidence[1].times_s == (0.666667, 0.233333)
