@@ -16,7 +16,8 @@ from vidence.records import Record
 from vidence.studio.bridge.items import Subject, content_of, wording_of
 from vidence.studio.checking import Checked, Told, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
-from vidence.studio.intake import as_media, films_of, media_rows, pieces_of
+from vidence.studio.hint_tries import too_strong
+from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
@@ -53,6 +54,22 @@ class Desk:
     told: Told
 
 
+def is_writer(item: ItemRow, name: str) -> bool:
+    """Whether an author of the project may see the form of this item, which shows all of its wording.
+
+    An item that has a wording is written on by its author alone: whoever made it elsewhere is none of those
+    who read it here, some of whom review it later. One without a wording, and without an author, is whose who
+    writes first.
+
+    Args:
+        item: which one.
+        name: the pseudonym of the person.
+    """
+    if item.author is not None:
+        return bool(item.author.pseudonym == name)
+    return item.current is None or bool(item.standing.get("author") == name)
+
+
 def folder_of(project: ProjectRow) -> Path:
     """Where the files of a project lie that machines check with."""
     return current().settings.data / "projects" / str(project.slug)
@@ -82,9 +99,11 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
         kind=kind,
         subject=subject,
         films=films_of(rows),
+        media=shapes_of(rows, subject.media, item.project),
         author=author,
         now=current().settings.clock(),
         folder=folder_of(item.project),
+        tried=too_strong(item),
     )
     return Desk(item=item, form=form, rows=rows, subject=subject, told=told)
 

@@ -16,6 +16,7 @@ SIGNED_IN = {**dict.fromkeys(ROLES, 200), "nobody": 302}
 IN_PROJECT = SIGNED_IN
 OPERATORS = {**dict.fromkeys(ROLES, 403), "operator": 200, "nobody": 302}
 AUTHORS = {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302}
+TRIERS = {**IN_PROJECT, "researcher": 403, "operator": 403}
 RESEARCHERS = {**dict.fromkeys(ROLES, 403), "researcher": 200, "nobody": 302}
 NOTHING_FOR_RESEARCHERS = {**RESEARCHERS, "researcher": 404}  # no such run, set or question
 NOTHING = {**dict.fromkeys(ROLES, 404), "nobody": 302}  # no such token
@@ -32,6 +33,9 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "work": SIGNED_IN,
+    "messages": SIGNED_IN,
+    **dict.fromkeys(("hints", "try-hints"), TRIERS),
+    "thread": IN_PROJECT,
     "next": POSTED,
     "draw": POSTED,
     "claim": POSTED,

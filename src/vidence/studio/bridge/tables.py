@@ -388,17 +388,10 @@ AFTER: Final[Sequence[Shape]] = (
         is_fixed=True,
     ),
     Shape(
-        file="messages",
-        model=work.MessageRow,
-        key=("public",),
-        columns=("public", "item", "revision", "author", "text", "visible_to", "at"),
-        is_fixed=True,
-    ),
-    Shape(
         file="messages-read",
-        model=work.MessageReadRow,
-        key=("message", "user"),
-        columns=("message", "user", "at"),
+        model=work.ReadRow,
+        key=("item", "user"),
+        columns=("item", "user", "transition", "at"),
     ),
     Shape(
         file="spans",

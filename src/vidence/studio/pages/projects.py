@@ -10,7 +10,8 @@ from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.history import history_of
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.writing import WRITABLE
+from vidence.studio.trying import closed
+from vidence.studio.writing import WRITABLE, is_writer
 
 _PAGE = 100
 
@@ -34,12 +35,12 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     rows = ItemRow.objects.select_related("project", "author", "current")
     row = get_object_or_404(rows, project__slug=project, public=item)
     roles = request.person.roles_in(project)
-    mine = row.author is not None and row.author.pseudonym == request.person.name
     told = {
         "item": row,
         "history": history_of(row, request.person),
+        "may_try": not closed(row, request.person),
         "is_operator": "operator" in roles,
-        "may_write": "author" in roles and row.state in WRITABLE and (mine or row.author is None),
+        "may_write": "author" in roles and row.state in WRITABLE and is_writer(row, request.person.name),
     }
     return render(request, "item.html", told)
 

@@ -21,6 +21,8 @@ from vidence.studio import times
 from vidence.studio.access import Rule, route
 from vidence.studio.accounts import known_account
 from vidence.studio.drafts import Conflict
+from vidence.studio.hint_tries import of_wording
+from vidence.studio.intake import pictured_in
 from vidence.studio.looking import (
     Look,
     claim_fault,
@@ -211,6 +213,8 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
         "compared": compared(rivals, answers_of(reviews, look.state, rivals)),
         "sources": SOURCES,
         "media": media_of(row, look) if look.step != "closed" else [],
+        "pictures": pictured_in(row, look.content),
+        "tried": of_wording(row, look.content) if is_open else (),
         "mine": _mine(reviews, row, request.person.name),
         "me": request.person.name,
         "conditions": _conditions(look),

@@ -15,6 +15,7 @@ from vidence.studio.pages.answers import as_json
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
+from vidence.studio.threads import MESSAGE
 
 CONTROL: Final = frozenset(
     {"csrfmiddlewaretoken", "version", "request", "act", "seen", "opened", "next", "wording"}
@@ -119,7 +120,7 @@ def hidden(kept: Kept) -> dict[str, object]:
 def _open(user: UserRow | None, item: ItemRow) -> DraftRow | None:
     """The draft of a review by one person, of whichever stage it was begun at."""
     mine = DraftRow.objects.filter(user=user, item=item, is_closed=False) if user else DraftRow.objects.none()
-    found: DraftRow | None = mine.exclude(stage=AUTHOR).order_by("-saved_at").first()
+    found: DraftRow | None = mine.exclude(stage__in=(AUTHOR, MESSAGE)).order_by("-saved_at").first()
     return found
 
 
