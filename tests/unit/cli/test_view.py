@@ -15,3 +15,8 @@ def test_without_runs_and_without_a_path_it_says_what_to_give(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="give the path of a run"):
         view.main([], standalone_mode=False)
+
+
+def test_a_list_without_an_export_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="give --export DIR as well"):
+        view.main([str(tmp_path), "--list", "fate=wrong"], standalone_mode=False)

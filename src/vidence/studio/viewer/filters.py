@@ -12,6 +12,7 @@ from vidence.records import Record
 from vidence.report.results import STATUSES
 from vidence.studio.bridge.runs import DAMAGED
 from vidence.studio.records.index import IndexTagRow, IndexTrialRow, IndexWordsRow
+from vidence.text import visible
 
 Sort = Literal["order", "latency", "-latency", "tokens", "-tokens", "margin", "-margin"]
 Flip = Literal["", "any", "lost", "won"]
@@ -67,6 +68,25 @@ class Filter(Record):
         pairs += [("sort", one.sort)] if one.sort != "order" else []
         pairs += [("page", str(one.page))] if one.page > 1 else []
         return urlencode(pairs)
+
+    @property
+    def said(self) -> list[str]:
+        """What it keeps and in which order, in words.
+
+        >>> Filter(runs=("a",), fates=("wrong",), tags=(("task", "order"),), is_cut=True, sort="margin").said
+        ['wrong', 'task: order', 'cut off', 'smallest margin first']
+        """
+        flags = {
+            "readers disagree": self.has_readers_differ,
+            "judges disagree": self.has_judges_differ,
+            "cut off": self.is_cut,
+        }
+        kept = [" or ".join(FATES[fate] for fate in self.fates)] if self.fates else []
+        kept += [visible(f"{name}: {value}") for name, value in self.tags]
+        kept += [f"words: {visible(self.words)}"] if self.words else []
+        kept += [words for words, is_set in flags.items() if is_set]
+        kept += [FLIPS[self.flip]] if self.flip else []
+        return [*(kept or ["all questions"]), SORTS[self.sort]]
 
     @property
     def is_narrow(self) -> bool:

@@ -54,6 +54,7 @@ def show(request: HttpRequest) -> HttpResponse:
             "after": asked.query(page=asked.page + 1) if asked.page < n_pages else "",
             "fates": _fates(asked),
             "tags": _tags(asked),
+            "said": asked.said,
             "sorts": SORTS,
             "flips": FLIPS if len(places) > 1 else {},
             "problems": [visible(run.problem) for run in runs.values() if run.problem],
