@@ -135,4 +135,6 @@ def test_of_processes_that_start_together_each_finds_the_database_made(tmp_path)
         for _ in range(3)
     ]
     said = [process.communicate(timeout=120)[1] for process in started]
-    assert [(process.returncode, words) for process, words in zip(started, said, strict=True)] == [(0, "")] * 3
+    assert [(process.returncode, words) for process, words in zip(started, said, strict=True)] == [
+        (0, "")
+    ] * 3
