@@ -1,7 +1,7 @@
 """One question as the viewer shows it: what each run, or repeat, was shown, said, and got for it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
@@ -11,6 +11,7 @@ from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.rows import Stored
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
+from vidence.explain.errors.labels import Label
 from vidence.records import Failed, Item, Selection, Verdict
 from vidence.report.logps import logp_words
 from vidence.report.provenance import prompt_note, shown_note
@@ -73,6 +74,29 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """What a labeller found wrong in a reply: the kinds, who, and the words of the reply that show it."""
+
+    kinds: str
+    labeller: str
+    by: str
+    quote: str
+
+
+def labelled(labels: Iterable[Label]) -> tuple[Labelled, ...]:
+    """Labels of one reply for a page."""
+    return tuple(
+        Labelled(
+            kinds=visible(", ".join((one.kind, *one.also))),
+            labeller=visible(one.labeller),
+            by=visible(one.by),
+            quote=visible(one.quote),
+        )
+        for one in labels
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Told:
     """What one run made of a question in one repeat; without a `row` it is not there, as `problem` says."""
 
@@ -101,6 +125,8 @@ class Told:
     facts: tuple[tuple[str, str], ...] = ()
     steps: tuple[tuple[str, Text], ...] = ()
     findings: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+
+    labels: tuple[Labelled, ...] = ()
 
     @property
     def selection(self) -> Selection | None:
