@@ -128,7 +128,7 @@ def _settings(
         make_private(cache / _FOLDER)
     # One command that reads its own pages is no flood.
     wide = Rate(at_once=sys.maxsize, a_second=1)
-    more = {} if export is None else {"limits": Limits(of_session=wide, of_address=wide)}
+    limits = Limits() if export is None else Limits(of_session=wide, of_address=wide)
     return StudioSettings(
         mode="view",
         data=(cache / _FOLDER).resolve(),
@@ -136,7 +136,7 @@ def _settings(
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache,
         export=export,
-        **more,
+        limits=limits,
     )
 
 
