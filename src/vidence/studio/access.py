@@ -161,5 +161,6 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "person": person,
         "roles": person.roles_in(None) if person is not None else frozenset(),
         "mode": current().settings.mode,
+        "export": current().settings.export,
         "pulse": current().settings.pulse,
     }

@@ -23,6 +23,13 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+class Export(Record):
+    """What becomes files: so many questions of each list, and the media themselves beside their stills."""
+
+    most: int
+    has_media: bool = False
+
+
 class StudioSettings(Record):
     """What one studio is told.
 
@@ -42,6 +49,8 @@ class StudioSettings(Record):
     """Where facts, frames and copies of videos are kept, as by runs; None: in `data`."""
     cache_max_bytes: int = 20 * 2**30
     """The bound of the kept frames, and that of the copies."""
+    export: Export | None = None
+    """Pages are made to be kept as files: without forms, scripts and players."""
     is_tls: bool = False
     """Whether it speaks TLS itself."""
     is_behind_proxy: bool = False

@@ -17,7 +17,10 @@ from vidence.studio.settings import current, new_secret
 KEYS: Final = "keys"
 BACKUPS: Final = "backups"
 _OTHERS: Final = 0o077
+LOCK_FILE: Final = "starting.sqlite3"
+"""Held by the process that brings the database up to date."""
 _COPY: Final = "copy"
+_LOCK: Final = "lock"
 _PREFIX: Final = "studio_"
 _PRAGMAS: Final[Mapping[str, str]] = {
     "journal_mode": "PRAGMA journal_mode",
@@ -59,29 +62,49 @@ def migrate() -> None:
     Raises:
         StoreError: it cannot be written, or was made by a later version.
     """
-    from django.core.management import call_command
     from django.db import DatabaseError, connection
+
+    try:
+        with _alone(connection):
+            _migrate(connection)
+        refuse_unsafe_database(connection)
+    except DatabaseError as error:
+        raise StoreError(f"the database of the studio cannot be used: {error}") from error
+
+
+def _migrate(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+    from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 
     from vidence.studio.records.chains import guard
     from vidence.studio.records.index import make_tables
 
-    try:
-        executor = MigrationExecutor(connection)
-        known = set(executor.loader.disk_migrations)
-        later = sorted(name for name in executor.loader.applied_migrations if name not in known)
-        if later:
-            raise StoreError(
-                f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it"
-            )
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            _copy_before(connection, executor.loader.applied_migrations)
-            call_command("migrate", interactive=False, verbosity=0)
-        make_tables()
-        guard(connection)
-        refuse_unsafe_database(connection)
-    except DatabaseError as error:
-        raise StoreError(f"the database of the studio cannot be used: {error}") from error
+    executor = MigrationExecutor(connection)
+    known = set(executor.loader.disk_migrations)
+    later = sorted(name for name in executor.loader.applied_migrations if name not in known)
+    if later:
+        raise StoreError(f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it")
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        _copy_before(connection, executor.loader.applied_migrations)
+        call_command("migrate", interactive=False, verbosity=0)
+    make_tables()
+    guard(connection)
+
+
+@contextmanager
+def _alone(connection: Any) -> Iterator[None]:  # noqa: ANN401 - Django's connection
+    """One process at a time: of two that start together, the second finds everything made.
+
+    An immediate transaction of a file beside the database is the lock; it ends with the process.
+    """
+    if connection.vendor != "sqlite" or connection.is_in_memory_db():
+        yield
+        return
+    from django.db import transaction
+
+    path = current().settings.data / LOCK_FILE
+    with _opened(path, alias=_LOCK, transaction_mode="IMMEDIATE"), transaction.atomic(_LOCK):
+        yield
 
 
 def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
@@ -225,6 +248,7 @@ def restore(data: Path, copy: Path) -> Copied:
         connection.close()
         for name in ("", "-wal", "-shm"):
             there.with_name(there.name + name).unlink(missing_ok=True)
+        (data / LOCK_FILE).unlink(missing_ok=True)
         shutil.rmtree(data / BACKUPS, ignore_errors=True)  # made on bringing it up to date
         raise
     return Copied(path=there, n_rows=after)
@@ -268,18 +292,18 @@ def check_copy(path: Path, *, by: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator[Any]:
     """A second database of the same kind, opened for a while."""
     from django.db import connections
 
     bare = {**connections.databases["default"], "NAME": path}
-    connections.databases[_COPY] = {**bare, "OPTIONS": {"timeout": 20}}
+    connections.databases[alias] = {**bare, "OPTIONS": {"timeout": 20, **more}}
     try:
-        yield connections[_COPY]
+        yield connections[alias]
     finally:
-        connections[_COPY].close()
-        del connections[_COPY]
-        del connections.databases[_COPY]
+        connections[alias].close()
+        del connections[alias]
+        del connections.databases[alias]
 
 
 def count_rows(alias: str) -> dict[str, int]:

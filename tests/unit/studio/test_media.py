@@ -342,3 +342,25 @@ def test_an_answer_without_a_promise_is_left_alone():
 
     asyncio.run(with_pieces(plain)({"type": "http"}, receive, send))
     assert told == [{"type": "http.response.body", "body": b"page"}]
+
+
+def test_a_film_that_several_ask_for_at_once_is_read_once(tmp_path, monkeypatch):
+    import anyio
+
+    from vidence.media import files
+
+    path = write(tmp_path / "film.mp4", numbers=range(40))
+    there = MediaDesk(b"s" * 32, tmp_path / "cache", frames_max_bytes=1 << 30, copies_max_bytes=1 << 30)
+    known = there.known(there.token_of(path, kind="video", roots=[tmp_path]))
+    opened, open_video = [], files.open_video
+    monkeypatch.setattr(
+        files, "open_video", lambda path, **kind: opened.append(path) or open_video(path, **kind)
+    )
+
+    async def all_at_once():
+        async with anyio.create_task_group() as group:
+            for ask in (there.table, there.copy_of, there.table):
+                group.start_soon(ask, known)
+
+    anyio.run(all_at_once)
+    assert opened == [path]

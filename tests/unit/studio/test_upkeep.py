@@ -1,5 +1,7 @@
 """The database: brought up to date, copied and checked; the key of a team."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,19 @@ def test_a_copy_is_restored_into_an_empty_place_only(tmp_path):
     (tmp_path / "full" / "a").touch()
     with pytest.raises(UsageError, match="is not empty"):
         without_studio(tmp_path / "full")
+
+
+def test_of_processes_that_start_together_each_finds_the_database_made(tmp_path):
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom vidence.studio.app import configure\n"
+        "from vidence.studio.settings import StudioSettings\nfrom vidence.studio.upkeep import migrate\n"
+        "configure(StudioSettings(mode='view', data=Path(sys.argv[1])))\nmigrate()\n"
+    )
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [(process.returncode, words) for process, words in zip(started, said, strict=True)] == [
+        (0, "")
+    ] * 3

@@ -284,7 +284,10 @@ export class Player {
   }
 
   async #open() {
+    // The browser's own player shows the first frame meanwhile; of a long film the times take seconds, once.
+    this.status.textContent = "The times of its frames are being read.";
     const { kind, plays, table } = await this.#fetch("frames.json");
+    this.status.textContent = "";
     this.kind = kind;
     this.base = this.media;
     this.original = new Table(table);
