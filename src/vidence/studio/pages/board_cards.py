@@ -15,6 +15,7 @@ from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
 from vidence.make.cards.screening import leakage
 from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
+from vidence.make.people.telling import Reading, told
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
@@ -35,7 +36,7 @@ from vidence.studio.pages.boards import (
     undone,
 )
 from vidence.studio.records.boards import CardCheckRow, FalseCheckRow
-from vidence.studio.rules.boards import drawn, told
+from vidence.studio.rules.boards import drawn
 from vidence.studio.verdicts import FALSE, SCENE, BoardRow, Refused, change, natural, say
 
 _MOST_LETTERS: Final = 4_000
@@ -394,7 +395,12 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     left = [one for one in order if one not in mine]
     to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
     answers = [
-        (all_cards[row.card_id].is_faithful, row.told_without_film)
+        Reading(
+            card=row.card_id,
+            reader=row.by_name,
+            is_true=all_cards[row.card_id].is_faithful,
+            said=row.told_without_film,
+        )
         for row in rows
         if row.card_id in all_cards
     ]

@@ -16,7 +16,7 @@ from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, told_why, tracks_now, undone
 from vidence.studio.records.boards import WindowCountRow
-from vidence.studio.rules.boards import Counted, agreement
+from vidence.studio.rules.counts import Counted, agreement
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
