@@ -169,7 +169,7 @@ def said(row: BoardRow) -> str:
         case boards.FalseCheckRow():
             return f"a sentence, {row.told_without_film}"
         case _:
-            return f"{row.place} {row.n}"
+            return f"{row.place} {row.n}{' agreed' * bool(row.agreed)}"
 
 
 def file_row(row: BoardRow) -> FileRow | None:
@@ -194,6 +194,7 @@ def file_row(row: BoardRow) -> FileRow | None:
                 n_high=row.n_high,
                 counter=row.by_name,
                 frames=tuple(row.frames),
+                agreed=tuple(row.agreed.split()),
             )
 
 
@@ -454,6 +455,7 @@ def _table_row(made: boards.MadeSetRow, row: FileRow) -> BoardRow:
                 n_low=row.n_low,
                 n_high=row.n_high,
                 frames=list(row.frames),
+                agreed=" ".join(row.agreed),
             )
 
 

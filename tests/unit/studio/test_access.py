@@ -64,6 +64,7 @@ TABLE = {
             "board-line-up",
             "board-false-cards",
             "board-counts",
+            "board-carried",
             "board-crop",
         ),
         NOTHING,
