@@ -248,7 +248,13 @@ def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
 
 def test_boards_fit_narrow_and_wide_pages_without_a_violation(opened):
     at = opened.url
-    for name in ("", "north/tracks", "north/shots", "north/cards", "north/counts?place=left:top&first=8&last=80"):
+    for name in (
+        "",
+        "north/tracks",
+        "north/shots",
+        "north/cards",
+        "north/counts?place=left:top&first=8&last=80",
+    ):
         opened.goto(at + name)
         for width in (1400, 400):
             opened.set_viewport_size({"width": width, "height": 900})

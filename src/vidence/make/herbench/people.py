@@ -147,9 +147,7 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
     _close(work, FALSE_STAGE, taken=taken, dropped=dropped)
 
 
-def _say_told(
-    work: HerbenchSession, heard: Sequence[Reading], *, n_unread: int, most_told: float
-) -> None:
+def _say_told(work: HerbenchSession, heard: Sequence[Reading], *, n_unread: int, most_told: float) -> None:
     """Note the share of false descriptions that readers told; a share above `most_told` is a caution."""
     share = told_false(heard)
     if share is None:

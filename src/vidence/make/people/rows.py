@@ -219,7 +219,8 @@ class CountRow(Record):
             _see_person("agreed", name)
         if self.agreed and (len(set(self.agreed)) < 2 or self.counter not in self.agreed):
             raise FieldError(
-                "agreed", f"{' '.join(self.agreed)!r} found; expected all who counted, {self.counter} among them"
+                "agreed",
+                f"{' '.join(self.agreed)!r} found; expected all who counted, {self.counter} among them",
             )
 
 

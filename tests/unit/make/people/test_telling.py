@@ -21,9 +21,7 @@ def test_the_interval_holds_the_true_share_where_pooling_does_not(card_sd, reade
     rng = np.random.default_rng(20)
     n, hit, pooled = 60, 0, 0
     for _ in range(n):
-        values, cards, readers = crossed(
-            rng, n_cards=20, n_readers=5, card_sd=card_sd, reader_sd=reader_sd
-        )
+        values, cards, readers = crossed(rng, n_cards=20, n_readers=5, card_sd=card_sd, reader_sd=reader_sd)
         found = share_of(values, cards=cards, readers=readers)
         hit += found.anyone.low <= 0.5 <= found.anyone.high
         wilson = proportion(int(sum(values)), len(values))

@@ -67,6 +67,7 @@ def test_cards_are_written_mended_and_taken_back(boards):
         ("B", WAY, "solo"),
     ]
     assert LOOKS in boards.page("cards")
+    assert "Made again next time:</strong> 2 cards, drafts of this video" in boards.page("cards")
     assert keep(boards).status_code == 400  # nothing is new
     assert keep(boards, b=WAY.replace("left", "far")).status_code == 302
     assert "far" in boards.file("cards/north.jsonl")
@@ -95,6 +96,7 @@ def test_a_card_is_rejected(boards):
     (row,) = read_rows(boards.street.people, CardCheckRow, videos=None)
     assert (row.fits, row.note) == ("none", "rejected")
     assert "fits none, says solo" in boards.page("cards")
+    assert "2 cards, 1 reading, drafts of this video" in boards.page("cards")
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,12 @@ def test_a_count_is_kept_and_the_tracks_own_is_shown_only_then(boards):
     assert "solo: 6" in page
     assert "counted once" in page
     assert "the tracks clearly show 5" in page
+    assert "1 count, drafts of this video" in page
     (row,) = read_rows(boards.street.people, CountRow, videos=None)
     assert (row.window, row.n, row.n_high, row.frames) == ("whole", 6, 7, (61, 70, 80))
     assert boards.post("counts", act="undo").status_code == 302
     assert boards.file("counts.csv") == ""
+    assert "Made again next time" not in boards.page("counts")
 
 
 @pytest.mark.parametrize(
