@@ -67,9 +67,16 @@ def _free(said: Mapping[str, str], name: str) -> str:
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, int]:
     """How many cards, readings and counts are new, other, or gone, by kind; those of which none is, not.
 
+    All that is said of the number of people at one place in one window is one count.
+
     >>> changed({"card:3/A": "aa"}, {"card:3/A": "bb", "count:left:top whole p1": "cc"})
     {'card': 1, 'count': 1}
     """
-    names = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+    names = {_thing(name) for name in {*before, *now} if before.get(name) != now.get(name)}
     found = Counter(name.partition(":")[0] for name in names)
     return {kind: found[kind] for kind in KINDS if found[kind]}
+
+
+def _thing(name: str) -> str:
+    """What a name is about: of a count its place and window, whoever counted."""
+    return " ".join(name.split()[:2]) if name.startswith(f"{COUNT}:") else name
