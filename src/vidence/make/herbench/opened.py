@@ -23,9 +23,9 @@ from vidence.make.cards.crops import TrackPictures
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.cards import Cropped
 from vidence.make.herbench.identified import Portrayed
+from vidence.make.herbench.people import folder_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
-from vidence.make.herbench.people import folder_of
 from vidence.make.people.checks import check_of_track
 from vidence.make.people.rows import ShotRow, TrackRow
 from vidence.make.people.said import CARD, changed, said_by_people
