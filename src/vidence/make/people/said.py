@@ -29,19 +29,7 @@ def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
     Raises:
         DataError: a file has lines that cannot be used.
     """
-    said: dict[str, str] = {}
-    for name, kind, keys in _WORDS:
-        path = folder / name / f"{video_id}.jsonl"
-        lines = path.read_bytes().splitlines() if path.is_file() else []
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = msgspec.json.decode(line, type=dict[str, object])
-            except msgspec.DecodeError as error:
-                raise DataError(f"{path}:{number}: {error}") from error
-            about = "/".join(str(row.get(key, "")) for key in keys)
-            said[_free(said, f"{kind}:{about}")] = check_of(sorted(row.items()))
+    said = _words(folder, video_id)
     for card in read_rows(folder, CardCheckRow, videos=None):
         if card.video_id == video_id:
             said[f"{READING}:{card.track_id}/{card.kind} {card.by}"] = check_of(
@@ -55,6 +43,24 @@ def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
             about = f"{count.place} {count.window} {count.counter} {' '.join(count.agreed)}"
             numbers = [count.check, count.n, count.n_low, count.n_high, *count.frames]
             said[f"{COUNT}:{about.strip()}"] = check_of(numbers)
+    return said
+
+
+def _words(folder: Path, video_id: str) -> dict[str, str]:
+    """The cards and scene cards of a video."""
+    said: dict[str, str] = {}
+    for name, kind, keys in _WORDS:
+        path = folder / name / f"{video_id}.jsonl"
+        lines = path.read_bytes().splitlines() if path.is_file() else []
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = msgspec.json.decode(line, type=dict[str, object])
+            except msgspec.DecodeError as error:
+                raise DataError(f"{path}:{number}: {error}") from error
+            about = "/".join(str(row.get(key, "")) for key in keys)
+            said[_free(said, f"{kind}:{about}")] = check_of(sorted(row.items()))
     return said
 
 
