@@ -193,6 +193,44 @@ def test_people_are_counted_with_one_key(opened, drawn):
     expect(opened.locator("#done")).not_to_contain_text("solo")
 
 
+def test_who_was_counted_keeps_a_numbered_dot_that_goes_along(opened, drawn):
+    track = max(drawn.opened().video("north").tracked.tracks, key=lambda one: len(one.frame_indices))
+    half = len(track.frame_indices) // 2
+    frame, (x, y) = int(track.frame_indices[half]), track.centroids_px[half].tolist()
+    board(opened, "Counts")
+    opened.goto(f"{opened.url}?place=visited:whole&first={frame}&last={frame + 8}")
+    ready(opened)
+    player, dots = opened.locator("[data-player]"), opened.locator("svg.dots")
+    expect(player).to_have_attribute("data-frame", str(frame), timeout=15_000)
+    box, (wide, high) = dots.bounding_box(), dots.get_attribute("viewBox").split()[2:]
+    scale = min(box["width"] / float(wide), box["height"] / float(high))
+    left = box["x"] + (box["width"] - scale * float(wide)) / 2 + x * scale
+    opened.mouse.click(left, box["y"] + (box["height"] - scale * float(high)) / 2 + y * scale)
+    expect(opened.locator("[data-counted] li")).to_have_text(f"frame {frame}, followed by a track")
+    at = float(opened.locator("[data-dot='1'] circle").get_attribute("cx"))
+    assert at == pytest.approx(x, abs=0.2)
+    opened.keyboard.press(".")
+    expect(player).to_have_attribute("data-frame", str(frame + 1))
+    moved = float(opened.locator("[data-dot='1'] circle").get_attribute("cx"))
+    assert moved == pytest.approx(track.centroids_px[half + 1, 0], abs=0.2)
+    dots.focus()
+    opened.keyboard.press("ArrowLeft")
+    opened.keyboard.press("c")
+    expect(opened.locator("[data-dot]")).to_have_count(2)
+    expect(opened.get_by_text("Kept in this browser until you press Done.")).to_be_visible()
+    opened.reload()
+    ready(opened)
+    expect(opened.locator("[data-counted] li")).to_have_count(2)
+    expect(opened.locator("[data-count]")).to_have_text("2")
+    opened.get_by_role("button", name="Done", exact=True).press("Enter")
+    expect(opened.locator("#done")).to_contain_text("solo: 2")
+    ready(opened)
+    opened.keyboard.press("u")
+    expect(opened.locator("#done")).not_to_contain_text("solo")
+    opened.goto(opened.url.partition("#")[0] + f"?place=visited:whole&first={frame}&last={frame + 8}")
+    expect(opened.locator("[data-count]")).to_have_text("0")
+
+
 def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
     board(opened, "False cards")
     expect(opened.locator("[data-player]")).to_have_count(0)
@@ -210,7 +248,13 @@ def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
 
 def test_boards_fit_narrow_and_wide_pages_without_a_violation(opened):
     at = opened.url
-    for name in ("", "north/tracks", "north/shots", "north/cards", "north/counts?place=left:top"):
+    for name in (
+        "",
+        "north/tracks",
+        "north/shots",
+        "north/cards",
+        "north/counts?place=left:top&first=8&last=80",
+    ):
         opened.goto(at + name)
         for width in (1400, 400):
             opened.set_viewport_size({"width": width, "height": 900})

@@ -68,6 +68,7 @@ TABLE = {
             "board-line-up",
             "board-false-cards",
             "board-counts",
+            "board-carried",
             "board-crop",
         ),
         NOTHING,

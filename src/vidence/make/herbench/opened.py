@@ -23,10 +23,12 @@ from vidence.make.cards.crops import TrackPictures
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.cards import Cropped
 from vidence.make.herbench.identified import Portrayed
+from vidence.make.herbench.people import folder_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
 from vidence.make.people.checks import check_of_track
 from vidence.make.people.rows import ShotRow, TrackRow
+from vidence.make.people.said import CARD, changed, said_by_people
 from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.people.track_acts import TracksByPeople, apply_tracks, left_by_people
 from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
@@ -45,7 +47,8 @@ class Described:
     """What a session knew of one video at its end, beside what its stages keep of it.
 
     `shots` are those in use. `parted` are tracks that cards found to show several people, `absent` says why
-    parts of the material are not there.
+    parts of the material are not there. `said` is what people's files said beside tracks and shots; None of
+    a set that was made before this was kept.
     """
 
     source: VideoSource
@@ -58,6 +61,7 @@ class Described:
     flags: tuple[Flag, ...] = ()
     absent: dict[str, str] = field(default_factory=dict)
     is_given: bool = False
+    said: dict[str, str] | None = None
 
 
 _DESCRIBED: Final = Stage(name=STAGE, kind=Described)
@@ -69,6 +73,7 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
     Raises:
         StoreError: they cannot be written.
     """
+    folder = folder_of(work)
     for one in videos:
         made = one.material
         described = Described(
@@ -82,6 +87,7 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
             flags=one.flags,
             absent=dict(sorted(one.absent.items())),
             is_given=bool(one.source.rule.tracks),
+            said={} if folder is None else said_by_people(folder, one.video_id),
         )
         work.cache.put(_DESCRIBED, {"described": digest_of(described)}, described, unit=one.video_id)
     work.cache.write_index()
@@ -95,7 +101,8 @@ class Remade:
     """What the next session makes again of one video because of rows that it has not read yet.
 
     `tracks` are the tracks that are new or other than before, `n_cards` the cards that are written for them,
-    `n_gone` those that go.
+    `n_gone` those that go. `said` counts the cards, readings and counts of people that are new, other, or
+    taken back (`people.said`).
     """
 
     video_id: str
@@ -103,6 +110,7 @@ class Remade:
     n_cards: int = 0
     n_gone: int = 0
     has_other_shots: bool = False
+    said: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -113,11 +121,13 @@ class Remade:
         """
         if self.has_other_shots:
             return "tracks, crops, scene cards and drafts of this video"
-        if not self.tracks and not self.n_gone:
+        if not self.tracks and not self.n_gone and not self.said:
             return ""
         crops = f"crops of {several(len(self.tracks), 'track')}, " if self.tracks else ""
-        cards = f"{several(self.n_cards, 'card')}, " if self.n_cards else ""
-        return f"{crops}{cards}drafts of this video"
+        n_cards = self.n_cards + self.said.get(CARD, 0)
+        cards = f"{several(n_cards, 'card')}, " if n_cards else ""
+        others = [f"{several(n, what)}, " for what, n in self.said.items() if what != CARD]
+        return f"{crops}{cards}{''.join(others)}drafts of this video"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +266,11 @@ class OpenedSet:
 
 
 def remade_by(
-    opened: OpenedVideo, *, tracks: Sequence[TrackRow] = (), shots: Sequence[ShotRow] = ()
+    opened: OpenedVideo,
+    *,
+    tracks: Sequence[TrackRow] = (),
+    shots: Sequence[ShotRow] = (),
+    said: Mapping[str, str] | None = None,
 ) -> Remade:
     """What the next session makes again of a video when it reads these rows, all that its files then have.
 
@@ -264,13 +278,16 @@ def remade_by(
         opened: the video as the last session left it.
         tracks: the rows of its tracks.
         shots: the rows of its cuts.
+        said: what its files say now beside these (`people.said.said_by_people`); None: as they did.
     """
     name = opened.video_id
+    before_said = opened.described.said
+    other = {} if said is None or before_said is None else changed(before_said, said)
     spans = [shot.frames for shot in opened.with_shots(shots).shots]
     if spans != [shot.frames for shot in opened.shots]:
         return Remade(video_id=name, has_other_shots=True)
     if opened.found is None or opened.tracked is None:
-        return Remade(video_id=name)
+        return Remade(video_id=name, said=other)
     before = {track.track_id: check_of_track(track) for track in opened.tracked.tracks}
     after = opened.with_tracks(tracks)
     others = tuple(
@@ -278,6 +295,6 @@ def remade_by(
     )
     gone = set(before) - {track.track_id for track in after.tracks}
     if not others and not gone:
-        return Remade(video_id=name)
+        return Remade(video_id=name, said=other)
     n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
-    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others))
+    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others), said=other)

@@ -20,6 +20,7 @@ from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, 
 from vidence.make.herbench.opened import OpenedSet, OpenedVideo, remade_by
 from vidence.make.people.checks import check_of_video
 from vidence.make.people.rows import ShotRow, TrackRow, read_rows
+from vidence.make.people.said import said_by_people
 from vidence.make.pipeline.cache import INDEX_FILE
 from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
@@ -198,9 +199,10 @@ class BoardSet:
         try:
             tracks = read_rows(folder, TrackRow, videos=None)
             shots = read_rows(folder, ShotRow, videos=None)
+            said = said_by_people(folder, video_id)
         except DataError as error:
             return f"nothing, until this is mended: {error}"
-        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots).words
+        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots, said=said).words
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:

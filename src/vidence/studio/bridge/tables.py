@@ -435,7 +435,7 @@ AFTER: Final[Sequence[Shape]] = (
         *("false-cards", boards.FalseCheckRow),
         *("card_id", "told_without_film", "occurs_in_film", "reads_natural"),
     ),
-    _verdicts("counts", boards.WindowCountRow, "window", "place", "n", "n_low", "n_high", "frames"),
+    _verdicts("counts", boards.WindowCountRow, "window", "place", "n", "n_low", "n_high", "frames", "agreed"),
     _verdicts("windows", boards.WindowCheckRow, "clip_id", "shows", "start_s", "end_s"),
 )
 """What people did besides."""

@@ -13,8 +13,9 @@ from vidence.make.cards.cards import CardChecks, check_cards
 from vidence.make.cards.crops import CropPlan, plan_crops
 from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
-from vidence.make.cards.screening import leakage
+from vidence.make.cards.screening import MARK, leakage
 from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
+from vidence.make.people.telling import Reading, told
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
@@ -35,7 +36,7 @@ from vidence.studio.pages.boards import (
     undone,
 )
 from vidence.studio.records.boards import CardCheckRow, FalseCheckRow
-from vidence.studio.rules.boards import drawn, told
+from vidence.studio.rules.boards import drawn
 from vidence.studio.verdicts import FALSE, SCENE, BoardRow, Refused, change, natural, say
 
 _MOST_LETTERS: Final = 4_000
@@ -156,6 +157,10 @@ def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         done = undone(request, board) or _keep_words(request, board)
         if isinstance(done, Refused):
             fault = done.reason
+        elif request.POST.get("act") == "different":
+            tracks_at = reverse("board-tracks", args=(board.made.public, board.video.video_id))
+            anchor = f"t-{request.POST.get('track', '').replace('/', '.')}"
+            return HttpResponseRedirect(f"{tracks_at}#{anchor}")
         else:
             return HttpResponseRedirect(board.address())
     found, shot_rows = tracks_now(board), shots_now(board)
@@ -254,6 +259,12 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
         return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
     done: BoardRow | Refused = Refused(reason="no word is there to be kept")
     written = written_of(board)
+    if given.get("act") == "different":
+        if is_scene or text_of(board, written, (name, "A"))[0] == MARK:
+            return Refused(
+                reason="of whose pictures? Those of this track are sent back already, or of a shot"
+            )
+        return _keep(board, name, "A", text=MARK, seen=seen)
     for kind, field in kinds:
         text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
         if not text or text == text_of(board, written, (thing, kind))[0]:
@@ -394,7 +405,12 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     left = [one for one in order if one not in mine]
     to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
     answers = [
-        (all_cards[row.card_id].is_faithful, row.told_without_film)
+        Reading(
+            card=row.card_id,
+            reader=row.by_name,
+            is_true=all_cards[row.card_id].is_faithful,
+            said=row.told_without_film,
+        )
         for row in rows
         if row.card_id in all_cards
     ]

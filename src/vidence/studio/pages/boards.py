@@ -40,6 +40,7 @@ from vidence.studio.verdicts import (
     rows_of,
     said,
     say,
+    sent_back,
     take_back,
     take_in,
 )
@@ -362,10 +363,12 @@ def _tracks_shown(
         "pk"
     ):
         verdicts.setdefault(row.track_id, []).append(row)
+    mixed = sent_back(board.made, board.video.video_id)
     shown = []
     for track in everybody:
         met = meetings(track, everybody)
         left_out = "" if track.track_id in counting else board.video.reason(track.track_id)
+        back = mixed.get((track.track_id, check_of_track(track)))
         start_s, end_s = video.span_s(track)
         frames = crop_frames(track, met=met, usual=board.video.portraits(track))
         shown.append(
@@ -375,7 +378,7 @@ def _tracks_shown(
                 start_s=start_s,
                 end_s=end_s,
                 is_picked=track.track_id in board.video.chosen,
-                reasons=suspicions(track, video, met=met, left_out=left_out),
+                reasons=(*((back,) if back else ()), *suspicions(track, video, met=met, left_out=left_out)),
                 n_meetings=len(met),
                 near=neighbours(track, video, everybody),
                 crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
@@ -383,7 +386,13 @@ def _tracks_shown(
             )
         )
     shown.sort(
-        key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id)
+        key=lambda one: (
+            not one.is_open,
+            one.track.track_id not in {name for name, _ in mixed},
+            -len(one.reasons) - one.n_meetings,
+            one.start_s,
+            one.track.track_id,
+        )
     )
     gone = [f"{one.what}: {one.detail}" for one in result.dropped]
     return shown, [str(one) for one in result.unused], gone

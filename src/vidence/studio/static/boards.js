@@ -1,4 +1,4 @@
-// Keys of the boards, the player's frame in the field that follows it, words that leak, and people counted.
+// Keys of the boards, the player's frame in the field that follows it, and words that leak.
 //
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
@@ -111,44 +111,6 @@ function watchWords(form) {
 }
 
 for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
-
-// ------------------------------------------------------------------ counting
-
-function counting(form) {
-  const { n, n_low: low, n_high: high, frames } = form.elements;
-  const shown = form.querySelector("[data-count]");
-  const list = form.querySelector("[data-counted]");
-  let seen = frames.value.split(/\s+/).filter(Boolean);
-  const set = (field, value) => (field.value = String(Math.max(0, value)));
-  const number = (field) => Number.parseInt(field.value, 10) || 0;
-  const show = () => {
-    frames.value = seen.join(" ");
-    shown.textContent = n.value;
-    list.replaceChildren(
-      ...seen.map((frame) => Object.assign(document.createElement("li"), { textContent: `frame ${frame}` })),
-    );
-  };
-  form.querySelector("[data-add]").addEventListener("click", () => {
-    if (painted() !== undefined) seen.push(painted());
-    set(n, number(n) + 1);
-    set(low, number(low) + 1);
-    set(high, number(high) + 1);
-    show();
-  });
-  form.querySelector("[data-back]").addEventListener("click", () => {
-    if (!number(n)) return;
-    seen.pop();
-    set(n, number(n) - 1);
-    set(low, number(low) - 1);
-    set(high, number(high) - 1);
-    show();
-  });
-  form.querySelector("[data-unsure]").addEventListener("click", () => set(high, number(high) + 1));
-  n.addEventListener("input", show);
-  show();
-}
-
-for (const form of document.querySelectorAll("form[data-counts]")) counting(form);
 
 // ------------------------------------------------------------------ where to begin
 
