@@ -162,4 +162,11 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "roles": person.roles_in(None) if person is not None else frozenset(),
         "mode": current().settings.mode,
         "pulse": current().settings.pulse,
+        "keys_told": functools.partial(_keys_told, person),
     }
+
+
+def _keys_told(person: Person | None) -> str:
+    from vidence.studio.pages.keys import keys_of
+
+    return keys_of(person).told()
