@@ -49,7 +49,6 @@ class Held(Record):
 class _Body(Record):
     kind: Kind
     given: Given
-    due: datetime
     revision: str
     minutes: float | None = None
     refused: str = ""
@@ -85,7 +84,6 @@ def hold(
     body = _Body(
         kind=kind,
         given=given,
-        due=now + timedelta(seconds=wait_s),
         revision="" if item.current is None else item.current.sha256,
         minutes=minutes,
     )
@@ -121,7 +119,7 @@ def take_due() -> int:
     """Take the decisions whose time has come; how many."""
     now = current().settings.clock()
     waiting = DraftRow.objects.filter(stage=HELD, is_closed=False).order_by("saved_at", "pk")
-    due = [row.pk for row in waiting if not (body := _body(row)).refused and body.due <= now]
+    due = [row.pk for row in waiting if not _body(row).refused and _due(row) <= now]
     return sum(_take(pk) for pk in due)
 
 
@@ -158,7 +156,7 @@ def _rows(user: UserRow) -> QuerySet[DraftRow]:
 
 def _held(row: DraftRow) -> Held:
     body = _body(row)
-    left_s = (body.due - current().settings.clock()).total_seconds()
+    left_s = (_due(row) - current().settings.clock()).total_seconds()
     return Held(
         project=row.item.project.slug,
         public=str(row.item.public),
@@ -168,6 +166,12 @@ def _held(row: DraftRow) -> Held:
         left_s=max(0, math.ceil(left_s)),
         refused=body.refused,
     )
+
+
+def _due(row: DraftRow) -> datetime:
+    """When a decision is taken: what this server was told counts, also of what an earlier one held."""
+    decided_at: datetime = row.saved_at
+    return decided_at + timedelta(seconds=current().settings.undo_s)
 
 
 def _body(row: DraftRow) -> _Body:

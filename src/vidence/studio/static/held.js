@@ -1,6 +1,20 @@
 // Counts down how long a decision can still be taken back; the server's clock decides, this only says it.
 
-const NOT_YET_MS = 1000;
+const AGAIN_MS = 1000;
+
+/** Show what was recorded, as soon as the server is there: it may be away just now. */
+async function look() {
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.ok) {
+      location.reload();
+      return;
+    }
+  } catch {
+    // It is asked again.
+  }
+  setTimeout(look, AGAIN_MS);
+}
 
 function count(row) {
   const told = row.querySelector("[data-told]");
@@ -17,7 +31,7 @@ function count(row) {
     told.textContent = row.dataset.words;
     row.querySelector("button").remove();
     // The page of the item itself has nothing else on it: it shows what was recorded.
-    if (document.querySelector("[data-when-taken]")) setTimeout(() => location.reload(), NOT_YET_MS);
+    if (document.querySelector("[data-when-taken]")) setTimeout(look, AGAIN_MS);
   }, 250);
 }
 
