@@ -288,3 +288,20 @@ def test_an_edit_is_kept_where_the_claim_has_ended(place):
     assert refused.status_code == 409
     place.client.post(f"{place.base}/claim")
     assert "Which is late?</textarea>" in edit_page(place)[0]
+
+
+def test_a_session_that_ends_loses_nothing_and_the_same_save_goes_through_afterwards(place):
+    hidden = place.hidden()
+    place.client.post("/sign-out")
+    assert place.send(hidden, message="written signed out").status_code == 401
+    assert not DraftRow.objects.exists()
+    place.client = place.team.signed_in("Bob")
+    assert place.send(hidden, message="written signed out").json()["version"] == 1
+    assert "written signed out" in place.page()
+
+
+def test_the_same_save_twice_is_one_version(place):
+    hidden = place.hidden()
+    for _ in range(2):
+        assert place.send(hidden, message="sent twice").json()["version"] == 1
+    assert DraftLogRow.objects.count() == 1
