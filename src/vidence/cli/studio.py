@@ -41,6 +41,15 @@ _database = click.option(
     envvar=DATABASE_VARIABLE,
     help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
 )
+_undo = click.option(
+    "--undo",
+    "undo_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 3600),
+    default=10,
+    show_default=True,
+    help="How long a decision of a review can be taken back; 0: not at all.",
+)
 _roles = click.option(
     "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
 )
@@ -108,14 +117,17 @@ def start_alone(
     refuse_unsafe(bind, has_accounts=False)
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
+    from vidence.studio.holding import start_ticking
+
     migrate()
     if before is not None:
         before()
     listening = listen(bind)
+    on_start = [] if settings.mode == "view" else [start_ticking]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
-    serve(application, listening, on_start=[lambda: _open(door)] if is_opened else ())
+    serve(application, listening, on_start=[*on_start, *([lambda: _open(door)] if is_opened else ())])
 
 
 def _open(door: str) -> None:
@@ -216,8 +228,15 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
 @_host
 @_port
 @_media
+@_undo
 def open_alone(
-    *, folder: Path, paths: tuple[Path, ...], host: str, port: int, media_roots: tuple[Path, ...]
+    *,
+    folder: Path,
+    paths: tuple[Path, ...],
+    host: str,
+    port: int,
+    media_roots: tuple[Path, ...],
+    undo_s: float,
 ) -> None:
     """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
     need_studio()
@@ -233,6 +252,7 @@ def open_alone(
         paths=there(paths),
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache_root(),
+        undo_s=undo_s,
     )
     start_alone(settings, bind, said="vidence studio")
 
@@ -259,6 +279,7 @@ def open_alone(
 @click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
 @_database
 @_media
+@_undo
 def serve_team(
     *,
     folder: Path,
@@ -270,6 +291,7 @@ def serve_team(
     behind_proxy: bool,
     database: str,
     media_roots: tuple[Path, ...],
+    undo_s: float,
 ) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
@@ -293,11 +315,14 @@ def serve_team(
         hosts=(*LOOPBACK, *names),
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,
+        undo_s=undo_s,
     )
+    from vidence.studio.holding import start_ticking
+
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
-    serve(application, listening, tls=secured)
+    serve(application, listening, tls=secured, on_start=[start_ticking])
 
 
 @studio.group("user")

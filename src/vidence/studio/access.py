@@ -163,4 +163,11 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "mode": current().settings.mode,
         "export": current().settings.export,
         "pulse": current().settings.pulse,
+        "keys_told": functools.partial(_keys_told, person),
     }
+
+
+def _keys_told(person: Person | None) -> str:
+    from vidence.studio.pages.keys import keys_of
+
+    return keys_of(person).told()

@@ -58,6 +58,8 @@ class StudioSettings(Record):
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
     """How often pages say that somebody works, and what silence means."""
+    undo_s: float = 10
+    """How long a decision of a review can be taken back before it is taken; 0: not at all."""
     limits: Limits = Limits()
     """How much one browser and one address may change and search for in a while."""
 

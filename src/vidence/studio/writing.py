@@ -18,11 +18,12 @@ from vidence.studio.checking import Checked, Told, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.hint_tries import too_strong
 from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
-from vidence.studio.records.items import ItemRow, MediumRow
+from vidence.studio.records.items import FieldVerdictRow, ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
 from vidence.studio.rules.faults import Said
 from vidence.studio.rules.forms import FORMS, Form, Kind
+from vidence.studio.rules.looks import WRONG
 from vidence.studio.rules.wording import Wording
 from vidence.studio.settings import current
 from vidence.studio.workflow import Act, Done, Refused, act, events_of, protocol_of, to_revision
@@ -36,7 +37,7 @@ _SHOWN_TAGS: Final = frozenset(
 
 
 class Returned(Record):
-    """Why an item came back: the message, and of each check that failed its words and its field."""
+    """Why an item came back: the message, and by field the words of each check that failed, and the notes."""
 
     message: str
     by_role: str
@@ -184,6 +185,10 @@ def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
         return None
     failed = {one.id: one for one in stage.checks if one.id in event.checks}
     marks = [(one.field, one.words) for one in failed.values() if one.is_failed(event.checks[one.id])]
+    noted = FieldVerdictRow.objects.filter(
+        review__item=item, review__transition__event_id=event.event_id, verdict=WRONG
+    ).exclude(note="")
+    marks += [(one.field, f"“{one.note}”") for one in noted.order_by("pk")]
     return Returned(message=event.message, by_role=event.role, marks=tuple(marks))
 
 

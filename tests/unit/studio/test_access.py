@@ -26,6 +26,8 @@ POSTED = {**dict.fromkeys(ROLES, 405), "nobody": 405}
 # What each address answers to GET, by role. An address that is not here fails the test: add it with its line.
 TABLE = {
     "start": SIGNED_IN,
+    "keys": SIGNED_IN,
+    "key-list": SIGNED_IN,
     "enter": CLOSED,
     "sign-in": EVERYBODY,
     "sign-out": CLOSED_TO_GET,

@@ -290,6 +290,7 @@ def _page(
         "returned": returned,
         "changed": written.changed,
         "diffs": diffs,
+        "first_marked": next((one.name for one in groups if one.marks), ""),
         "refused": refused,
         "request_word": new_request(),
         **_checks(desk, found, balance=True),

@@ -2,6 +2,7 @@
 // after a save.
 
 document.documentElement.classList.add("has-script");
+import { isText, meant } from "./keys.js";
 
 const form = document.querySelector("form.write");
 const marks = new Map();
@@ -136,10 +137,7 @@ function drawPicked(row) {
 }
 
 document.addEventListener("keydown", (event) => {
-  const isKey = event.altKey ? event.code === "KeyF" : event.key.toLowerCase() === "f";
-  if (!isKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-  const inText = event.target.closest?.("input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select") != null;
-  if (inText !== event.altKey) return;
+  if (meant(event) !== "f" || event.defaultPrevented || isText(event.target) !== event.altKey) return;
   event.preventDefault();
   const focused = document.activeElement?.closest("#g-evidence [data-row]");
   pick(focused && !isEmpty(focused) && partOf(focused, "frames") ? focused : null);

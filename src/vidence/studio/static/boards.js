@@ -2,10 +2,10 @@
 //
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
+import { isText, meant } from "./keys.js";
+
 const MARK = "vidence.boards.marked";
 const PAUSE_MS = 300;
-const isTyping = (at) =>
-  at instanceof Element && at.closest("input:not([type=radio]):not([type=checkbox]), select, textarea, [contenteditable]");
 const rows = () => [...document.querySelectorAll("[data-row]")];
 const rowOf = (element) => (element instanceof Element ? element.closest("[data-row]") : null);
 const painted = () => document.querySelector("[data-player]")?.dataset.frame;
@@ -57,15 +57,11 @@ function press(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || (isTyping(event.target) && !event.altKey)) return;
-  if (document.body.dataset.keys === "off") return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const said = event.shiftKey && key === "c" ? "shift+c" : key;
+  if (event.ctrlKey || event.metaKey || (isText(event.target) && !event.altKey)) return;
+  const said = meant(event);
+  if (said === undefined) return;
   const own = { n: () => go(1), b: () => go(-1), t: mark, 1: () => fromCrop("first"), 2: () => fromCrop("last") };
-  if (said === "?") {
-    const keys = document.querySelector("details.keys");
-    if (keys) keys.open = !keys.open;
-  } else if (own[said] && document.querySelector("[data-row]")) {
+  if (own[said] && document.querySelector("[data-row]")) {
     if (own[said]() === false) return;
   } else if (!press(said)) return;
   event.preventDefault();

@@ -333,6 +333,30 @@ def test_what_came_back_stands_beside_its_fields(place, returned):
     assert "bob" not in page
 
 
+def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there(place, edit):
+    from vidence.studio.access import Person
+    from vidence.studio.looking import claim, decide
+    from vidence.studio.rules.looks import Given
+
+    place.post(edit, action="submit", **FILLED)
+    item = ItemRow.objects.get()
+    name = place.team.user("Bob", "reviewer", project="films").pseudonym
+    bob = Person(name=name, shown="Bob", roles={"films": frozenset({"reviewer"})})
+    claim(item, bob)
+    check = next(one for one in protocol_of(place.project).stages[0].checks if one.field == "question")
+    words = "It is not said which of the lenses in the film are meant; name the first shot."
+    given = Given(checks={check.id: "no"}, notes={"question": "Which <lens>?"}, message=words)
+    done = decide(item, bob, "return", given=given, minutes=1, seen=None)
+    assert isinstance(done, Done), done
+    page = place.client.get(edit).content.decode()
+    at = page.index('id="g-question"')
+    beside = page[at : page.index("</fieldset>", at)]
+    assert 'id="first-marked"' in beside
+    assert page.count('id="first-marked"') == 1
+    assert "“Which &lt;lens&gt;?”" in beside
+    assert f"{edit}#first-marked" in place.client.get("/work").content.decode()
+
+
 def test_what_was_marked_is_changed_or_explained(place, returned):
     other = {**FILLED, "step-0": "Three lenses are put into one beam."}
     assert "This was marked" in said(place.post(returned, action="submit", **other))
