@@ -30,7 +30,16 @@ from vidence.studio.media import token_of
 from vidence.studio.pages.answers import whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rules.boards import Neighbour, crop_frames, meetings, neighbours, suspicions
+from vidence.studio.rules.boards import (
+    Neighbour,
+    crop_frames,
+    curve,
+    high_scores,
+    meetings,
+    neighbours,
+    score_at,
+    suspicions,
+)
 from vidence.studio.settings import current
 from vidence.studio.verdicts import (
     TABLES,
@@ -459,6 +468,12 @@ class CutShown:
     before: Shot | None
     check: str
     is_by_people: bool
+    score: float | None
+
+    @property
+    def n_between(self) -> int:
+        """How many frames before the shot are in none."""
+        return 0 if self.before is None else self.shot.first_frame - self.before.last_frame - 1
 
 
 def shots_now(board: OpenBoard) -> ShotsByPeople | None:
@@ -490,7 +505,7 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         fault=fault,
         cuts=_cuts(board, now),
         unused=[] if now is None else [str(one) for one in now.unused],
-        lanes_json=_lanes(now),
+        **_measured(board, now),
     )
     return render(request, "boards/shots.html", told, status=400 if fault else 200)
 
@@ -498,7 +513,7 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
     if now is None:
         return []
-    found = {shot.first_frame for shot in board.video.shots}
+    found, scores = {shot.first_frame for shot in board.video.shots}, board.video.scores
     every = [None, *now.shots]
     return [
         CutShown(
@@ -507,15 +522,29 @@ def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
             before=before,
             check="" if before is None else check_of_shots(now.shots, _act("no-cut-at", shot.first_frame)),
             is_by_people=shot.first_frame not in found,
+            score=None if scores is None or before is None else score_at(scores, before, shot),
         )
         for number, (before, shot) in enumerate(zip(every, now.shots, strict=False), 1)
     ]
 
 
-def _lanes(now: ShotsByPeople | None) -> str:
-    """The shots on the time line of the player."""
-    spans = [] if now is None else [[one.start_s, one.end_s] for one in now.shots]
-    return msgspec.json.encode([{"name": "shots", "spans": spans}]).decode()
+def _measured(board: OpenBoard, now: ShotsByPeople | None) -> dict[str, object]:
+    """The curve of the detector, its high scores without a cut, and the time line of the player."""
+    shots, scores, times_s = () if now is None else now.shots, board.video.scores, board.video.times_s
+    lanes: list[dict[str, object]] = [{"name": "shots", "spans": [[one.start_s, one.end_s] for one in shots]}]
+    if mixed := [[one.start_s, float(times_s[one.clear_frame])] for one in shots if one.n_mixed]:
+        lanes.append({"name": "gradual", "spans": mixed})
+    if scores is None or not shots:
+        return {"lanes_json": msgspec.json.encode(lanes).decode()}
+    high = high_scores(scores, shots, times_s=times_s)
+    if high:
+        lanes.append({"name": "high scores, no cut", "frames": [one.frame for one in high]})
+    return {
+        "lanes_json": msgspec.json.encode(lanes).decode(),
+        "scores": scores,
+        "curve": curve(scores, shots, times_s=times_s),
+        "high": high,
+    }
 
 
 def _act(name: str, first: int, last: int | None = None) -> Act:

@@ -107,7 +107,7 @@ def test_a_cut_is_added_made_gradual_and_taken_out(boards):
     page = boards.page("shots")
     assert "2 shots" in page
     assert "begun by people" in page
-    assert "tracks, crops, scene cards and drafts of this video" in page
+    assert "tracks, crops and cards of whoever is other then, drafts of this video" in page
     assert boards.post("shots", act="gradual", frame="80", last="84").status_code == 302
     assert "the first 5 show both shots" in boards.page("shots")
     assert boards.post("shots", act="no-cut-at", frame="80").status_code == 302
