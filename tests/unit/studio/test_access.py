@@ -65,6 +65,7 @@ TABLE = {
             "board-false-cards",
             "board-counts",
             "board-crop",
+            "board-boxes",
         ),
         NOTHING,
     ),

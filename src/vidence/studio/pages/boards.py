@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Final, cast
 from uuid import UUID
 
 import msgspec
+import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -27,19 +28,20 @@ from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
 from vidence.studio.media import token_of
-from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rules.boards import (
+    WAY_WIDTH,
+    Meeting,
     Neighbour,
     crop_frames,
-    curve,
-    high_scores,
     meetings,
     neighbours,
-    score_at,
     suspicions,
+    way,
 )
+from vidence.studio.rules.cuts import curve, high_scores, score_at
 from vidence.studio.settings import current
 from vidence.studio.verdicts import (
     TABLES,
@@ -291,6 +293,7 @@ class TrackShown:
     n_meetings: int
     near: tuple[Neighbour, ...]
     crops: tuple[tuple[int, float], ...]
+    way: str
     said: tuple[TrackVerdictRow, ...]
 
     @property
@@ -334,68 +337,139 @@ def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
+        if request.headers.get("X-Vidence-Row"):
+            return _answer_of_row(request, board)
         done = undone(request, board) or _say_of_track(request, board)
         if isinstance(done, Refused):
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address(_anchor_after(done, request)))
-    now = tracks_now(board)
-    shown, unused, gone = _tracks_shown(board, now)
-    ids = [one.track.track_id for one in shown]
     page = max(1, whole_number(request.GET.get("page", "1")) or 1)
-    told = board.told(
-        fault=fault,
-        rows=shown[(page - 1) * PAGE : page * PAGE],
-        all_ids=ids,
-        n_open=sum(one.is_open for one in shown),
-        n_all=len(shown),
-        unused=unused,
-        gone=gone,
-        page=page,
-        n_pages=max(1, -(-len(shown) // PAGE)),
-    )
+    told = board.told(fault=fault, page=page, **_tracks_shown(board, tracks_now(board), page=page))
     return render(request, "boards/tracks.html", told, status=400 if fault else 200)
 
 
-def _tracks_shown(
-    board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None
-) -> tuple[list[TrackShown], list[str], list[str]]:
-    """The rows in the order in which they are looked at, rows that were not used, and what was taken out."""
-    if now is None:
-        return [], [], []
-    result, video = now
-    everybody = [*result.tracks, *listed_others(result.others, video)]
-    counting = {track.track_id for track in result.tracks}
-    verdicts: dict[str, list[TrackVerdictRow]] = {}
-    for row in TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by(
-        "pk"
-    ):
-        verdicts.setdefault(row.track_id, []).append(row)
-    shown = []
-    for track in everybody:
-        met = meetings(track, everybody)
-        left_out = "" if track.track_id in counting else board.video.reason(track.track_id)
-        start_s, end_s = video.span_s(track)
-        frames = crop_frames(track, met=met, usual=board.video.portraits(track))
-        shown.append(
-            TrackShown(
-                track=track,
-                check=check_of_track(track),
-                start_s=start_s,
-                end_s=end_s,
-                is_picked=track.track_id in board.video.chosen,
-                reasons=suspicions(track, video, met=met, left_out=left_out),
-                n_meetings=len(met),
-                near=neighbours(track, video, everybody),
-                crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
-                said=tuple(verdicts.get(track.track_id, ())),
-            )
-        )
-    shown.sort(
-        key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id)
+def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
+    """What becomes of an act for a script that goes on with the next row meanwhile.
+
+    The row as it is now, nothing where the track is gone, or the page again where there are other tracks.
+    """
+    done = _say_of_track(request, board)
+    if isinstance(done, Refused):
+        return as_json({"fault": done.reason}, status=400)
+    now = tracks_now(board)
+    name = request.POST.get("track", "")
+    looks = _Looks.of(board, now)
+    row = next((one for one in looks.everybody if one.track_id == name), None)
+    told = board.told(**looks.told())
+    one = None if row is None else looks.row(row)
+    drawn = b"" if one is None else render(request, "boards/track_row.html", {**told, "one": one}).content
+    return as_json(
+        {
+            "said": told["last_said"],
+            "remake": told["remake"],
+            "n_open": told["n_open"],
+            "n_all": told["n_all"],
+            "gone": told["gone"],
+            "row": drawn.decode(),
+            "again": "" if looks.is_only_less(request.POST.get("ids", "").split()) else board.address(),
+        }
     )
-    gone = [f"{one.what}: {one.detail}" for one in result.dropped]
-    return shown, [str(one) for one in result.unused], gone
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looks:
+    """The tracks of a board with what people have said of them, looked at one by one."""
+
+    board: OpenBoard
+    result: TracksByPeople
+    video: TrackedVideo
+    everybody: tuple[Track, ...]
+    verdicts: Mapping[str, list[TrackVerdictRow]]
+
+    @classmethod
+    def of(cls, board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None) -> "_Looks":
+        """The tracks as people have left them; none where the video has none."""
+        verdicts: dict[str, list[TrackVerdictRow]] = {}
+        rows = TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
+        for row in rows.order_by("pk"):
+            verdicts.setdefault(row.track_id, []).append(row)
+        if now is None:
+            result = TracksByPeople(tracks=(), others=())
+            video = TrackedVideo(width_px=1, height_px=1, times_s=board.video.times_s, tracks=())
+        else:
+            result, video = now
+        everybody = (*result.tracks, *listed_others(result.others, video))
+        return cls(board=board, result=result, video=video, everybody=everybody, verdicts=verdicts)
+
+    def left_out(self, track: Track) -> str:
+        """Why a program left a track out; empty where it counts."""
+        is_counting = any(track is one for one in self.result.tracks)
+        return "" if is_counting else self.board.video.reason(track.track_id)
+
+    def reasons(self, track: Track, met: Sequence[Meeting]) -> tuple[str, ...]:
+        """Why somebody should look at a track."""
+        return suspicions(track, self.video, met=met, left_out=self.left_out(track))
+
+    def row(self, track: Track, met: Sequence[Meeting] | None = None) -> TrackShown:
+        """The row of a track."""
+        video = self.video
+        met = meetings(track, self.everybody) if met is None else met
+        start_s, end_s = video.span_s(track)
+        frames = crop_frames(track, met=met, usual=self.board.video.portraits(track))
+        return TrackShown(
+            track=track,
+            check=check_of_track(track),
+            start_s=start_s,
+            end_s=end_s,
+            is_picked=track.track_id in self.board.video.chosen,
+            reasons=self.reasons(track, met),
+            n_meetings=len(met),
+            near=neighbours(track, video, self.everybody),
+            crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
+            way=way(track, width_px=video.width_px, height_px=video.height_px),
+            said=tuple(self.verdicts.get(track.track_id, ())),
+        )
+
+    def in_order(self) -> list[tuple[Track, tuple[Meeting, ...]]]:
+        """The tracks with whom they meet: those without a verdict first, then those with most reasons."""
+        met = {one.track_id: meetings(one, self.everybody) for one in self.everybody}
+
+        def rank(one: Track) -> tuple[object, ...]:
+            mine = met[one.track_id]
+            n_reasons = len(self.reasons(one, mine)) + len(mine)
+            return (one.track_id in self.verdicts, -n_reasons, self.video.span_s(one)[0], one.track_id)
+
+        return [(one, met[one.track_id]) for one in sorted(self.everybody, key=rank)]
+
+    def is_only_less(self, shown: Sequence[str]) -> bool:
+        """Whether no track is here now that a page, which shows these, has not."""
+        return {one.track_id for one in self.everybody} <= set(shown)
+
+    def told(self) -> dict[str, object]:
+        """What stands above and below the rows."""
+        return {
+            "all_ids": [one.track_id for one in self.everybody],
+            "n_open": sum(one.track_id not in self.verdicts for one in self.everybody),
+            "n_all": len(self.everybody),
+            "way_height": round(WAY_WIDTH * self.video.height_px / self.video.width_px),
+            "unused": [str(one) for one in self.result.unused],
+            "gone": [f"{one.what}: {one.detail}" for one in self.result.dropped],
+        }
+
+
+def _tracks_shown(
+    board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None, *, page: int
+) -> dict[str, object]:
+    """The rows of a page in the order in which they are looked at, and what stands around them."""
+    looks = _Looks.of(board, now)
+    ordered = looks.in_order()
+    return {
+        **looks.told(),
+        "all_ids": [one.track_id for one, _ in ordered],
+        "rows": [looks.row(one, met) for one, met in ordered[(page - 1) * PAGE : page * PAGE]],
+        "n_pages": max(1, -(-len(ordered) // PAGE)),
+    }
 
 
 def _say_of_track(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
@@ -588,6 +662,42 @@ def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
 # --------------------------------------------------------------------------- pictures
 
 
+BOXES_AT_ONCE: Final = 500
+"""So many frames of boxes one answer holds at most."""
+
+
+def boxes(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The boxes of all tracks in some frames, as people have left them, for drawing over the player."""
+    try:
+        board = board_of(request, made, video, name="tracks")
+        now = tracks_now(board)
+    except VidenceError as error:
+        return as_json({"fault": str(error)}, status=409)
+    first = whole_number(request.GET.get("first", "0"))
+    if first is None:
+        return as_json({"fault": "say the first frame as a whole number"}, status=400)
+    last = first + BOXES_AT_ONCE - 1
+    found: dict[str, list[tuple[str, bool, list[float]]]] = {}
+    looks = _Looks.of(board, now)
+    for track in looks.everybody:
+        counts = any(track is one for one in looks.result.tracks)
+        start, end = np.searchsorted(track.frame_indices, [first, last + 1])
+        shown = np.round(track.boxes_px[start:end], 1).tolist()
+        for frame, box in zip(track.frame_indices[start:end].tolist(), shown, strict=True):
+            found.setdefault(str(frame), []).append((track.track_id, counts, box))
+    answer = as_json(
+        {
+            "first": first,
+            "last": last,
+            "width": board.video.width_px,
+            "height": board.video.height_px,
+            "frames": found,
+        }
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
 async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     from asgiref.sync import sync_to_async
@@ -626,5 +736,6 @@ urls = [
     route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/<str:video>/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/<str:video>/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
     route("sets/<uuid:made>/<str:video>/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
 ]

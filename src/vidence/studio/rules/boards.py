@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.seeing.boxes import iou
-from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.statistics.intervals import proportion
 
 N_CROPS: Final = 8
 MOST_CROPS: Final = 16
+WAY_WIDTH: Final = 120
 _NEAR: Final = 0.1  # the overlap (IoU) from which two boxes are so near that a tracker may mix them up
 _MEETING_PAUSE: Final = 10  # frames without nearness between two meetings
 _SHORT_S: Final = 1.0
@@ -23,11 +23,6 @@ _FILLED: Final = 0.5
 _NEXT_S: Final = 3.0
 _ALIKE: Final = 0.8
 _MOST_NEIGHBOURS: Final = 6
-CURVE_WIDTH: Final = 1000
-CURVE_HEIGHT: Final = 100
-_MOST_HIGH: Final = 12
-_BESIDE: Final = 2  # frames within which a high score belongs to the change that was found there
-WAY_WIDTH: Final = 120
 CHANCE: Final = 0.5
 """How often somebody is right who tells true from false without knowing: as many are true as are false."""
 
@@ -59,6 +54,8 @@ def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
     """When a track comes near others, in the order of time; one for each time that they meet."""
     found: list[Meeting] = []
     for other in others:
+        if other.last_frame < track.first_frame or track.last_frame < other.first_frame:
+            continue
         both, mine, theirs = np.intersect1d(track.frame_indices, other.frame_indices, return_indices=True)
         if other.track_id == track.track_id or not len(both):
             continue
@@ -77,10 +74,11 @@ def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) ->
     start_s, end_s = video.span_s(track)
     found: list[tuple[float, Neighbour]] = []
     for other in everybody:
-        if other.track_id == track.track_id or len(np.intersect1d(track.frame_indices, other.frame_indices)):
-            continue
         begins_s, ends_s = video.span_s(other)
         gap_s = max(begins_s - end_s, start_s - ends_s, 0.0)
+        is_at_once = not gap_s and len(np.intersect1d(track.frame_indices, other.frame_indices))
+        if other.track_id == track.track_id or is_at_once:
+            continue
         likeness = _likeness(video, track.track_id, other.track_id)
         if gap_s <= _NEXT_S or (likeness is not None and likeness >= _ALIKE):
             worth = (likeness or 0.0) - gap_s / (10 * _NEXT_S)
@@ -141,82 +139,6 @@ def way(track: Track, *, width_px: int, height_px: int) -> str:
     step = max(1, len(feet) // WAY_WIDTH)
     shown = [*feet[:-1:step].tolist(), feet[-1].tolist()]
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in shown)
-
-
-# --------------------------------------------------------------------------- shots
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """What a shot detector measured, for drawing: `CURVE_WIDTH` wide by time, `CURVE_HEIGHT` high.
-
-    `points` is a line of the scores, `least_y` the height below which no score is a cut, `cuts` are the
-    places where shots begin, `mixed` left side and width of the gradual changes. `top` is the score at the
-    upper edge.
-    """
-
-    points: str
-    least_y: str
-    cuts: tuple[str, ...]
-    mixed: tuple[tuple[str, str], ...]
-    top: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class HighScore:
-    """A frame in which a detector measured much, and at which no shot begins."""
-
-    frame: int
-    time_s: float
-    score: float
-
-
-def curve(scores: ShotScores, shots: Sequence[Shot], *, times_s: NDArray[np.float64]) -> Curve:
-    """The scores as a line, highest of each part of the film, with the shots as they are now."""
-    n = min(len(scores.values), len(times_s))
-    whole_s = max(shots[-1].end_s if shots else 0.0, float(times_s[n - 1]), 1e-9)
-    top = max(float(scores.values[:n].max(initial=0)), scores.least)
-
-    def x(time_s: float) -> float:
-        return time_s / whole_s * CURVE_WIDTH
-
-    def y(value: float) -> float:
-        return CURVE_HEIGHT * (1 - value / top)
-
-    parts = np.array_split(np.arange(n), min(n, CURVE_WIDTH))
-    peaks = [int(part[np.argmax(scores.values[part])]) for part in parts]
-    points = " ".join(f"{x(times_s[at]):.1f},{y(float(scores.values[at])):.1f}" for at in peaks)
-    mixed = [(one.start_s, float(times_s[one.clear_frame])) for one in shots if one.n_mixed]
-    return Curve(
-        points=points,
-        least_y=f"{y(scores.least):.1f}",
-        cuts=tuple(f"{x(one.start_s):.1f}" for one in shots[1:]),
-        mixed=tuple((f"{x(start):.1f}", f"{max(x(end - start), 1):.1f}") for start, end in mixed),
-        top=top,
-    )
-
-
-def score_at(scores: ShotScores, before: Shot, shot: Shot) -> float:
-    """The highest score from the last frame of a shot to the first clear one of the next."""
-    found = scores.values[before.last_frame : shot.clear_frame + 1]
-    return float(found.max(initial=0))
-
-
-def high_scores(
-    scores: ShotScores, shots: Sequence[Shot], *, times_s: NDArray[np.float64]
-) -> tuple[HighScore, ...]:
-    """The highest scores well within shots, highest first: where a cut may have been missed."""
-    values = scores.values[: len(times_s)]
-    is_open = np.zeros(len(values), np.bool_)
-    for shot in shots:
-        is_open[shot.clear_frame + _BESIDE : max(shot.last_frame - _BESIDE + 1, 0)] = True
-    wide = np.pad(values, _BESIDE, constant_values=-1)
-    around = np.lib.stride_tricks.sliding_window_view(wide, 2 * _BESIDE + 1).max(axis=1)
-    places = np.flatnonzero(is_open & (values >= scores.least) & (values == around))
-    places = places[np.argsort(-values[places], kind="stable")][:_MOST_HIGH]
-    return tuple(
-        HighScore(frame=int(at), time_s=float(times_s[at]), score=float(values[at])) for at in places
-    )
 
 
 # --------------------------------------------------------------------------- drawn orders
