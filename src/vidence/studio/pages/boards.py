@@ -506,6 +506,8 @@ def _would_not_count(board: OpenBoard, row: TrackVerdictRow) -> str:
     """Why a verdict would say nothing of the tracks as they are; empty where it would."""
     if board.video.tracked is None:
         return "the video has no tracks"
+    if board.video.is_given:
+        return "people gave these tracks, and they are taken as they are; correct the file of tracks"
     try:
         before = rows_of(board.made, TrackRow, video_id=row.video_id)
         new = TrackRow(

@@ -74,7 +74,11 @@ def test_a_script_hears_of_one_row_and_goes_on(boards):
     assert 'id="t-4"' in told["row"]
     assert "row done" in told["row"]
     _, told = heard("7", "phantom")
-    assert (told["row"], told["again"], told["gone"]) == ("", "", ["7: a person saw nobody there: phantom, solo"])
+    assert (told["row"], told["again"], told["gone"]) == (
+        "",
+        "",
+        ["7: a person saw nobody there: phantom, solo"],
+    )
     assert "drafts of this video" in told["remake"]
     _, told = heard("3", "split", frame="100")
     assert told["again"] == boards.at("tracks")
