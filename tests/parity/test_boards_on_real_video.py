@@ -38,8 +38,8 @@ model = "people"
 [tasks.rlpc]
 [tasks.aglt]
 """
-# The detector as it is finds this dissolve and no wrong cut in Big Buck Bunny; set like this it misses the one,
-# and takes words that appear for the other.
+# The detector as it is finds this dissolve, and no wrong cut in Big Buck Bunny; set like this it misses the
+# one, and takes words that appear for the other.
 FILMS = """
 name = "set"
 seed = 7

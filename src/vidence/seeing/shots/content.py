@@ -168,7 +168,7 @@ class _SceneWatch:
 
     def scores(self) -> None:
         """None: PySceneDetect hands no scores out with its cuts."""
-        return None
+        return
 
 
 def _threshold(settings: Settings) -> float:

@@ -232,7 +232,7 @@ def _scene(board: OpenBoard, shot: Shot, written: dict[tuple[str, str], CardChec
     seen = check_of_shot(shot)
     before = {one.shot_id for one in board.video.opened.shots if check_of_shot(one) == seen}
     made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id in before}
-    of_shot = {kind: row for (name, kind), row in written.items() if _is_of(row, name, shot.shot_id, seen)}
+    of_shot = {kind: row for (_, kind), row in written.items() if _is_of(row, shot.shot_id, seen=seen)}
     true, false = of_shot.get(SCENE), of_shot.get(FALSE)
     text = true.text if true else made[True].text if True in made else ""
     wrong = false.text if false else made[False].text if False in made else ""
@@ -262,7 +262,7 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     done: BoardRow | Refused = Refused(reason="no word is there to be kept")
     written = written_of(board)
     if is_scene:
-        thing = _name_of_scene(board, thing, seen, written)
+        thing = _name_of_scene(board, written, shot_id=thing, seen=seen)
     for kind, field in kinds:
         text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
         if not text or text == text_of(board, written, (thing, kind))[0]:
@@ -283,17 +283,17 @@ def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
     return check_of_track(tracks[thing]) if thing in tracks else ""
 
 
-def _is_of(row: CardCheckRow, name: str, shot_id: str, seen: str) -> bool:
+def _is_of(row: CardCheckRow, shot_id: str, *, seen: str) -> bool:
     """Whether words are of a shot: by what their writer saw, or by its number where nothing says that."""
-    return row.seen == seen if row.seen else name == shot_id
+    return row.seen == seen if row.seen else row.track_id == shot_id
 
 
 def _name_of_scene(
-    board: OpenBoard, shot_id: str, seen: str, written: Mapping[tuple[str, str], CardCheckRow]
+    board: OpenBoard, written: Mapping[tuple[str, str], CardCheckRow], *, shot_id: str, seen: str
 ) -> str:
     """Under which name the words of a shot are kept: its number, unless another shot has words under it."""
     words = {name: row for (name, kind), row in written.items() if kind in (SCENE, FALSE)}
-    if known := next((name for name, row in words.items() if _is_of(row, name, shot_id, seen)), ""):
+    if known := next((name for name, row in words.items() if _is_of(row, shot_id, seen=seen)), ""):
         return known
     if shot_id not in words:
         return shot_id

@@ -1,4 +1,4 @@
-"""What the board of shots computes: the curve of the detector, and frames where a cut may have been missed."""
+"""What the board of shots computes: the curve of the detector, and where a cut may be missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

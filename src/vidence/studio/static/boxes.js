@@ -63,6 +63,7 @@ function boxesOver(button, section) {
     const frame = section.dataset.frame === undefined ? null : Number(section.dataset.frame);
     const part = frame === null ? null : boxesOf(frame);
     if (part === null) return clear(frame === null ? "" : `frame ${frame}: boxes are coming …`);
+    if (!canvas.isConnected) picture().parentElement.append(canvas);
     const scale = lay(part);
     const pen = canvas.getContext("2d");
     const mine = document.activeElement?.closest?.("[data-row]")?.dataset.track;
@@ -94,7 +95,6 @@ function boxesOver(button, section) {
     if (on && film) film.open = true;
     if (on) {
       parts.clear(); // what people have said since is in them
-      picture()?.parentElement.append(canvas);
       draw();
     } else {
       clear();
