@@ -189,6 +189,15 @@ def test_a_cut_is_added_at_the_frame_of_the_player(opened):
     expect(opened.locator("[data-row]")).to_have_count(2)
     opened.keyboard.press("u")
     expect(opened.locator("[data-row]")).to_have_count(1)
+    ready(opened)
+    expect(player).to_have_attribute("data-frame", "0", timeout=15_000)
+    for key, frame in ((".", 1), ("i", 1), (".", 2), (".", 3), ("o", 3)):
+        opened.keyboard.press(key)
+        expect(player).to_have_attribute("data-frame", str(frame))
+    press(opened, "m", says="the last: gradual:1-3")
+    expect(opened.get_by_text("the first 3 show both shots")).to_have_count(1)
+    opened.keyboard.press("u")
+    expect(opened.locator("[data-row]")).to_have_count(1)
 
 
 def test_words_that_leak_are_marked_while_typing_and_a_card_finds_its_person(opened):

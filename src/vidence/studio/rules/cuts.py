@@ -1,5 +1,6 @@
 """What the board of shots computes: the curve of the detector, and where a cut may be missing."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ _BESIDE: Final = 2  # frames within which a high score belongs to the change tha
 class Curve:
     """What a shot detector measured, for drawing: `CURVE_WIDTH` wide by time, `CURVE_HEIGHT` high.
 
+    Heights grow with the square root of a score, so that weak cuts show beside strong ones.
     `points` is a line of the scores, `least_y` the height below which no score is a cut, `cuts` are the
     places where shots begin, `mixed` left side and width of the gradual changes. `top` is the score at the
     upper edge.
@@ -50,7 +52,7 @@ def curve(scores: ShotScores, shots: Sequence[Shot], *, times_s: NDArray[np.floa
         return time_s / whole_s * CURVE_WIDTH
 
     def y(value: float) -> float:
-        return CURVE_HEIGHT * (1 - value / top)
+        return CURVE_HEIGHT * (1 - math.sqrt(max(value, 0.0) / top))
 
     parts = np.array_split(np.arange(n), min(n, CURVE_WIDTH))
     peaks = [int(part[np.argmax(scores.values[part])]) for part in parts]

@@ -91,6 +91,10 @@ document.addEventListener("vidence:frame", () => {
     if (document.activeElement !== field && painted() !== undefined) field.value = painted();
 });
 
+document.addEventListener("vidence:mark", ({ detail }) => {
+  for (const field of document.querySelectorAll(`[data-marked="${detail.kind}"]`)) field.value = String(detail.index);
+});
+
 // ------------------------------------------------------------------ verdicts on tracks, while going on
 
 const list = document.querySelector("ol[data-ids]");
