@@ -196,6 +196,7 @@ def test_a_cut_is_added_at_the_frame_of_the_player(opened):
         expect(player).to_have_attribute("data-frame", str(frame))
     press(opened, "m", says="the last: gradual:1-3")
     expect(opened.get_by_text("the first 3 show both shots")).to_have_count(1)
+    expect(opened.locator("#s-1:focus")).to_have_count(1)  # where somebody goes on
     opened.keyboard.press("u")
     expect(opened.locator("[data-row]")).to_have_count(1)
 

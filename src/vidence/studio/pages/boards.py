@@ -575,7 +575,7 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         if isinstance(done, Refused):
             fault = done.reason
         else:
-            return HttpResponseRedirect(board.address("cuts"))
+            return HttpResponseRedirect(board.address(_anchor_of_cut(board, done)))
     now = shots_now(board)
     told = board.told(
         fault=fault,
@@ -584,6 +584,16 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         **_measured(board, now),
     )
     return render(request, "boards/shots.html", told, status=400 if fault else 200)
+
+
+def _anchor_of_cut(board: OpenBoard, done: BoardRow) -> str:
+    """Where to go on: the shot that has the frame that was spoken of."""
+    now = shots_now(board)
+    if now is None or not isinstance(done, ShotEditRow):
+        return ""
+    at = int(done.act.split(":")[1].split("-")[0])
+    first = [one.first_frame for one in now.shots if one.first_frame <= at]
+    return f"s-{first[-1] if first else now.shots[0].first_frame}"
 
 
 def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:

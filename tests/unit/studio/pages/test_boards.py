@@ -144,14 +144,16 @@ def test_a_file_with_a_fault_is_named(boards):
 
 
 def test_a_cut_is_added_made_gradual_and_taken_out(boards):
-    assert boards.post("shots", act="cut-at", frame="80").status_code == 302
+    done = boards.post("shots", act="cut-at", frame="80")
+    assert (done.status_code, done.headers["Location"]) == (302, f"{boards.at('shots')}#s-80")
     page = boards.page("shots")
     assert "2 shots" in page
     assert "begun by people" in page
     assert "tracks, crops and cards of whoever is other then, drafts of this video" in page
     assert boards.post("shots", act="gradual", frame="80", last="84").status_code == 302
     assert "the first 5 show both shots" in boards.page("shots")
-    assert boards.post("shots", act="no-cut-at", frame="80").status_code == 302
+    done = boards.post("shots", act="no-cut-at", frame="80")
+    assert done.headers["Location"] == f"{boards.at('shots')}#s-0"
     assert "1 shot." in boards.page("shots")
     for said in (
         {"act": "cut-at", "frame": "0"},
