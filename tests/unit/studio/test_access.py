@@ -72,6 +72,7 @@ TABLE = {
             "board-counts",
             "board-carried",
             "board-crop",
+            "board-boxes",
         ),
         NOTHING,
     ),

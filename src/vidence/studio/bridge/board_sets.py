@@ -26,7 +26,7 @@ from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
 from vidence.make.tasks.rlpc import moments_of_tracks
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
-from vidence.seeing.shooting import Shot
+from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.media import desk, token_of
 from vidence.studio.rules.boards import N_CROPS
@@ -87,6 +87,11 @@ class BoardVideo:
     def shots(self) -> tuple[Shot, ...]:
         """Its shots as the detector found them."""
         return self.opened.found_shots
+
+    @property
+    def scores(self) -> ShotScores | None:
+        """What the shot detector measured; None where the making kept none."""
+        return self.opened.scores
 
     @property
     def times_s(self) -> NDArray[np.float64]:

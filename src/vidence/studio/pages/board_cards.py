@@ -1,5 +1,6 @@
 """Boards of words: cards of people and of scenes, whom a card fits, and false cards without the film."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -138,6 +139,7 @@ class SceneShown:
     """The words of one shot."""
 
     shot_id: str
+    check: str
     clear_frame: int
     middle_frame: int
     start_s: float
@@ -231,12 +233,17 @@ def _shown(
 
 
 def _scene(board: OpenBoard, shot: Shot, written: dict[tuple[str, str], CardCheckRow]) -> SceneShown:
-    made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id == shot.shot_id}
-    true, false = (written.get((shot.shot_id, kind)) for kind in (SCENE, FALSE))
+    # Other cuts give a shot another number; its words are known by what was seen.
+    seen = check_of_shot(shot)
+    before = {one.shot_id for one in board.video.opened.shots if check_of_shot(one) == seen}
+    made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id in before}
+    of_shot = {kind: row for (_, kind), row in written.items() if _is_of(row, shot.shot_id, seen=seen)}
+    true, false = of_shot.get(SCENE), of_shot.get(FALSE)
     text = true.text if true else made[True].text if True in made else ""
     wrong = false.text if false else made[False].text if False in made else ""
     return SceneShown(
         shot_id=shot.shot_id,
+        check=seen,
         clear_frame=shot.clear_frame,
         middle_frame=(shot.clear_frame + shot.last_frame) // 2,
         start_s=shot.start_s,
@@ -255,7 +262,7 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     kinds = ((SCENE, "text"), (FALSE, "false")) if is_scene else (("A", "A"), ("B", "B"))
     thing = given.get("shot", "") if is_scene else name
     seen = _check_of(board, thing, is_scene=is_scene)
-    if not seen or (not is_scene and seen != given.get("check")):
+    if not seen or seen != given.get("check", seen if is_scene else ""):
         return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
     done: BoardRow | Refused = Refused(reason="no word is there to be kept")
     written = written_of(board)
@@ -265,6 +272,8 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
                 reason="of whose pictures? Those of this track are sent back already, or of a shot"
             )
         return _keep(board, name, "A", text=MARK, seen=seen)
+    if is_scene:
+        thing = _name_of_scene(board, written, shot_id=thing, seen=seen)
     for kind, field in kinds:
         text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
         if not text or text == text_of(board, written, (thing, kind))[0]:
@@ -283,6 +292,25 @@ def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
     found = tracks_now(board)
     tracks = {} if found is None else {one.track_id: one for one in found[1].tracks}
     return check_of_track(tracks[thing]) if thing in tracks else ""
+
+
+def _is_of(row: CardCheckRow, shot_id: str, *, seen: str) -> bool:
+    """Whether words are of a shot: by what their writer saw, or by its number where nothing says that."""
+    return row.seen == seen if row.seen else row.track_id == shot_id
+
+
+def _name_of_scene(
+    board: OpenBoard, written: Mapping[tuple[str, str], CardCheckRow], *, shot_id: str, seen: str
+) -> str:
+    """Under which name the words of a shot are kept: its number, unless another shot has words under it."""
+    words = {name: row for (name, kind), row in written.items() if kind in (SCENE, FALSE)}
+    if known := next((name for name, row in words.items() if _is_of(row, shot_id, seen=seen)), ""):
+        return known
+    if shot_id not in words:
+        return shot_id
+    now = shots_now(board)
+    shot = next(one for one in (() if now is None else now.shots) if one.shot_id == shot_id)
+    return f"{shot_id}@{shot.first_frame}-{shot.last_frame}"
 
 
 def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> BoardRow | Refused:

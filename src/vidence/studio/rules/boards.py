@@ -14,6 +14,7 @@ from vidence.seeing.tracks import Track, TrackedVideo
 
 N_CROPS: Final = 8
 MOST_CROPS: Final = 16
+WAY_WIDTH: Final = 120
 _NEAR: Final = 0.1  # the overlap (IoU) from which two boxes are so near that a tracker may mix them up
 _MEETING_PAUSE: Final = 10  # frames without nearness between two meetings
 _SHORT_S: Final = 1.0
@@ -50,6 +51,8 @@ def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
     """When a track comes near others, in the order of time; one for each time that they meet."""
     found: list[Meeting] = []
     for other in others:
+        if other.last_frame < track.first_frame or track.last_frame < other.first_frame:
+            continue
         both, mine, theirs = np.intersect1d(track.frame_indices, other.frame_indices, return_indices=True)
         if other.track_id == track.track_id or not len(both):
             continue
@@ -68,10 +71,11 @@ def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) ->
     start_s, end_s = video.span_s(track)
     found: list[tuple[float, Neighbour]] = []
     for other in everybody:
-        if other.track_id == track.track_id or len(np.intersect1d(track.frame_indices, other.frame_indices)):
-            continue
         begins_s, ends_s = video.span_s(other)
         gap_s = max(begins_s - end_s, start_s - ends_s, 0.0)
+        is_at_once = not gap_s and len(np.intersect1d(track.frame_indices, other.frame_indices))
+        if other.track_id == track.track_id or is_at_once:
+            continue
         likeness = _likeness(video, track.track_id, other.track_id)
         if gap_s <= _NEXT_S or (likeness is not None and likeness >= _ALIKE):
             worth = (likeness or 0.0) - gap_s / (10 * _NEXT_S)
@@ -122,6 +126,16 @@ def crop_frames(track: Track, *, met: Sequence[Meeting], usual: Sequence[int]) -
         last = len(track.frame_indices) - 1
         frames |= {int(track.frame_indices[min(max(at + step, 0), last)]) for step in (-5, 5)}
     return tuple(sorted(frames))
+
+
+def way(track: Track, *, width_px: int, height_px: int) -> str:
+    """Where the feet of a track go, as the points of a line in a picture `WAY_WIDTH` wide."""
+    scale = WAY_WIDTH / width_px
+    feet = np.stack([track.boxes_px[:, [0, 2]].mean(axis=1), track.boxes_px[:, 3]], axis=1)
+    feet = np.clip(feet, 0, [width_px, height_px]) * scale
+    step = max(1, len(feet) // WAY_WIDTH)
+    shown = [*feet[:-1:step].tolist(), feet[-1].tolist()]
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in shown)
 
 
 # --------------------------------------------------------------------------- drawn orders

@@ -385,6 +385,7 @@ export class Player {
     this.section.tabIndex = -1;
     this.section.addEventListener("focusin", () => (active = this));
     this.section.addEventListener("pointerdown", () => (active = this));
+    this.section.addEventListener("vidence:go", (event) => this.go(event.detail));
     this.#changed();
     this.section.dataset.state = "ready";
     this.go(Math.min(Math.max(Number.parseInt(this.section.dataset.at ?? "0", 10) || 0, 0), this.table.n - 1));

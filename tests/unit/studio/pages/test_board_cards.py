@@ -165,6 +165,26 @@ def test_the_sentence_of_a_shot_is_mended(boards):
     assert boards.post("cards", act="keep", shot="shot-0009", text="A b c d e f.").status_code == 400
 
 
+def test_words_stay_with_their_shot_when_it_gets_another_number(boards):
+    assert boards.post("shots", act="cut-at", frame="80").status_code == 302
+    words = {"shot-0001": "A man stands at a grey wall.", "shot-0002": "A woman walks along a red street."}
+    for shot, text in words.items():
+        assert boards.post("cards", act="keep", shot=shot, text=text).status_code == 302
+    assert boards.post("shots", act="cut-at", frame="40").status_code == 302  # in the first of them
+    third = "Two people walk along a blue street."
+    assert boards.post("cards", act="keep", shot="shot-0002", text=third).status_code == 302
+    page = boards.page("cards")
+    found = dict(re.findall(r"<h2>(shot-\d+).*?<textarea[^>]*>([^<]*)<", page, re.DOTALL))
+    assert found == {"shot-0001": "", "shot-0002": third, "shot-0003": words["shot-0002"]}
+    lines = [json.loads(line) for line in boards.file("scenes/north.jsonl").splitlines()]
+    assert [(one["shot_id"], one["text"]) for one in lines][1:] == [
+        ("shot-0002", words["shot-0002"]),
+        ("shot-0002@40-79", third),
+    ]
+    stale = {"act": "keep", "shot": "shot-0003", "text": "A dog.", "check": "abcdefghijkl"}
+    assert boards.post("cards", **stale).status_code == 400
+
+
 def test_a_card_is_rejected(boards):
     assert boards.post("cards", act="reject", track="3", kind="A").status_code == 400
     keep(boards)

@@ -11,6 +11,7 @@ from vidence.studio.rules.boards import (
     meetings,
     neighbours,
     suspicions,
+    way,
 )
 
 
@@ -41,6 +42,15 @@ def test_two_who_cross_meet_once_at_the_nearest_frame():
     (met,) = meetings(one, [one, other, far])
     assert (met.other, met.frame) == ("2", 19)
     assert meetings(far, [one, other]) == ()
+
+
+def test_the_way_is_that_of_the_feet_within_the_picture():
+    line = way(track("1", range(400), step=2.0), width_px=320, height_px=240)
+    points = [tuple(map(float, one.split(","))) for one in line.split()]
+    assert points[0] == (3.8, 18.8)  # 10 and 50 of 320 pixels, in a picture 120 wide
+    assert points[-1] == (120.0, 18.8)
+    assert len(points) <= 2 * 120
+    assert way(track("1", [5]), width_px=320, height_px=240) == "3.8,18.8"
 
 
 def test_who_meets_twice_meets_twice():
