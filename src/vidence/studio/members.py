@@ -12,7 +12,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.records import Record
 from vidence.studio import training
 from vidence.studio.access import ROLES, Role
-from vidence.studio.accounts import end_sessions
+from vidence.studio.accounts import end_sessions, refuse_without_operator
 from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
@@ -49,6 +49,8 @@ def set_terms(user: UserRow, project: ProjectRow, terms: Terms, *, by: str) -> N
         was = [] if before is None else before.roles
         if user.pseudonym == by and "operator" in was and "operator" not in terms.roles:
             raise UsageError("operators do not take this role from themselves; another operator does")
+        if "operator" not in terms.roles:
+            refuse_without_operator(user, project)
         roles = [one for one in ROLES if one in terms.roles]
         if roles:
             MembershipRow.objects.update_or_create(
