@@ -29,6 +29,7 @@ from vidence.studio.settings import current
 
 EVENT: Final = "event:"
 TIME: Final = "time:"
+_BATCH: Final = 500
 _SAME_S: Final = 1.0
 """A day whose entries and spans differ by less is settled."""
 
@@ -165,15 +166,20 @@ def owed(user: UserRow, project: ProjectRow) -> list[Owed]:
         LedgerRow.objects.filter(user=user, project=project).select_related("reverses").order_by("-number")
     )
     ids = [(one.reverses or one).source.removeprefix(EVENT) for one in rows]
-    ended = set(
-        TransitionRow.objects.filter(project=project, event_id__in=ids, item__state__in=ENDS).values_list(
-            "event_id", flat=True
-        )
-    )
+    ended = set(_ended(ids))
     return [
         Owed(row=one, is_due=not (one.reverses or one).source.startswith(EVENT) or name in ended)
         for one, name in zip(rows, ids, strict=True)
     ]
+
+
+def _ended(ids: Sequence[str]) -> Iterator[str]:
+    """Those of the acts whose item is at its end; found by their names, which no two acts share."""
+    for start in range(0, len(ids), _BATCH):
+        acts = TransitionRow.objects.filter(event_id__in=ids[start : start + _BATCH])
+        for name, state in acts.values_list("event_id", "item__state"):
+            if state in ENDS:
+                yield name
 
 
 def links(project: ProjectRow) -> Iterator[tuple[int, Mapping[str, object], str]]:

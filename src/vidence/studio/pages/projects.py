@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -14,6 +15,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
 from vidence.studio.access import EVERY_ROLE, SAFE, route
 from vidence.studio.history import history_of
+from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.protocol import as_read
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
 from vidence.studio.records.items import ItemRow
@@ -92,17 +94,45 @@ def _begun(request: HttpRequest, said: Mapping[str, str], source: str) -> HttpRe
 
 
 def project_page(request: HttpRequest, project: str) -> HttpResponse:
-    """How many items are in which state, and the first of them."""
-    row = get_object_or_404(ProjectRow, slug=project)
+    """How many items are in which state, and a page of them: all, those in one state, or by their names."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     items = ItemRow.objects.filter(project=row)
-    counts = items.values("state").annotate(n=Count("pk")).order_by("state")
+    counts = list(items.values("state").annotate(n=Count("pk")).order_by("state"))
     told = {
         "project": row,
         "counts": counts,
-        "items": items.order_by("item_id")[:_PAGE],
         "roles_here": request.person.roles_in(project),
+        **_listed(request, items, {one["state"]: one["n"] for one in counts}),
     }
     return render(request, "project.html", told)
+
+
+def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", n_of: Mapping[str, int]) -> dict[str, object]:
+    """A page of the items; a state that no item has, or a page that is not there, shows what is nearest."""
+    state = request.GET.get("state", "")
+    words = request.GET.get("words", "").replace("\0", "\ufffd").strip()
+    chosen = items.filter(state=state) if state in n_of else items
+    if words:
+        chosen = chosen.filter(item_id__icontains=words)
+        n = chosen.count()
+    else:
+        n = n_of.get(state, sum(n_of.values()))
+    n_pages = max(1, -(-n // _PAGE))
+    page = min(max(1, whole_number(request.GET.get("page", "1")) or 1), n_pages)
+    first = (page - 1) * _PAGE
+    kept = {name: said for name, said in (("state", state), ("words", words)) if said}
+    return {
+        "items": chosen.order_by("item_id").only("public", "item_id", "state")[first : first + _PAGE],
+        "chosen": state if state in n_of else "",
+        "words": words,
+        "n": n,
+        "first": first + 1,
+        "last": min(first + _PAGE, n),
+        "page": page,
+        "n_pages": n_pages,
+        "before": urlencode({**kept, "page": page - 1}) if page > 1 else "",
+        "after": urlencode({**kept, "page": page + 1}) if page < n_pages else "",
+    }
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:

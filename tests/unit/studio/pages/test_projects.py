@@ -107,3 +107,57 @@ def test_an_operator_of_all_projects_begins_one(team):
     team.user("Olga", "operator")
     assert team.signed_in("Olga").post(WHERE, FILMS).status_code == 302
     assert AuditEventRow.objects.get(kind="project-added").by == "p001"
+
+
+@pytest.fixture
+def many(solo):
+    """A project of 230 items, the first 20 of them returned."""
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+
+    project = solo.project()
+    add_items(project, [f"q{n:03}" for n in range(230)], kinds={})
+    ItemRow.objects.filter(item_id__lt="q020").update(state="returned")
+    return solo.signed_in()
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "first"),
+    [
+        ("", "1 to 100 of 230, page 1 of 3", "q000"),
+        ("page=3", "201 to 230 of 230, page 3 of 3", "q200"),
+        ("page=99", "201 to 230 of 230, page 3 of 3", "q200"),
+        ("page=x", "1 to 100 of 230, page 1 of 3", "q000"),
+        ("state=returned", "1 to 20 of 20, page 1 of 1", "q000"),
+        ("state=drafting&page=2", "101 to 200 of 210, page 2 of 3", "q120"),
+        ("state=nothing", "1 to 100 of 230, page 1 of 3", "q000"),
+        ("words=Q19", "1 to 10 of 10, page 1 of 1", "q190"),
+        ("words=%00", "none, page 1 of 1", ""),
+    ],
+)
+def test_items_are_shown_page_by_page(many, asked, shown, first):
+    answer = many.get(f"/projects/films/?{asked}")
+    page = words(answer)
+    assert shown in page
+    found = re.findall(r">(q\d{3})</a>", answer.content.decode())
+    assert found[:1] == ([first] if first else [])
+    assert len(found) <= 100
+
+
+def test_the_next_page_keeps_what_was_asked_for(many):
+    page = many.get("/projects/films/?state=drafting&words=q1").content.decode()
+    assert 'href="?state=drafting&amp;words=q1&amp;page=2"' not in page  # 100 of them fit on one
+    page = many.get("/projects/films/?state=drafting&words=q").content.decode()
+    assert 'href="?state=drafting&amp;words=q&amp;page=2"' in page
+
+
+def test_a_page_of_items_asks_the_database_as_often_for_more_of_them(many):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    asked = []
+    for where in ("?words=q00", ""):
+        with CaptureQueriesContext(connection) as queries:
+            many.get(f"/projects/films/{where}")
+        asked.append(len(queries) - ("words" in where))
+    assert asked[0] == asked[1] < 10
