@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from django.db import transaction
+from django.db.models import Count
 
 from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
@@ -130,9 +131,10 @@ def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) 
     """
     roles = ("author", *(one.role for one in protocol.stages))
     of_items: Counter[str] = Counter()
-    for strata in ItemRow.objects.filter(project=project).values_list("strata", flat=True).iterator():
-        if domain := strata.get("domain"):
-            of_items[str(domain)] += 1
+    counted = ItemRow.objects.filter(project=project).values("strata__domain").annotate(n=Count("pk"))
+    for one in counted.order_by():
+        if domain := one["strata__domain"]:
+            of_items[str(domain)] += one["n"]
     named = {one for member in people for one in _domains(member)}
     return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
 

@@ -42,7 +42,8 @@ def begin(request: HttpRequest) -> HttpResponse:
             rules = _rules(said["protocol"], source)
             if said["act"] != "check":
                 return _begun(request, said, source)
-            source = source if source.strip() else protocol_bytes(said["protocol"]).decode()
+            if said["protocol"] != _TEXT:
+                source = protocol_bytes(said["protocol"]).decode()
             checked = as_read(rules)
         except (UnknownNameError, UsageError) as error:
             wrong = str(error)
@@ -69,7 +70,8 @@ def _rules(preset: str, source: str) -> Protocol:
         return read(source)
     if preset not in protocol_names():  # a name that ends in .toml would be a file of the server
         raise UnknownNameError("protocol", preset, protocol_names())
-    if source.strip() and source.strip() != protocol_bytes(preset).decode().strip():
+    ours = {"", *(protocol_bytes(one).decode().strip() for one in protocol_names())}
+    if source.strip() not in ours:
         raise UsageError(
             f"the text differs from the preset {preset}; choose “the text below”, or empty the text"
         )

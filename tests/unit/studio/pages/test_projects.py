@@ -56,6 +56,8 @@ def test_a_text_is_tried_before_it_counts(place):
     assert "It can be read" in words(checked)
     assert "Nothing was begun yet." in words(checked)
     assert "returns = 1" in words(checked)
+    other = {**FILMS, "act": "check", "protocol": "herbench", "source": protocol_bytes("mmvu").decode()}
+    assert protocol_bytes("herbench").decode() in unescape(client.post(WHERE, other).content.decode())
     differs = client.post(WHERE, {**FILMS, "source": OWN})
     assert (differs.status_code, "the text differs from the preset mmvu" in words(differs)) == (400, True)
     assert "returns: 2" in words(
