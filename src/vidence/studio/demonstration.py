@@ -134,7 +134,9 @@ def fill(folder: Path) -> None:
     questions = [msgspec.json.decode(line, type=Item) for line in lines]
     written = contents_of(questions, read_world(world))
     with transaction.atomic():
-        project = add_project(PROJECT, PROTOCOL, title="Demonstration", media_root=str(world))
+        project = add_project(
+            PROJECT, PROTOCOL, title="Demonstration", media_root=str(world), languages=("en",)
+        )
         now = current().settings.clock()
         for name, role in _PEOPLE.items():
             user = UserRow.objects.create(
