@@ -19,7 +19,7 @@ from vidence.errors import StoreError, UsageError
 from vidence.make.review.protocol import NO, YES, Check, Protocol, Stage
 from vidence.make.review.revisions import Kind, Role
 from vidence.records import Item
-from vidence.studio.rules.wording import Knowledge, Mark, Wording
+from vidence.studio.rules.wording import EvidenceKind, Knowledge, Mark, Wording
 from vidence.studio.settings import current
 
 WORLD, RUNS, STUDIO = "world", "runs", "studio"
@@ -194,6 +194,7 @@ def contents_of(questions: Sequence[Item], world: World) -> dict[str, dict[str, 
 
 
 def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wording:
+    kinds: tuple[EvidenceKind, EvidenceKind] = ("referred", "proactive")
     marks = [
         Mark(
             kind=kind,
@@ -202,7 +203,7 @@ def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wo
             text=f"{one.colour} card: {one.value}",
             steps=str(n),
         )
-        for n, (one, kind) in enumerate(((first, "referred"), (second, "proactive")), 1)
+        for n, (one, kind) in enumerate(zip((first, second), kinds, strict=True), 1)
     ]
     return Wording(
         question=(
