@@ -352,15 +352,14 @@ def add(
 ) -> None:
     """Make an account NAME in the studio DIR; the password is asked for."""
     _of_folder(folder, database)
-    from vidence.studio.accounts import add_user
+    from vidence.studio.accounts import Profile, add_user
 
     user = add_user(
         name,
         _password(from_stdin=password_stdin),
         roles=_listed(roles),
         project=project,
-        shown=shown,
-        pseudonym=pseudonym,
+        profile=Profile(shown=shown, pseudonym=pseudonym),
     )
     click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{f' in {project}' if project else ''}")
 
@@ -430,16 +429,25 @@ def close(*, folder: Path, name: str, database: str) -> None:
 @click.option("--protocol", required=True, metavar="NAME", help="A protocol's name, or FILE.toml.")
 @click.option("--title", default="", help="Its name on pages (default: SLUG).")
 @click.option("--media-root", "media_root", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--languages", metavar="TAG,…", default="", help="What items are written in, the usual first.")
 @_database
 def add_project(
-    *, folder: Path, slug: str, protocol: str, title: str, media_root: Path | None, database: str
+    *,
+    folder: Path,
+    slug: str,
+    protocol: str,
+    title: str,
+    media_root: Path | None,
+    languages: str,
+    database: str,
 ) -> None:
     """Begin a project SLUG in the studio DIR under a protocol."""
     _of_folder(folder, database)
     from vidence.studio import projects
 
     root = "" if media_root is None else str(media_root.resolve())
-    project = projects.add_project(slug, protocol, title=title, media_root=root)
+    named = projects.languages_in(languages)
+    project = projects.add_project(slug, protocol, title=title, media_root=root, languages=named)
     click.echo(f"{project.slug}: {project.protocol.title}")
 
 

@@ -354,6 +354,8 @@ def _chains() -> Iterator[str]:
             yield f"transitions of {project.slug}: {broken}"
         if broken := first_break(ledger.links(project)):
             yield f"ledger of {project.slug}: {broken}"
+        if wrong := ledger.first_fault(project):
+            yield f"ledger of {project.slug}: {wrong}"
 
 
 def _items() -> Iterator[str]:

@@ -3,6 +3,7 @@
 from vidence.studio.access import ANYONE, route
 from vidence.studio.assets import static
 from vidence.studio.pages import (
+    accounts,
     annotate,
     board_cards,
     board_counts,
@@ -32,6 +33,7 @@ urlpatterns = [
     *entering.urls,
     *projects.urls,
     *people.urls,
+    *accounts.urls,
     *training.urls,
     *time.urls,
     *protocol.urls,

@@ -19,6 +19,10 @@ AUTHORS = {**dict.fromkeys(ROLES, 403), "author": 200, "nobody": 302}
 TRIERS = {**IN_PROJECT, "researcher": 403, "operator": 403}
 RESEARCHERS = {**dict.fromkeys(ROLES, 403), "researcher": 200, "nobody": 302}
 NOTHING_FOR_RESEARCHERS = {**RESEARCHERS, "researcher": 404}  # no such run, set or question
+OPERATORS_OF_ALL = {
+    **dict.fromkeys(ROLES, 403),
+    "nobody": 302,
+}  # the operator of the test is one of a project
 NOTHING = {**dict.fromkeys(ROLES, 404), "nobody": 302}  # no such token
 CLOSED_TO_GET = dict.fromkeys((*ROLES, "nobody"), 405)
 CLOSED = {**dict.fromkeys(ROLES, 403), "nobody": 403}
@@ -50,6 +54,8 @@ TABLE = {
     "drawn-questions": {**dict.fromkeys(ROLES, 403), "reviewer": 404, "operator": 404, "nobody": 302},
     "health": OPERATORS,
     "people": OPERATORS,
+    **dict.fromkeys(("accounts", "new-project"), OPERATORS_OF_ALL),
+    "password": SIGNED_IN,
     "guidelines": IN_PROJECT,
     "qualification": IN_PROJECT,
     "trials": OPERATORS,
