@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vidence.errors import StoreError, UsageError
-from vidence.media.whole import PRIVATE, write_whole
+from vidence.media.whole import PRIVATE, whole_file, write_whole
 from vidence.records import Record
 from vidence.studio.database import SQLITE_FILE
 from vidence.studio.settings import current, new_secret
@@ -56,10 +56,11 @@ def secret_of(data: Path) -> bytes:
 def migrate() -> None:
     """Bring the database of the configured studio up to date, with the index of runs; else nothing changes.
 
+    All migrations that are to be done are one transaction: what ends in the middle leaves the old tables.
+
     Raises:
         StoreError: it cannot be written, or was made by a later version.
     """
-    from django.core.management import call_command
     from django.db import DatabaseError, connection
     from django.db.migrations.executor import MigrationExecutor
 
@@ -67,6 +68,7 @@ def migrate() -> None:
     from vidence.studio.records.index import make_tables
 
     try:
+        refuse_unsafe_database(connection)
         executor = MigrationExecutor(connection)
         known = set(executor.loader.disk_migrations)
         later = sorted(name for name in executor.loader.applied_migrations if name not in known)
@@ -76,12 +78,30 @@ def migrate() -> None:
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             _copy_before(connection, executor.loader.applied_migrations)
-            call_command("migrate", interactive=False, verbosity=0)
+            _migrate_whole(connection)
         make_tables()
         guard(connection)
-        refuse_unsafe_database(connection)
     except DatabaseError as error:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
+
+
+def _migrate_whole(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+    """Do what is to be done, or nothing of it.
+
+    Django does one migration after the other, and notes the one that makes an index after it has committed
+    it: ended in between, the next start would make tables that are there. SQLite ignores a change of its
+    checks inside a transaction, so they are put off before it; Django checks at the end of each migration.
+    """
+    from django.core.management import call_command
+    from django.db import transaction
+
+    is_off = connection.disable_constraint_checking()
+    try:
+        with transaction.atomic():
+            call_command("migrate", interactive=False, verbosity=0)
+    finally:
+        if is_off:
+            connection.enable_constraint_checking()
 
 
 def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
@@ -150,14 +170,15 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
     path = to or data / BACKUPS / f"studio-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3"
     if path.exists():
         raise UsageError(f"{path} is there already; expected a new file")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM INTO %s", [str(path)])
-    except DatabaseError as error:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with whole_file(path, mode=PRIVATE, is_durable=True) as part:
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM INTO %s", [str(part)])
+            n_rows = _checked(part).n_rows
+    except (DatabaseError, OSError) as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    path.chmod(0o600)
-    return _checked(path)
+    return Copied(path=path, n_rows=n_rows)
 
 
 def _checked(path: Path) -> Copied:
