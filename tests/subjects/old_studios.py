@@ -61,6 +61,7 @@ def fill(data: Path) -> None:
         written = {"question": f"Which of {item.item_id}?"}
         said = Act(kind="submit", role="author", by=author.pseudonym, content=written)
         assert type(act(item, said)) is Done
+        ItemRow.objects.filter(pk=item.pk).update(author=author)  # as the page does on the first save
     for item in (q1, q2):
         assert type(act(item, Act(kind="claim", role="reviewer", by=reviewer.pseudonym))) is Done
     draft = drafts.open_draft(author, ItemRow.objects.get(item_id="q3"), stage=drafts.AUTHOR, body="")

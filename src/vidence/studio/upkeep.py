@@ -1,6 +1,7 @@
 """The database brought up to date, copied, and checked."""
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,30 @@ BACKUPS: Final = "backups"
 _OTHERS: Final = 0o077
 _COPY: Final = "copy"
 _PREFIX: Final = "studio_"
+NETWORKS: Final = frozenset(
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "davfs",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "rclone",
+        "s3fs",
+        "smb3",
+        "smbfs",
+        "sshfs",
+    }
+)
+"""Kinds of disks of other machines."""
+_FIELDS_OF_MOUNTS: Final = 3
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _PRAGMAS: Final[Mapping[str, str]] = {
     "journal_mode": "PRAGMA journal_mode",
     "synchronous": "PRAGMA synchronous",
@@ -51,6 +76,42 @@ def secret_of(data: Path) -> bytes:
     if len(found) < len(new_secret()):
         raise StoreError(f"{path} is too short; delete it, and all have to sign in again")
     return found
+
+
+def kind_of_disk(path: Path, mounts: str) -> str:
+    """Of which kind the disk is on which a path lies, by ``/proc/self/mounts``; empty where it does not say.
+
+    >>> said = ["a / ext4 rw 0 0", "b:/x /srv/lab nfs4 rw 0 0", "c /srv/la tmpfs rw 0 0"]
+    >>> kind_of_disk(Path("/srv/lab/team"), chr(10).join(said))
+    'nfs4'
+    """
+    found = [line.split(" ")[1:3] for line in mounts.splitlines() if line.count(" ") >= _FIELDS_OF_MOUNTS]
+    above = {Path(_OCTAL.sub(lambda one: chr(int(one[1], 8)), where)): kind for where, kind in found}
+    return next((above[one] for one in (path, *path.parents) if one in above), "")
+
+
+def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path("/proc/self/mounts")) -> None:
+    """See that a team's studio can keep its database in a folder.
+
+    Args:
+        data: the folder, which is there.
+        has_database: whether SQLite is kept in it, which takes locks that networks do not keep.
+        mounts: which disks there are; where it is absent nothing is said of networks.
+
+    Raises:
+        StoreError: it cannot be written, or it lies on a network.
+    """
+    if not os.access(data, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"{data} cannot be written: it is mounted read-only, or belongs to somebody else; a team's "
+            "studio writes into it, so take another folder (vidence view only reads)"
+        )
+    kind = kind_of_disk(data.resolve(), mounts.read_text(encoding="utf-8")) if mounts.is_file() else ""
+    if has_database and kind.removeprefix("fuse.") in NETWORKS:
+        raise StoreError(
+            f"{data} lies on a network ({kind}), where SQLite's locks do not hold and saves can be lost; "
+            "take a folder on a disk of this machine, or Postgres (--database)"
+        )
 
 
 def migrate() -> None:
