@@ -404,6 +404,17 @@ def none(what: str, n: int) -> Row:
     return Row(what, f"{n:,}", "0", n == 0)
 
 
+def copied_and_restored(server: Server) -> str:
+    """Copy the database while people save, and make a studio of the copy, which checks all of it."""
+    copy = server.folder / "copy.sqlite3"
+    for words in (("backup", server.data, "--to", copy), ("restore", server.folder / "again", copy)):
+        command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.stderr.strip()
+    return "whole"
+
+
 def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -> list[Row]:
     """People at their desks for some minutes: how long each kind of request takes, errors, growth."""
     tally = Tally()
@@ -419,6 +430,7 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
         ]
         time.sleep(seconds / 5)
         early = server.state()
+        copied = copied_and_restored(server)
         for one in running:
             one.result()
         late = server.state()
@@ -444,6 +456,7 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
         none(f'{what}: "database is locked"', n_locked),
         none(f"{what}: {n_saved} acknowledged saves, lost", max(0, n_saved - n_log)),
         Row(f"{what}: integrity", sound, "ok", sound == "ok"),
+        Row(f"{what}: a copy of meanwhile, restored", copied[:80], "whole", copied == "whole"),
     ]
     names = ("memory, MB", "open files and sockets", "threads")
     for name, before, after in zip(names, early, late, strict=True):
