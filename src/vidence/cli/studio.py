@@ -3,7 +3,9 @@
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -141,9 +143,10 @@ def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # no
     need_studio()
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
-    from vidence.studio.upkeep import migrate, secret_of
+    from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    refuse_unsafe_folder(folder, has_database=not database)
     settings = StudioSettings(
         mode="team", data=folder.resolve(), database=database, cache_root=cache_root(), **more
     )
@@ -277,6 +280,14 @@ def open_alone(
     help="Speak TLS: the certificate with its chain, and its key, in PEM.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
+@click.option(
+    "--copy-every",
+    type=click.IntRange(min=0),
+    default=24,
+    show_default=True,
+    metavar="HOURS",
+    help="Copy an SQLite database into DIR/backups by itself, and check the copy; 0: never.",
+)
 @_database
 @_media
 @_undo
@@ -289,6 +300,7 @@ def serve_team(
     names: tuple[str, ...],
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
+    copy_every: int,
     database: str,
     media_roots: tuple[Path, ...],
     undo_s: float,
@@ -316,13 +328,19 @@ def serve_team(
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,
         undo_s=undo_s,
+        copy_every_h=0 if database else copy_every,
     )
+    from vidence.studio.copying import keep_copying
     from vidence.studio.holding import start_ticking
 
+    on_start: list[Callable[[], object]] = [start_ticking]
+    if copy_every and not database:
+        every = timedelta(hours=copy_every)
+        on_start.append(keep_copying(folder.resolve(), every=every, over=Event()))
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
-    serve(application, listening, tls=secured, on_start=[start_ticking])
+    serve(application, listening, tls=secured, on_start=on_start)
 
 
 @studio.group("user")

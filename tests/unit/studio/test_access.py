@@ -364,6 +364,7 @@ def test_words_of_sql_are_words(team, words):
         client.get(f"/projects/{words}/".replace("%", "%25")),
         client.get("/health", {"q": words}),
     ):
-        assert answer.status_code in (200, 404)
+        assert answer.status_code in ((400, 404) if "\0" in words else (200, 404))
     assert contents() == before
-    assert team.client().post("/sign-in", {"name": words, "password": words}).status_code == 403
+    wrong = team.client().post("/sign-in", {"name": words, "password": words})
+    assert wrong.status_code == (400 if "\0" in words else 403)

@@ -144,6 +144,32 @@ def test_a_list_that_names_an_address_reaches_nobody(there, root, text, name):
             listening.accept()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{0}\n#EXT-X-ENDLIST\n",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://{0}\n#EXT-X-ENDLIST\n",
+        "ffconcat version 1.0\nfile '{0}'\n",
+        "ffconcat version 1.0\nfile 'file:{0}'\n",
+        "ffconcat version 1.0\nfile 'subfile,,start,0,end,900000,,:{0}'\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.ffconcat"])
+def test_a_list_that_names_a_file_of_this_machine_shows_nothing_of_it(
+    there, root, tmp_path, film, text, name
+):
+    outside = tmp_path / "outside.mp4"
+    shutil.copy(film, outside)
+    (root / name).write_text(text.format(outside))
+    known = opened(there, root / name, root)
+    with pytest.raises(MediaError):
+        there.file_state(known)
+    with pytest.raises(MediaError):
+        asyncio.run(there.table(known))
+    with pytest.raises(MediaError):
+        asyncio.run(there.copy_of(known, is_needed=True))
+
+
 @pytest.mark.parametrize(("name", "media_type"), [("a.jpg", "image/jpeg"), ("a.png", "image/png")])
 def test_an_image_has_its_type(there, root, name, media_type):
     Image.new("RGB", (8, 8)).save(root / name)

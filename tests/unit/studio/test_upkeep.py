@@ -1,5 +1,6 @@
 """The database: brought up to date, copied and checked; the key of a team."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from vidence.studio.upkeep import (
     count_rows,
     migrate,
     refuse_unsafe_database,
+    refuse_unsafe_folder,
     restore,
     secret_of,
     verify,
@@ -59,6 +61,44 @@ def test_sqlite_in_another_mode_is_refused(team):
             refuse_unsafe_database(connection)
     finally:
         connection.transaction_mode = "IMMEDIATE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_network"),
+    [
+        ("nfs4", True),
+        ("cifs", True),
+        ("fuse.sshfs", True),
+        ("9p", True),
+        ("ext4", False),
+        ("fuse.ext", False),
+    ],
+)
+def test_a_folder_on_a_network_is_refused(tmp_path, kind, is_network):
+    data = tmp_path / "a team"
+    data.mkdir()
+    mounts = tmp_path / "mounts"
+    where = str(data).replace(" ", r"\040")
+    mounts.write_text(f"root / overlay rw 0 0\nfar:/x {where} {kind} rw,relatime 0 0\n")
+    refuse_unsafe_folder(data, has_database=False, mounts=mounts)
+    refuse_unsafe_folder(data, has_database=True, mounts=tmp_path / "absent")
+    refuse_unsafe_folder(tmp_path, has_database=True, mounts=mounts)
+    if not is_network:
+        refuse_unsafe_folder(data, has_database=True, mounts=mounts)
+        return
+    with pytest.raises(StoreError, match=rf"lies on a network \({kind}\), where SQLite's locks do not hold"):
+        refuse_unsafe_folder(data, has_database=True, mounts=mounts)
+
+
+def test_a_folder_that_cannot_be_written_is_refused():
+    """A folder of the system into which nobody writes files."""
+    data = Path("/proc/sys")
+    if os.access(data, os.W_OK):
+        pytest.skip(f"{data} can be written here")
+    with pytest.raises(
+        StoreError, match="cannot be written: it is mounted read-only, or belongs to somebody"
+    ):
+        refuse_unsafe_folder(data, has_database=False)
 
 
 def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):

@@ -171,7 +171,8 @@ class Autosave {
       const told = await answer.json().catch(() => ({}));
       this.#lost(`not saved, kept here: ${told.words ?? "the server cannot read it"}`, null);
     } else {
-      this.#lost("not saved, kept here", AGAIN_MS);
+      const told = answer.status === 507 ? await answer.json().catch(() => ({})) : {};
+      this.#lost(told.words ? `not saved, kept here: ${told.words}` : "not saved, kept here", AGAIN_MS);
     }
   }
 
