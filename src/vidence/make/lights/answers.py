@@ -131,7 +131,7 @@ def write_people(paths: Sequence[Path], folder: Path) -> tuple[tuple[Path, ...],
     for name, cells in tables.items():
         write_whole(folder / name, csv_text(cells, is_data=True).encode())
         written.append(folder / name)
-    return tuple(written), _sentences(answers, by_item)
+    return tuple(written), _sentences(answers, by_item, folder=folder)
 
 
 def _participants(answers: Sequence[Answer]) -> list[Sequence[str | float | None]]:
@@ -245,15 +245,20 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else round(value, _DECIMALS)
 
 
-def _sentences(answers: Sequence[Answer], by_item: Mapping[str, Mapping[str, Answer]]) -> tuple[str, ...]:
+def _sentences(
+    answers: Sequence[Answer], by_item: Mapping[str, Mapping[str, Answer]], *, folder: Path
+) -> tuple[str, ...]:
     """How many people, how to replay them, and who missed catch trials."""
     people = {one.who for one in answers}
     times = Counter(len(some) for some in by_item.values())
     least, most = min(times), max(times)
+    target = next(iter(by_item)).rpartition("/")[2]
     said = [
         f"{len(people)} people answered {len(by_item)} questions, each by {least}"
         + (f" to {most}" if most > least else "")
-        + f"; replay them with --recorded-only --repeats {least} (study/people.csv)."
+        + "; as a run they are",
+        f"  vidence run actpld --data {folder.parent} --split {target} --no-shuffle-choices "
+        f"--model replay:{folder / 'people.csv'} --recorded-only --repeats {least}",
     ]
     if most > least:
         said.append(

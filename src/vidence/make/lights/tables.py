@@ -162,11 +162,19 @@ def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) 
     made: dict[str, str] = {}
     for group in groups:
         clips = [ids[i] for i in group]
-        people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
-        files = {name for c in clips for name in names[c] if not is_walker(name)}
-        said = "+".join(sorted(people or files, key=_by_number))
-        made.update(dict.fromkeys(clips, f"subject {said}" if people else said))
+        said = _named(clips, trials, names)
+        if said and said in made.values():  # files of one name in several folders
+            said = "+".join(sorted({file for c in clips for file in trials[c].files}))
+        made.update(dict.fromkeys(clips, said))
     return {clip_id: made[clip_id] for clip_id in ids}
+
+
+def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> str:
+    """What clips of one source are called by: their people, else their recordings, else the take."""
+    people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
+    files = {name for c in clips for name in names[c] if not is_walker(name)}
+    said = "+".join(sorted(people or files or {trials[c].take for c in clips}, key=_by_number))
+    return f"subject {said}" if people else said
 
 
 def _marks(trial: Trial) -> Iterator[tuple[str, str]]:
