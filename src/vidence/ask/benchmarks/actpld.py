@@ -35,6 +35,8 @@ MORE_CLIP_COLUMNS = (
     "source_id",
     "licence",
     "sha256",
+    "subject",
+    "take",
 )
 LABEL_COLUMNS = ("target", "name", "group")
 MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
@@ -127,7 +129,10 @@ class LabelRow(Record):
 
 
 class ClipRow(Record):
-    """One clip and what is right for it, by the columns of ``clips.csv``."""
+    """One clip and what is right for it, by the columns of ``clips.csv``.
+
+    `subject` and `take` are for the reader of the table; what clusters and splits go by is `source_id`.
+    """
 
     clip_id: str
     path: str
@@ -141,6 +146,8 @@ class ClipRow(Record):
     source_id: str = ""
     licence: str = ""
     sha256: str = ""
+    subject: str = ""
+    take: str = ""
 
     def name(self, target: Target) -> str:
         """The right label or intention."""

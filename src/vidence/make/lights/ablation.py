@@ -25,7 +25,7 @@ from vidence.make.lights.ablation_config import (
     words_of,
 )
 from vidence.make.lights.clips import name_of
-from vidence.make.lights.tables import source_of
+from vidence.make.lights.tables import sources_of
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.export import write_file
@@ -157,7 +157,8 @@ def findable(config: AblationConfig, clips: Sequence[Shown], *, rng: np.random.G
         clips: what is shown; those of one source, as far as it is known, are not independent.
         rng: where simulated runs come from.
     """
-    sources = [source_of(clip, [name_of(file) for file in clip.files]) or clip.clip_id for clip in clips]
+    found = sources_of({c.clip_id: c for c in clips}, {c.clip_id: [*map(name_of, c.files)] for c in clips})
+    sources = [found[clip.clip_id] or clip.clip_id for clip in clips]
     n_conditions = len(unique(conditions(config))) - 1
     if n_conditions < 1:
         return "nothing is varied"

@@ -11,8 +11,9 @@ from vidence.ask.benchmarks.actpld import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.ablation_config import AblationConfig, Condition, conditions, spec_under, unique
 from vidence.make.lights.clips import name_of
-from vidence.make.lights.tables import labels_table, source_of, table
-from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
+from vidence.make.lights.parts import cut
+from vidence.make.lights.tables import labels_table, sources_of, table
+from vidence.make.lights.trials import Trial, files_of, motion_files, read_map, with_paths
 from vidence.media.whole import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import WALKER, staged
@@ -43,10 +44,8 @@ _SPEEDS = {"walk": 1.3, "run": 3.2}
 class Shown(Trial):
     """A trial that is shown in every condition; its files are paths, or ``walker:ACTION?key=value``."""
 
-    yaw_deg: float = 0.0
-    """Added to the angle of view."""
     start_s: float | None = None
-    """Where the clip begins in the motion; None: in the middle."""
+    """Where the clip begins in the part of the motion; None: in the middle."""
 
 
 def walker_clips(n_each: int, *, duration_s: float, yaw_spread_deg: float, seed: int) -> Iterator[Shown]:
@@ -100,13 +99,13 @@ def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[
     notes = list(read.notes)
     for detail, rows in wrong.items():
         notes.append(f"{rows[0]}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {detail}")
-    found = {trial: files_of(trial, folder, known) for trial in read.trials}
+    found = [(trial, files_of(trial, folder, known)) for trial in read.trials]
     clips = [
         Shown(**{**msgspec.structs.asdict(trial), "files": files})
-        for trial, files in found.items()
+        for trial, files in found
         if not isinstance(files, str)
     ]
-    without = [f"{t.clip_id}: {files}" for t, files in found.items() if isinstance(files, str)]
+    without = [f"{t.clip_id}: {files}" for t, files in found if isinstance(files, str)]
     if without:
         more = f", and {len(without) - 1} more rows have no motion either" if len(without) > 1 else ""
         notes.append(f"{without[0]}{more}")
@@ -139,7 +138,9 @@ class StimulusSet:
         self._scales: dict[str, float] = {}
         for clip in clips:
             try:
-                self.figures[clip.clip_id] = staged(clip.files, points=motions.points)
+                options = with_paths(clip.options, beside / motions.folder)
+                whole = staged(clip.files, points=clip.points or motions.points, options=options)
+                self.figures[clip.clip_id] = cut(whole, clip.part)
             except DataError as error:
                 notes = (*notes, f"{clip.clip_id} is left out: {error}")
         self.clips = tuple(clip for clip in clips if clip.clip_id in self.figures)
@@ -238,7 +239,9 @@ def write_condition(
         return ()
     troubles: list[str] = []
     rows: list[dict[str, object]] = []
-    for clip in stimuli.clips:
+    shown = stimuli.clips
+    sources = sources_of({c.clip_id: c for c in shown}, {c.clip_id: [*map(name_of, c.files)] for c in shown})
+    for clip in shown:
         try:
             made = stimuli.stimulus(clip, condition)
         except DataError as error:
@@ -248,8 +251,8 @@ def write_condition(
         target.parent.mkdir(parents=True, exist_ok=True)
         write_video(frames(made), target, fps=made.fps)
         on_clip(clip.clip_id)
-        source = source_of(clip, [name_of(file) for file in clip.files])
-        rows.append(msgspec.structs.asdict(clip) | {"path": f"clips/{target.name}", "source_id": source})
+        more = {"path": f"clips/{target.name}", "source_id": sources[clip.clip_id]}
+        rows.append(msgspec.structs.asdict(clip) | more)
     if not rows:
         raise DataError(f"no clip could be shown in the condition {condition.name}; {troubles[-1]}")
     write_whole(folder / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))

@@ -9,14 +9,17 @@ import msgspec
 
 from vidence import __version__
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.trials import Trial
+from vidence.make.lights.parts import of_part
+from vidence.make.lights.trials import Trial, with_paths
 from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
+from vidence.pointlight.dots import Dots, dots_of
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import Staging, is_walker
+from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.stimulus import make_stimulus
+from vidence.pointlight.stimulus import Stimulus, make_stimulus
 from vidence.pointlight.writing import passed, sidecar, video_file
 from vidence.records import Record
 
@@ -31,6 +34,7 @@ class PairRules(Record, omit_defaults=True):
 class ClipRules(Record, omit_defaults=True):
     """How clips are made; each is as large as its one view allows.
 
+    What a row of the map says of points, angle and part counts for its clip.
     `fewest_frames` is what a benchmark shows; shorter clips are dropped. With `is_strict` a motion that fails
     a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it is kept, and the account says what is
     doubtful. `pairs` are by subjects, such as ``18+19``, or by clip id.
@@ -65,25 +69,59 @@ class ClipResult(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ClipJob:
-    """What one clip is made from: the trial, its files, how, and where to."""
+    """What one clip is made from: the trial, its files, how, and where to.
+
+    Files that options of the reader name are sought in the folder of `motions`.
+    """
 
     trial: Trial
     files: tuple[str, ...]
     rules: ClipRules
     folder: Path
+    motions: Path = Path()
 
     @property
     def inputs(self) -> Mapping[str, str]:
         """The digests of all that goes in."""
         made = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
-        return made | {"clip": self.trial.clip_id, "set": self.trial.set}
+        made |= {"clip": self.trial.clip_id, "set": self.trial.set}
+        trial, options = self.trial, with_paths(self.trial.options, self.motions)
+        more = {
+            "part": trial.part.name,
+            "yaw_deg": f"{trial.yaw_deg:g}" if trial.yaw_deg else "",
+            "points": trial.points,
+            "subjects": "+".join(trial.subjects),
+            **{f"option-{key}": value for key, value in trial.options.items()},
+            **{
+                f"option-{key}-file": hashlib.sha256(Path(value).read_bytes()).hexdigest()
+                for key, value in options.items()
+                if Path(value).is_file()
+            },
+        }
+        return made | {name: text for name, text in more.items() if text}
+
+    def stimulus(self) -> tuple[Staging, list[Motion], Stimulus]:
+        """How the figures are come by, the figures, and how they are shown.
+
+        Raises:
+            DataError: a file that cannot be read, or a part that it does not have.
+            UsageError: options that its reader does not know, or settings that leave nothing to show.
+        """
+        trial, staging = self.trial, self._staging()
+        figures = staging.figures()
+        spec = self.rules.stimulus
+        view = msgspec.structs.replace(spec.view, yaw_deg=spec.view.yaw_deg + trial.yaw_deg)
+        spec = of_part(msgspec.structs.replace(spec, view=view), trial.part, figures)
+        return staging, figures, make_stimulus(figures, spec)
+
+    def dots(self) -> Dots:
+        """The dots of the clip as numbers; errors as for `stimulus`."""
+        return dots_of(self.stimulus()[2])
 
     def make(self) -> ClipResult:
         """The clip and its sidecar, written; or why there is none."""
         try:
-            staging = self._staging()
-            figures = staging.figures()
-            stimulus = make_stimulus(figures, self.rules.stimulus)
+            staging, figures, stimulus = self.stimulus()
         except (DataError, UsageError) as error:
             return self._dropped("unusable-motion", str(error))
         if stimulus.n_frames < self.rules.fewest_frames:
@@ -125,13 +163,17 @@ class ClipJob:
         return ClipResult(clip=made)
 
     def _staging(self) -> Staging:
+        made = Staging(
+            sources=self.files,
+            points=self.trial.points or self.rules.points,
+            options=with_paths(self.trial.options, self.motions),
+        )
         if len(self.files) == 1:
-            return Staging(sources=self.files, points=self.rules.points)
+            return made
         pairs, who = self.rules.pairs, "+".join(self.trial.subjects)
         rules = pairs.get(self.trial.clip_id) or pairs.get(who) or PairRules()
-        points, offset_m = self.rules.points, rules.offset_m
-        hold_hands = rules.hold_hands and offset_m is None
-        return Staging(sources=self.files, points=points, hold_hands=hold_hands, offset_m=offset_m)
+        hold_hands = rules.hold_hands and rules.offset_m is None
+        return msgspec.structs.replace(made, hold_hands=hold_hands, offset_m=rules.offset_m)
 
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)

@@ -1,8 +1,9 @@
 """The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import msgspec
 
@@ -24,6 +25,7 @@ from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
+from vidence.statistics.near_duplicates import gather
 from vidence.tables.export import csv_text
 
 
@@ -118,11 +120,14 @@ def clips_table(
 ) -> bytes:
     """``clips.csv`` with the wrong choices written out."""
     rows = []
+    sources = sources_of(
+        {clip_id: trials[clip_id] for clip_id in choices}, {c: clips[c].sources for c in choices}
+    )
     for clip_id, chosen in choices.items():
-        clip = clips[clip_id]
-        row = msgspec.structs.asdict(trials[clip_id]) | msgspec.structs.asdict(clip)
+        clip, trial = clips[clip_id], trials[clip_id]
+        row = msgspec.structs.asdict(trial) | msgspec.structs.asdict(clip)
         row |= {"kind": "video", "source": " + ".join(clip.sources), "licence": licence}
-        row["source_id"] = source_of(trials[clip_id], clip.sources)
+        row["source_id"], row["subject"] = sources[clip_id], "+".join(trial.subjects)
         for choice in chosen:
             wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
             row[f"{choice.target}_distractors"] = "|".join(wrong)
@@ -130,16 +135,62 @@ def clips_table(
     return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
 
 
-def source_of(trial: Trial, names: Sequence[str]) -> str:
-    """The `source_id` of a clip: its subjects where the table of the motions names them, else its recordings.
+def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The `source_id` of every clip: who moves in it and in all clips that are tied to it.
+
+    Clips are of one source that share a subject, a partner, a take or a recording, directly or through
+    others: one half of a trial of two goes with the pair, and everything else that either of them did. Where
+    the map names no subject, the recordings stand for them; a walker has no source.
 
     Args:
-        trial: what the clip shows.
-        names: its files or walkers, as they are called in tables; a walker has no source.
+        trials: what the clips show.
+        names: their files or walkers, as they are called in tables.
+
+    >>> pair = Trial(clip_id="a", label="", set="social", intention="", group="", subjects=("1", "2"))
+    >>> half = Trial(clip_id="b", label="", set="single", intention="", group="", subjects=("2",))
+    >>> sources_of({"a": pair, "b": half}, {"a": ["01_01.c3d", "02_01.c3d"], "b": ["02_07.c3d"]})
+    {'a': 'subject 1+2', 'b': 'subject 1+2'}
     """
-    if trial.subjects:
-        return f"subject {'+'.join(trial.subjects)}"
-    return "" if any(map(is_walker, names)) else "+".join(names)
+    ids, first, ties = list(trials), dict[tuple[str, str], int](), []
+    for i, clip_id in enumerate(ids):
+        for mark in _marks(trials[clip_id]):
+            if (other := first.setdefault(mark, i)) != i:
+                ties.append((other, i))
+    groups = list(gather(ties))
+    together = {i for group in groups for i in group}
+    groups += [(i,) for i in range(len(ids)) if i not in together]
+    made: dict[str, str] = {}
+    for group in groups:
+        clips = [ids[i] for i in group]
+        said = _named(clips, trials, names)
+        if said and said in made.values():  # files of one name in several folders
+            said = "+".join(sorted({file for c in clips for file in trials[c].files}))
+        made.update(dict.fromkeys(clips, said))
+    return {clip_id: made[clip_id] for clip_id in ids}
+
+
+def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> str:
+    """What clips of one source are called by: their people, else their recordings, else the take."""
+    people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
+    files = {name for c in clips for name in names[c] if not is_walker(name)}
+    said = "+".join(sorted(people or files or {trials[c].take for c in clips}, key=_by_number))
+    return f"subject {said}" if people else said
+
+
+def _marks(trial: Trial) -> Iterator[tuple[str, str]]:
+    """What ties a clip to others: people, the take, recordings in whatever format."""
+    for who in (*trial.subjects, *trial.partners):
+        yield "subject", who
+    if trial.take:
+        yield "take", trial.take
+    for file in trial.files:
+        if not is_walker(file):
+            path = PurePath(file)
+            yield "recording", path.with_name(path.name.split(".")[0]).as_posix()
+
+
+def _by_number(name: str) -> tuple[bool, int, str]:
+    return (not name.isdigit(), int(name) if name.isdigit() else 0, name)
 
 
 def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:

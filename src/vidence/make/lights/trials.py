@@ -1,13 +1,18 @@
 """Read which recordings show which action: a table of files, or of trials of CMU."""
 
 import csv
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from vidence.errors import DataError
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.lights.parts import Part
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
 from vidence.records import Record
@@ -24,7 +29,18 @@ _COLUMNS = {
     "description": ("description", "cmu_description"),
     "confidence": ("confidence",),
     "clip_id": ("clip_id",),
+    "take": ("take",),
+    "partner": ("partner",),
+    "points": ("points",),
+    "yaw_deg": ("yaw_deg",),
+    "options": ("options",),
+    **{name: (name,) for name in ("units", "fps", "skeleton", "up")},
+    **{name: (name,) for name in Part.__struct_fields__},
 }
+# Columns that are options of the reader of the file.
+_READER = ("units", "fps", "skeleton", "up")
+# What two rows about the halves of one trial have in common, as the index of CMU words it.
+_HALF = re.compile(r"^(?P<what>.*)\(2 subjects - subject [A-Z]\)$")
 _NEEDED = ("label", "set", "intention", "group")
 # Where one trial lies in several formats: joints of the recorded skeleton first.
 _FORMATS = (".amc", ".c3d", ".bvh")
@@ -35,7 +51,10 @@ _NAME = re.compile(r"^0*(\d+)_0*(\d+)(?=[._])")
 class Trial(Record, omit_defaults=True):
     """One clip to be made: who moves (one file, or two of one session), and what it shows.
 
-    `files` are relative to the folder of motions. `line` is that of the table.
+    `files` are relative to the folder of motions. `line` is that of the table. `subjects` are who moves,
+    `partners` who was recorded with them and is not shown, `take` the recording that several files are of.
+    `part` is what of the recording is shown, `points` which points (empty: as the clips have them), and
+    `options` are those of the reader of its files.
     """
 
     clip_id: str
@@ -49,6 +68,17 @@ class Trial(Record, omit_defaults=True):
     description: str = ""
     confidence: str = ""
     line: int = 0
+    take: str = ""
+    partners: tuple[str, ...] = ()
+    part: Part = Part()
+    yaw_deg: float = 0.0
+    """Added to the angle of view."""
+    points: str = ""
+    options: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+Cells: TypeAlias = Mapping[str, str | int | float]
+"""Cells of a row by the columns of the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +94,25 @@ class ReadMap:
     notes: tuple[str, ...]
 
 
-def read_map(path: Path) -> ReadMap:
+def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
     """Read a table in CSV, UTF-8.
 
     Needed are ``label``, ``set`` (or ``kind``: single, social), ``intention``, ``group`` (or
     ``semantic_group``), and who moves: ``file`` (two joined by ``+``), or ``subject`` and ``trial`` as CMU
-    numbers them (``18+19``). A file can also be ``walker:ACTION``, the figure that needs no data.
+    numbers them (``18+19``). A file can also be ``walker:ACTION``, the figure that needs no data. What else a
+    row can say is in `Trial`.
+
+    Args:
+        path: the table.
+        more: cells for the rows whose id, label or file a pattern such as ``*.bvh`` fits; they fill those
+            that the table leaves empty, later patterns before earlier ones.
 
     Raises:
         DataError: it cannot be read, or a column is missing.
+        UsageError: a pattern that fits no row, or a column that there is not.
     """
+    more = more or {}
+    _check_columns(more)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -86,9 +125,12 @@ def read_map(path: Path) -> ReadMap:
     dropped: list[Dropped] = []
     taken: list[str] = []
     seen: dict[str, int] = {}
+    fitted: set[str] = set()
     for line, row in enumerate(rows, start=2):
         words = {name: (row.get(column) or "").strip() for name, column in columns.items()}
-        made = _trial(words, line)
+        fitting = [pattern for pattern in more if _fits(pattern, words)]
+        fitted.update(fitting)
+        made = _trial(_filled(words, [more[pattern] for pattern in fitting]), line)
         name = f"{path.name}:{line}"
         if isinstance(made, str):
             taken.append(name)
@@ -102,6 +144,8 @@ def read_map(path: Path) -> ReadMap:
         seen[made.clip_id] = line
         taken.append(made.clip_id)
         trials.append(made)
+    if idle := [pattern for pattern in more if pattern not in fitted]:
+        raise UsageError(f"rows.{idle[0]!r} fits no row of {path}: neither its id, nor its label, nor a file")
     unused = [c for c in found if c not in columns.values()]
     notes = (f"{path.name}: columns that are not used: {', '.join(unused)}",) if unused else ()
     return ReadMap(taken=tuple(taken), trials=tuple(trials), dropped=tuple(dropped), notes=notes)
@@ -124,6 +168,46 @@ def _columns(path: Path, found: Sequence[str]) -> dict[str, str]:
     return columns
 
 
+def _check_columns(more: Mapping[str, Cells]) -> None:
+    known = set(_COLUMNS) - {"clip_id", "label", "set", "file", "subject", "trial"}
+    for pattern, cells in more.items():
+        for name in cells:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                said = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+                raise UsageError(f"rows.{pattern!r} has {name}, which is no column that it can fill; {said}")
+
+
+def _fits(pattern: str, words: Mapping[str, str]) -> bool:
+    """Whether a pattern fits a row by its id, its label or one of its files."""
+    files = _parts(words.get("file", ""))
+    by_number = _numbered(_parts(words.get("subject", "")), words.get("trial", ""))
+    names = (words.get("clip_id", ""), words["label"], *files, *(Path(f).name for f in files), *by_number)
+    return any(fnmatchcase(name, pattern) for name in names if name)
+
+
+def _filled(words: Mapping[str, str], more: Sequence[Cells]) -> dict[str, str]:
+    """A row with the cells that it lacks; of a part or of options all comes from one place."""
+    row = dict(words)
+    together = [set(Part.__struct_fields__)]
+    for cells in reversed(more):
+        for names in (*together, *({name} for name in cells if name not in together[0])):
+            if not any(row.get(name) for name in names):
+                row.update({name: str(cells[name]) for name in names if name in cells})
+    return row
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split("+"))))
+
+
+def _numbered(subjects: Sequence[str], trial: str) -> tuple[str, ...]:
+    """The names of files as CMU numbers them; none where these are no numbers."""
+    if not all(text.isdigit() for text in (*subjects, trial)):
+        return ()
+    return tuple(f"{int(s):02d}_{int(trial):02d}" for s in subjects)
+
+
 def _trial(words: Mapping[str, str], line: int) -> Trial | str:
     """A row as a trial, or what is wrong with it."""
     empty = [name for name in _NEEDED if not words[name]]
@@ -132,21 +216,29 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
     kind = words["set"]
     if kind not in {"single", "social"}:
         return f"the set is {kind!r}; expected single or social"
-    files = tuple(filter(None, (f.strip() for f in words.get("file", "").split("+"))))
-    subjects = tuple(filter(None, (s.strip().lstrip("0") for s in words.get("subject", "").split("+"))))
+    files = _parts(words.get("file", ""))
+    subjects = tuple(s.lstrip("0") if s.isdigit() else s for s in _parts(words.get("subject", "")))
     trial = words.get("trial", "").lstrip("0")
     if not files and not (subjects and trial):
         return "neither a file, nor a subject and a trial"
-    who = files or subjects
-    if len(who) != (2 if kind == "social" else 1):
-        return f"{len(who)} actors in the set {kind}; expected {2 if kind == 'social' else 1}, joined by +"
+    n_actors = 2 if kind == "social" else 1
+    for who in filter(None, (files, subjects)):
+        if len(who) != n_actors:
+            return f"{len(who)} actors in the set {kind}; expected {n_actors}, joined by +"
     if not files and not all(s.isdigit() for s in (*subjects, trial)):
         return f"subject {words['subject']!r} and trial {words['trial']!r} are no numbers"
-    source = "+".join(_short(f) for f in files) or "+".join(
-        f"{int(s):02d}_{int(trial):02d}" for s in subjects
-    )
+    try:
+        part = _part(words)
+        yaw_deg = _number(words, "yaw_deg", 0.0)
+        options = _options(words)
+    except UsageError as error:
+        return str(error)
+    if options and any(map(is_walker, files)):
+        return "the built-in figure takes its options in its name, walker:ACTION?key=value"
+    source = "+".join(_short(f) for f in files) or "+".join(_numbered(subjects, trial))
+    name = "-".join(filter(None, (words["label"], source, part.name, f"yaw{yaw_deg:g}" if yaw_deg else "")))
     return Trial(
-        clip_id=words.get("clip_id") or f"{words['label']}-{source}".replace("/", "_").replace(" ", "_"),
+        clip_id=words.get("clip_id") or name.replace("/", "_").replace(" ", "_"),
         label=words["label"],
         set="social" if kind == "social" else "single",
         intention=words["intention"],
@@ -157,7 +249,52 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
         description=words.get("description", ""),
         confidence=words.get("confidence", ""),
         line=line,
+        take=words.get("take") or _take(words.get("description", ""), trial),
+        partners=_parts(words.get("partner", "")),
+        part=part,
+        yaw_deg=yaw_deg,
+        points=words.get("points", ""),
+        options=options,
     )
+
+
+def _take(description: str, trial: str) -> str:
+    """The recording that both halves of a trial of CMU are of, by the words of its index."""
+    half = _HALF.match(description.strip())
+    return f"trial {trial}, {half['what'].strip()}" if half and trial else ""
+
+
+def _part(words: Mapping[str, str]) -> Part:
+    given = {name: words[name] for name in Part.__struct_fields__ if words.get(name)}
+    try:
+        return msgspec.convert(given, Part, strict=False)
+    except msgspec.ValidationError as error:
+        said = ", ".join(f"{name} {text!r}" for name, text in given.items())
+        raise UsageError(f"{said} cannot be read: {error}") from error
+
+
+def _number(words: Mapping[str, str], name: str, otherwise: float) -> float:
+    text = words.get(name, "")
+    try:
+        value = float(text) if text else otherwise
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise UsageError(f"{name} is {text!r}; expected a number")
+    return value
+
+
+def _options(words: Mapping[str, str]) -> dict[str, str]:
+    """What the reader of the files is told: by columns of their own, and as key=value in one."""
+    made = {name: words[name] for name in _READER if words.get(name)}
+    for text in filter(None, (part.strip() for part in words.get("options", "").split(";"))):
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise UsageError(f"options hold {text!r}; expected key=value, several parted by ;")
+        if key in made:
+            raise UsageError(f"the option {key} is given twice")
+        made[key] = value
+    return made
 
 
 def _short(file: str) -> str:
@@ -211,3 +348,16 @@ def files_of(
         if all(same):
             return tuple(str(p) for p in same if p is not None)
     return tuple(map(str, chosen))
+
+
+def with_paths(options: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Options of a reader with the files that they name, found in the folder of motions.
+
+    >>> with_paths({"units": "cm"}, Path("mocap"))
+    {'units': 'cm'}
+    """
+    made = dict(options)
+    for name in ("skeleton", "map"):
+        if name in made and (folder / made[name]).is_file():
+            made[name] = str(folder / made[name])
+    return made

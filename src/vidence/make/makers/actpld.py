@@ -1,6 +1,6 @@
 """Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +9,11 @@ import msgspec
 from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
 from vidence.errors import DataError, UsageError
+from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
-from vidence.make.lights.study import StudyRules, write_study
-from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, table
+from vidence.make.lights.sheets import write_sheets
+from vidence.make.lights.study import Shown, StudyRules, write_study
+from vidence.make.lights.tables import Choice, clips_table, fixed_choices, labels_table, sources_of, table
 from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
@@ -29,7 +31,7 @@ from vidence.make.pipeline.session import (
 from vidence.media.whole import remove_leftovers, write_whole
 from vidence.records import Record
 
-NAME, VERSION = "actpld", 2
+NAME, VERSION = "actpld", 3
 STAGES = ("rows", "files", "clips", "choices", "tables", "study")
 
 
@@ -39,7 +41,8 @@ class ActpldConfig(Record, omit_defaults=True):
     `map` is the table of trials, `motions` the folder of their files (not needed for walkers). Only rows of
     these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
     words, synonyms and features; without it one is made from all rows of the map, also those that no clip
-    shows: wrong choices are drawn from all labels.
+    shows: wrong choices are drawn from all labels. `rows` fills empty cells of the map, by patterns of the
+    id, label or file of its rows.
     """
 
     name: str
@@ -50,6 +53,7 @@ class ActpldConfig(Record, omit_defaults=True):
     confidence: tuple[str, ...] = ("high",)
     sets: tuple[str, ...] = ("single", "social")
     licence: str = ""
+    rows: dict[str, dict[str, str | int | float]] = msgspec.field(default_factory=dict)
     clips: ClipRules = ClipRules()
     study: StudyRules = StudyRules()
 
@@ -68,7 +72,8 @@ class ActpldMaker:
     def check(self, config: Path) -> None:
         """Read the configuration, the map and the folder of motions; errors as for `make`."""
         read = read_config(config, ActpldConfig)
-        read_map(config.parent / read.map)
+        read_map(config.parent / read.map, read.rows)
+        read.study.texts(config.parent)
         if read.motions:
             motion_files(config.parent / read.motions)
 
@@ -105,17 +110,23 @@ class _Build(Session):
 
     def run(self) -> Built:
         """All stages up to the one that is wanted."""
-        read = read_map(self.root / self.config.map)
+        read = read_map(self.root / self.config.map, self.config.rows)
         trials = self._rows(read)
         files: tuple[Path, ...] = ()
+        found: dict[str, tuple[str, ...]] = {}
         clips: dict[str, ClipMade] = {}
         if self.reaches("files"):
             found = self._files(trials)
             if self.reaches("clips"):
                 clips = self._clips(trials, found)
-        n_asked = 0
+        n_asked, told = 0, tuple[str, ...]()
         if clips and self.reaches("choices"):
-            files, n_asked = self._tables(read, trials, clips=clips)
+            files, choices = self._tables(read, trials, clips=clips)
+            n_asked = len(choices)
+            if self.reaches("study"):
+                jobs = self._jobs({c: trials[c] for c in choices}, {c: found[c] for c in choices})
+                pages, told = self._study(choices, clips, jobs)
+                files += pages
         account = self.ledger.write(self.out, ["label", "intention"] * n_asked)
         doubtful = sum(bool(clip.doubts) for clip in clips.values())
         sentences = [f"{n_asked} clips of {len({trials[c].label for c in clips})} labels."]
@@ -127,6 +138,7 @@ class _Build(Session):
         if stand_ins:
             named = ", ".join(stand_ins[:5]) + (" ..." if len(stand_ins) > 5 else "")
             sentences.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
+        sentences.extend(told)
         return Built(
             folder=self.out,
             account=account,
@@ -183,10 +195,17 @@ class _Build(Session):
         self.close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
         return found
 
+    def _jobs(self, trials: dict[str, Trial], found: dict[str, tuple[str, ...]]) -> dict[str, ClipJob]:
+        rules, motions = self.config.clips, self.root / self.config.motions
+        return {
+            c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out, motions=motions)
+            for c, f in found.items()
+        }
+
     def _clips(self, trials: dict[str, Trial], found: dict[str, tuple[str, ...]]) -> dict[str, ClipMade]:
         """The clips; those that are there already are not made again."""
         rules = self.config.clips
-        jobs = {c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out) for c, f in found.items()}
+        jobs = self._jobs(trials, found)
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
         kept: dict[str, ClipMade] = {}
@@ -198,15 +217,17 @@ class _Build(Session):
             if made.clip is not None:
                 kept[clip_id] = made.clip
             if made.dropped is not None:
-                dropped.append(made.dropped)
-                self.trouble(f"{clip_id}: {made.dropped.detail}")
+                where = f"{Path(self.config.map).name}:{trials[clip_id].line}"
+                detail = f"{where}: {made.dropped.detail}"
+                dropped.append(msgspec.structs.replace(made.dropped, detail=detail))
+                self.trouble(f"{clip_id}: {detail}")
         self.close("clips", unit="clips", taken=list(found), kept=list(kept), dropped=dropped)
         return kept
 
     def _tables(
         self, read: ReadMap, trials: dict[str, Trial], *, clips: dict[str, ClipMade]
-    ) -> tuple[tuple[Path, ...], int]:
-        """Choices, both tables, doubts, sheets; and how many clips are asked about."""
+    ) -> tuple[tuple[Path, ...], dict[str, tuple[Choice, ...]]]:
+        """Tables, doubts and contact sheets; and the choices of the clips that are asked about."""
         self.began("choices", len(clips))
         if self.config.labels:
             path = self.root / self.config.labels
@@ -221,7 +242,7 @@ class _Build(Session):
         choices, dropped = fixed_choices(clips, trials, Labels(DataFile(path=path, content=content)))
         self.close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
         if not self.reaches("tables"):
-            return (), len(choices)
+            return (), choices
         tables = {
             "labels.csv": content,
             "clips.csv": clips_table(clips, trials, choices, licence=self.config.licence),
@@ -230,9 +251,36 @@ class _Build(Session):
         for name, data in tables.items():
             write_whole(self.out / name, data)
         files = tuple(self.out / name for name in tables)
-        if self.reaches("study"):
-            files += write_study(choices, clips, self.out, rules=self.config.study)
-        return files, len(choices)
+        return files + write_sheets({c: clips[c] for c in choices}, trials, self.out), choices
+
+    def _study(
+        self,
+        choices: Mapping[str, Sequence[Choice]],
+        clips: Mapping[str, ClipMade],
+        jobs: Mapping[str, ClipJob],
+    ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+        """The forms, the key, and what people have answered; and what there is to say of it."""
+        rules = self.config.study
+        sources = sources_of({c: job.trial for c, job in jobs.items()}, {c: clips[c].sources for c in jobs})
+        shown = [
+            Shown(
+                clip_id=clip_id,
+                set=job.trial.set,
+                source=sources[clip_id],
+                choice=next(one for one in choices[clip_id] if one.target == rules.target),
+                dots=job.dots,
+            )
+            for clip_id, job in jobs.items()
+        ]
+        files, notes = write_study(shown, self.out, rules=rules, texts=rules.texts(self.root))
+        self.ledger.notes.extend(notes)
+        if not rules.answers:
+            return files, ()
+        answers = [path for pattern in rules.answers for path in sorted(self.root.glob(pattern))]
+        if not answers:
+            raise DataError(f"no file is there for study.answers = {', '.join(rules.answers)} in {self.root}")
+        people, told = write_people(list(dict.fromkeys(answers)), self.out / "study")
+        return (*files, *people), told
 
 
 def _doubts(clips: Sequence[ClipMade]) -> bytes:

@@ -252,6 +252,20 @@ def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Pat
         StimulusSet(config, beside=tmp_path)
 
 
+def test_a_row_of_the_table_says_which_part_is_shown_and_from_where(tmp_path: Path):
+    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=Asking(n_frames=4))
+    (tmp_path / "map.csv").write_text(
+        "label,set,intention,group,file,start_s,end_s,yaw_deg,points\n"
+        "wave,single,greet,gesture,walker:wave?duration_s=3,1,2,30,15\n"
+    )
+    stimuli = StimulusSet(config, beside=tmp_path)
+    (clip,) = stimuli.clips
+    (figure,) = stimuli.figures[clip.clip_id]
+    assert figure.n_frames == round(figure.fps)
+    assert len(figure.names) == 15
+    assert stimuli.stimulus(clip, BASE).spec.view.yaw_deg == base_spec(config).view.yaw_deg + 30
+
+
 def test_the_observer_gains_with_dots_and_frames_and_loses_with_noise(stimuli: StimulusSet):
     """All with 25 px of its own noise, where it is neither perfect nor at chance."""
     vary = {"frames": (1, 8), "dots": (2, 13), "noise_dots": (0, 40)}

@@ -7,9 +7,11 @@ import msgspec
 import pytest
 
 from vidence.make.lights.clips import ClipJob, ClipRules, PairRules, name_of
+from vidence.make.lights.parts import Part
 from vidence.make.lights.trials import Trial
 from vidence.media.video import open_video
 from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.writing import read_sidecar, remake
 
 WALK = "walker:walk?duration_s=1"
 SMALL = ClipRules(stimulus=StimulusSpec(width_px=64, height_px=64, dot_radius_px=1.5))
@@ -78,3 +80,47 @@ def test_what_goes_in_has_its_digest(tmp_path):
 
 def test_sources_are_called_by_file_or_walker():
     assert (name_of("/far/away/02_01.bvh"), name_of(WALK)) == ("02_01.bvh", WALK)
+
+
+def test_a_part_and_an_angle_are_made_again_from_the_sidecar(tmp_path):
+    part = Part(start_s=0.2, end_s=0.6)
+    made = job(tmp_path, WALK, part=part, yaw_deg=90.0, points="15")
+    clip = made.make().clip
+    assert clip.n_frames == 12
+    kept = read_sidecar(tmp_path / "clips" / "one.json")
+    assert (kept.spec.start_frame, kept.spec.n_frames, kept.spec.view.yaw_deg) == (6, 12, 90.0)
+    again = remake(kept, kept.staging.figures())
+    assert again.names == made.stimulus()[2].names
+    assert len(made.dots().frames) == 12
+    assert len(made.dots().dots) == 15
+
+
+def test_a_part_that_is_not_there_drops_the_clip(tmp_path):
+    dropped = job(tmp_path, WALK, part=Part(start_s=0.5, end_s=3.0)).make().dropped
+    assert dropped.reason == "unusable-motion"
+    assert "the motion ends at 1.000 s" in dropped.detail
+
+
+def test_options_reach_the_reader_and_the_key_of_the_cache(tmp_path):
+    (tmp_path / "02.asf").write_text("no skeleton")
+    file = tmp_path / "walk.txt"
+    file.write_text("1 2 3\n")
+    plain = job(tmp_path, str(file))
+    told = ClipJob(
+        trial=trial(options={"skeleton": "02.asf"}, part=Part(start_s=1.0), yaw_deg=5.0, points="15"),
+        files=(str(file),),
+        rules=SMALL,
+        folder=tmp_path,
+        motions=tmp_path,
+    )
+    assert plain.inputs.items() <= told.inputs.items()
+    assert set(told.inputs) - set(plain.inputs) == {
+        "option-skeleton",
+        "option-skeleton-file",
+        "part",
+        "yaw_deg",
+        "points",
+    }
+    wrong = job(tmp_path, str(tmp_path / "a.bvh"), options={"skeletn": "x"})
+    (tmp_path / "a.bvh").write_text("HIERARCHY\nROOT Hips\n{\n")
+    assert "Did you mean 'skeleton'" in wrong.make().dropped.detail

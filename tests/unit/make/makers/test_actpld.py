@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld_benchmark
+from vidence.cli.main import main
 from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.make.lights.tables import labels_table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
@@ -15,6 +16,7 @@ from vidence.make.pipeline.ledger import StageEnded, UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media import whole
 from vidence.media.video import open_video
+from vidence.report.results import load_run
 
 WALK, RUN, JUMP = (f"walker:{action}?duration_s=2" for action in ("walk", "run", "jump"))
 MAP = f"""label,kind,intention,semantic_group,file,confidence
@@ -52,7 +54,7 @@ def made(studio: Path) -> Path:
     config = configured(
         studio,
         "one",
-        "[study]\nn_forms = 2\nn_clips = 3\n"
+        "[study]\nn_forms = 2\nn_clips = 2\nn_practice = 1\n"
         "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
     )
     return create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, [])).folder
@@ -101,23 +103,98 @@ def test_clips_hold_the_whole_motion(made: Path):
     assert len(kept["figures"]) == 2
 
 
-def test_sheets_ask_for_words_first_and_hide_nothing_in_the_key(made: Path):
+def test_forms_and_key_fit_the_questions_of_the_benchmark(made: Path):
     with (made / "study" / "key.csv").open() as file:
-        key = list(csv.DictReader(file))
+        key = {row["trial_id"]: row for row in csv.DictReader(file)}
     described = {i.item_id for i in actpld_benchmark().load(made, split="description").items}
-    assert {f"{r['item_id']}/description" for r in key} <= described
-    assert [r["form"] for r in key] == ["1"] * 3 + ["2"] * 3
-    assert len({r["item_id"] for r in key[:3]}) == 3
     loaded = {i.item_id: i for i in actpld_benchmark().load(made, split="3afc").items}
+    assert {r["form"] for r in key.values()} == {"1", "2"}
     page = (made / "study" / "form-1.html").read_text()
     items = json.loads(page.split('id="items">')[1].split("</script>")[0])
-    for row, item in zip(key[:3], items, strict=True):
-        assert row["item_id"] == item["item_id"]
-        letter, words = item["choices"][int(row["right"]) - 1]
+    assert [item["kind"] for item in items].count("practice") == 1
+    for item in (one for one in items if one["kind"] == "asked"):
+        row = key[item["id"]]
+        assert f"{row['item_id']}/description" in described
         asked = loaded[row["item_id"]]
+        letter = row[f"letter_{row['right']}"]
         assert letter == asked.answer  # so that people's answers can be marked like those of a model
+        words = item["choices"][int(row["right"]) - 1]
         assert words == asked.choices[ord(letter) - ord("A")].replace("_", " ")
-    assert "http" not in page.split('id="items">')[0]
+    for name in (*loaded, "walker:", ".mp4", "http"):
+        assert name not in page
+
+
+def test_there_is_a_contact_sheet_of_each_set(made: Path):
+    assert (made / "sheet-single.html").read_text().count("<section>") == 3
+    assert (made / "sheet-social.html").read_text().count("<section>") == 1
+
+
+def test_what_people_answered_is_a_run_beside_others(
+    studio: Path, made: Path, capsys: pytest.CaptureFixture[str]
+):
+    with (made / "study" / "key.csv").open() as file:
+        key = [row for row in csv.DictReader(file) if row["form"] == "1"]
+    lines = ["participant,trial_id,choice,description,describe_s,choose_s"]
+    for who in ("ann", "ben"):
+        for n, row in enumerate(key):
+            choice = row["right"] if who == "ann" or n % 2 else str(int(row["right"]) % 3 + 1)
+            lines.append(f"{who},{row['trial_id']},{choice},moves,3.5,1")
+    (studio / "said.csv").write_text("\n".join(lines) + "\n")
+    config = studio / "one.toml"
+    before = config.read_text()
+    config.write_text(before.replace("[study]", '[study]\nanswers = ["sai*.csv"]'))
+    built = create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+    config.write_text(before)
+    assert "2 people answered" in " ".join(built.sentences)
+    people = made / "study" / "people.csv"
+    assert people in built.files
+    out = studio / "people"
+    command = [
+        "run",
+        "actpld",
+        "--data",
+        str(made),
+        "--split",
+        "label",
+        "--no-shuffle-choices",
+        "--out",
+        str(out),
+    ]
+    command += ["--model", f"replay:{people}", "--recorded-only", "--repeats", "2"]
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert ended.value.code == 0
+    by_person = {
+        sample: [row.score.value for row in load_run(out).rows if row.trial.repeat == sample]
+        for sample in (0, 1)
+    }
+    n_asked = sum(row["kind"] == "asked" for row in key)
+    assert by_person[0] == [1.0] * n_asked
+    assert len(by_person[1]) == n_asked
+    assert sum(by_person[1]) < n_asked
+
+
+def test_answers_that_are_not_there_are_told(studio: Path, made: Path):
+    config = studio / "one.toml"
+    before = config.read_text()
+    config.write_text(before.replace("[study]", '[study]\nanswers = ["none*.csv"]'))
+    try:
+        with pytest.raises(DataError, match=r"no file is there for study.answers = none\*.csv"):
+            create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+    finally:
+        config.write_text(before)
+
+
+def test_a_dropped_motion_names_the_line_of_its_row(studio: Path):
+    (studio / "late.csv").write_text(
+        f"label,set,intention,group,file,start_s,end_s\nwalk,single,a,b,{WALK},1,9\nrun,single,c,d,{RUN},,1\n"
+    )
+    config = configured(studio, "late")
+    config.write_text(config.read_text().replace("map.csv", "late.csv"))
+    overrides = MakeOverrides(until="clips")
+    built = create().make(config, out=None, overrides=overrides, context=context(studio, []))
+    (dropped,) = [json.loads(line) for line in (built.folder / "dropped.jsonl").read_text().splitlines()]
+    assert dropped["detail"].startswith("late.csv:2: the part is from 1.000 to 9.000 s")
 
 
 def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
