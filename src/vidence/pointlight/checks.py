@@ -107,7 +107,7 @@ def upright(motion: Motion) -> Check:
 
 
 def sides(motion: Motion) -> Check:
-    """How surely left is left: 1 where hips, shoulders, limbs and knees agree all along, -1 where they never do.
+    """How surely left is left: 1 where hips, shoulders, limbs and knees agree all along, -1 if they never do.
 
     Hips and shoulders have their left on one side, and so on the whole have elbows, knees and ankles; knees
     bend forwards, which is across the line from right to left. The least of the means over time is taken;
@@ -167,7 +167,7 @@ def _bending(figure: Motion, across: Floats) -> float | None:
 
 
 def _apart(figure: Motion, joint: str, across: Floats) -> float | None:
-    """How far the left joint is to the left of the right one, as a share of how far they are apart sideways."""
+    """How far the left joint is to the left of the right one, as a share of their way apart sideways."""
     left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
     far = ((left - right) * across).sum(axis=1)
     counted = far[np.isfinite(far) & (np.abs(far) > 0.03)]

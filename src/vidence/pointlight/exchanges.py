@@ -1,4 +1,4 @@
-"""Points whose names were exchanged for a while, or all along: by the ways they go, and by the bones they end."""
+"""Points whose names were exchanged, for a while or all along: by the ways they go and by their bones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Flags = NDArray[np.bool_]
 # Near a joint and far from it: bones with one end that a recording may have exchanged with the other side.
 BONES = (("shoulder", "elbow"), ("elbow", "wrist"), ("hip", "knee"), ("knee", "ankle"))
 _SIDES = ("left", "right")
-# A bone that is this much too long or too short is none; one that is right is as long as usual within half of it.
+# A bone that is this much too long or too short is none; one that is right fits within half of it.
 _WRONG = 0.2
 _FEWEST_FRAMES = 3
 
@@ -55,7 +55,9 @@ def exchanges(motion: Motion, *, least_m: float = 0.06, longest_gap_s: float = 0
         steps = np.where(known, np.linalg.norm(places - before, axis=1), 0.0)
         far = np.flatnonzero(steps > least_m / 3)
         if len(far) > 1:
-            found += _crossings(motion.names, before[far], places[far], far, after=frame - 1, least_m=least_m)
+            found += _crossings(
+                motion.names, before[far], places[far], which=far, after=frame - 1, least_m=least_m
+            )
         before = np.where(motion.is_valid[frame][:, None], places, before)
         seen_at = np.where(motion.is_valid[frame], frame, seen_at)
     return tuple(found)
@@ -65,8 +67,8 @@ def _crossings(
     names: tuple[str, ...],
     before: Floats,
     after_m: Floats,
-    which: NDArray[np.intp],
     *,
+    which: NDArray[np.intp],
     after: int,
     least_m: float,
 ) -> list[Exchange]:
@@ -86,10 +88,11 @@ def crossed(figure: Motion) -> tuple[Crossed, ...]:
     """Stretches in which a limb has its usual length only if the names of the two sides are exchanged.
 
     A bone keeps its length, and the way from the joint of one side to the next joint of the other side does
-    not, unless the names are exchanged. The usual length is the median of the ways as they are named, or of the
-    others where these vary far less over the clip, so that an exchange all along is found as well as one for a while. Legs that stand side by side tell
-    nothing: frames in which either way would do are left out. Whole legs, whole arms and whole bodies with
-    exchanged names keep every bone; `vidence.pointlight.checks.sides` is for them.
+    not, unless the names are exchanged. The usual length is the median of the ways as they are named, or of
+    the others where these vary far less over the clip, so that an exchange all along is found as well as one
+    for a while. Legs that stand side by side tell nothing: frames in which either way would do are left out.
+    Whole legs, arms and bodies with exchanged names keep every bone; for them there is
+    `vidence.pointlight.checks.sides`.
 
     Args:
         figure: points of a body by their names.
@@ -119,10 +122,10 @@ def _is_crossed(at: Mapping[str, Floats], near: str, far: str) -> Flags:
 
 
 def _usual(own: Floats, other: Floats) -> float:
-    """The usual length of a bone: the median of the ways as named, or of the others where these vary far less,
-    or vary less and are shorter: the way across the body is never the shorter one for long.
+    """The usual length of a bone: the median of the ways as named, or of the others where these are the bone.
 
-    0 where none is known.
+    They are where they vary far less, or vary less and are shorter, as the way across the body is longer. 0
+    where none is known.
     """
     (middle, varies), (other_middle, other_varies) = _spread(own), _spread(other)
     is_steadier = varies > 0.05 and other_varies < 0.4 * varies

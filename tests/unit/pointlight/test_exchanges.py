@@ -21,7 +21,7 @@ def with_exchanged(motion: Motion, first: str, second: str, frames: slice) -> Mo
 def two_markers(n_frames: int = 40, *, step_m: float = 0.01) -> Motion:
     """Two markers of one wrist, 6 cm apart, that go on by 1 cm a frame, or as told."""
     way = np.arange(n_frames)[:, None] * np.array([0.0, 0.0, step_m])
-    places = np.stack([way, way + [0.06, 0.0, 0.0]], axis=1)
+    places = np.stack([way, way + np.array([0.06, 0.0, 0.0])], axis=1)
     seen = np.ones((n_frames, 2), bool)
     return Motion(positions_m=places, is_valid=seen, names=("LWRA", "LWRB"), fps=60.0, kind="markers")
 
