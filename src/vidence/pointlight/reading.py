@@ -261,8 +261,8 @@ def _format_of_folder(path: Path) -> str:
     found = format_of(first) if first is not None else ""
     if found != "openpose":
         raise DataError(
-            f"{path} is a folder; only the frames of OpenPose (NAME_000000000012_keypoints.json) are read "
-            "from one: name a file"
+            f"{path} cannot be read: it is a folder, and only the frames of OpenPose "
+            "(NAME_000000000012_keypoints.json) are read from one: name a file"
         )
     return found
 

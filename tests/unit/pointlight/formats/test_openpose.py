@@ -77,7 +77,9 @@ def test_one_of_two_people_is_named(figure: Motion, tmp_path: Path):
 
 def test_what_cannot_be_read_is_named(tmp_path: Path):
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match="none is a folder; only the frames of OpenPose"):
+    with pytest.raises(
+        DataError, match="none cannot be read: it is a folder, and only the frames of OpenPose"
+    ):
         read_motion(tmp_path / "none")
     short = folder(tmp_path / "short", {0: [{"pose_keypoints_2d": [1, 2, 0.5]}]})
     with pytest.raises(DataError, match="1 keypoints; expected 25"):
