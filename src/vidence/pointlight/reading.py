@@ -252,6 +252,11 @@ def format_of(path: Path) -> str:
     hint = f"; say format={by_content[0]} if it is one" if by_content else f"; known names end in {known}"
     if not opened.data.strip():
         raise DataError(f"{opened.label}: the file is empty")
+    if name.endswith(".asf"):
+        raise DataError(
+            f"{opened.label} is the skeleton of a body, and no motion; name the .amc, with "
+            f"skeleton={opened.label}"
+        )
     raise DataError(f"{opened.label}: its name tells no format that fits, and {looks}{hint}")
 
 

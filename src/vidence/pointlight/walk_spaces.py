@@ -41,9 +41,9 @@ class WalkSpace(Record):
 
     A walk is written as one row: the mean posture, then for each harmonic cosines and sines (each of
     ``len(names) * 3`` metres), the lengths of arms and legs, then the rate and the speed, divided by
-    `rate_unit` and `speed_unit`, so that both vary as much as a coordinate does. `components` are unit vectors
-    by falling variance, `deviations` how far the walks lie along each (standard deviation), `scores` where
-    each of `files` lies, in deviations.
+    `rate_unit` and `speed_unit`, so that both vary as much as a coordinate does. `components` are unit
+    vectors by falling variance, `deviations` how far the walks lie along each (standard deviation), `scores`
+    where each of `files` lies, in deviations.
     """
 
     names: tuple[str, ...]
