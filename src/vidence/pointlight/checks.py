@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
+from vidence.pointlight.exchanges import BONES, crossed, exchanges
 from vidence.pointlight.kinematics import bone_lengths
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
@@ -106,11 +107,13 @@ def upright(motion: Motion) -> Check:
 
 
 def sides(motion: Motion) -> Check:
-    """How surely left is left: 1 where hips, shoulders and knees agree all along, -1 where they never do.
+    """How surely left is left: 1 where hips, shoulders, limbs and knees agree all along, -1 if they never do.
 
-    Hips and shoulders have their left on one side, and knees bend forwards, which is across the line from
-    right to left. The least of the two means over time is taken; names of all points, of the legs or of the
-    arms that are exchanged make one of them negative, and so does a space that is mirrored.
+    Hips and shoulders have their left on one side, and so on the whole have elbows, knees and ankles; knees
+    bend forwards, which is across the line from right to left. The least of the means over time is taken;
+    names of all points, of legs or arms or of parts of them that are exchanged all along make one of them
+    negative, and so does a space that is mirrored. Of elbows, knees and ankles those count that are 3 cm or
+    more apart across the body.
     """
     wanted = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle"))
     if not has_body(motion, wanted):
@@ -121,6 +124,9 @@ def sides(motion: Motion) -> Check:
     if "left_shoulder" in figure.names and "right_shoulder" in figure.names:
         cosine = (across * _across(figure, "shoulder")).sum(axis=1)
         found["hips and shoulders have their left on opposite sides"] = _mean_seen(cosine)
+    for joint, trunk in (("elbow", "shoulder"), ("knee", "hip"), ("ankle", "hip")):
+        if has_both(figure, joint) and has_both(figure, trunk):
+            found[f"the left {joint} is on the right"] = _apart(figure, joint, _across(figure, trunk))
     known = {told: value for told, value in found.items() if value is not None}
     if not known:
         return _nothing("sides", "hips, knees and ankles are never seen together, or knees never bend")
@@ -160,47 +166,59 @@ def _bending(figure: Motion, across: Floats) -> float | None:
     return ahead / off if off > 0 else None
 
 
+def _apart(figure: Motion, joint: str, across: Floats) -> float | None:
+    """How far the left joint is to the left of the right one, as a share of their way apart sideways."""
+    left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
+    far = ((left - right) * across).sum(axis=1)
+    counted = far[np.isfinite(far) & (np.abs(far) > 0.03)]
+    return float(counted.sum() / np.abs(counted).sum()) if len(counted) else None
+
+
 def _mean_seen(values: Floats) -> float | None:
     seen = values[np.isfinite(values)]
     return float(seen.mean()) if len(seen) else None
 
 
 def swaps(motion: Motion) -> Check:
-    """How often a left and a right point take each other's place from one frame to the next.
+    """How often two points take each other's place from one frame to the next that shows both.
 
-    They do where both would have moved less than half as far with their names exchanged, and 15 cm less
-    together.
+    Any two: the left and the right knee, or two markers of one wrist (`vidence.pointlight.exchanges`).
     """
-    figure = _figure_of(motion)
-    joints = [j for j in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") if has_both(figure, j)]
-    if motion.n_frames < 2 or not joints:
-        return _nothing("swaps", "no points of both sides")
-    found: list[tuple[int, str]] = []
-    for joint in joints:
-        left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
-        named = _steps(left, left) + _steps(right, right)
-        crossed = _steps(left, right) + _steps(right, left)
-        found += [(int(f), joint) for f in np.flatnonzero((crossed < 0.5 * named) & (named - crossed > 0.15))]
-    found.sort()
-    first = f"{found[0][1]}s after frame {found[0][0]}" if found else ""
+    if motion.n_frames < 2 or len(motion.names) < 2:
+        return _nothing("swaps", "no two points in two frames")
+    found = exchanges(motion)
+    first = f"{found[0].first} and {found[0].second} after frame {found[0].after_frame}" if found else ""
     return judged(
         "swaps",
         float(len(found)),
         unit="exchanges",
         limits=(0.0, 0.0),
-        message=f"left and right change places, first the {first}: markers were labelled wrongly for a while",
+        message=f"points change places, first {first}: they were labelled wrongly for a while",
+    )
+
+
+def limbs_crossed(motion: Motion) -> Check:
+    """The share of frames in which an arm or a leg fits its bones only with left and right exchanged."""
+    figure = _figure_of(motion)
+    if not any(has_both(figure, near) and has_both(figure, far) for near, far in BONES):
+        return _nothing("crossed", "no arms and legs")
+    found = crossed(figure)
+    is_crossed = np.zeros(motion.n_frames, bool)
+    for one in found:
+        is_crossed[one.start : one.stop] = True
+    told = "; ".join(f"{one.joint}s in frames {one.start} to {one.stop - 1}" for one in found[:4])
+    return judged(
+        "crossed",
+        float(is_crossed.mean()),
+        unit="of frames",
+        limits=(0.0, 0.0),
+        message=f"bones keep their length only if left and right are exchanged: {told}",
     )
 
 
 def has_both(figure: Motion, joint: str) -> bool:
     """Whether a figure has a point of this name on either side."""
     return {f"left_{joint}", f"right_{joint}"} <= set(figure.names)
-
-
-def _steps(before: Floats, after: Floats) -> Floats:
-    """How far it is from where one point was to where another is in the next frame, (n_frames - 1,)."""
-    made: Floats = np.linalg.norm(after[1:] - before[:-1], axis=1)
-    return made
 
 
 def skeleton(motion: Motion) -> Check:
@@ -503,6 +521,7 @@ def inspect(motion: Motion) -> MotionReport:
             upright(motion),
             sides(motion),
             swaps(motion),
+            limbs_crossed(motion),
             skeleton(motion),
             limbs(motion),
             gaps(motion),

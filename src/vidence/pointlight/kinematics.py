@@ -123,6 +123,7 @@ def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
 
 T_POSE_JUMP_M = 0.2
 _LONGEST_EASING = 10
+_LOOK_AHEAD = 3
 
 
 def t_pose_frames(
@@ -131,8 +132,10 @@ def t_pose_frames(
     """How many frames at the start are a pose of reference put before the recording, and the way out of it.
 
     There is one where the root has no rotation at all in the first frame, has some in the next, and a point
-    jumps by more than `jump_m` in between. Some releases ease out of it over a few frames: those in which a
-    point still goes `easing_m` or more, and four times as far as it usually does afterwards, are counted too.
+    jumps by more than `jump_m` in between. Some releases ease out of it over a few frames, not evenly: the
+    way goes on where a point still goes `easing_m` or more, and four times as far as it usually does
+    afterwards, and from there on as long as any of the next three steps is 1.5 times as far as those that
+    follow.
 
     Args:
         positions_m: shape (n_frames, n_points, 3), metres.
@@ -148,10 +151,14 @@ def t_pose_frames(
     if not steps[0] > jump_m:
         return 0
     usual = float(np.median(steps[_LONGEST_EASING:])) if len(steps) > 2 * _LONGEST_EASING else float("inf")
-    count = 1
-    while count < _LONGEST_EASING and count < len(steps) and steps[count] > max(easing_m, 4 * usual):
-        count += 1
-    return count
+    if len(steps) < 2 or not steps[1] > max(easing_m, 4 * usual):
+        return 1
+    after = steps[_LONGEST_EASING : 2 * _LONGEST_EASING]
+    is_large = steps > max(0.01, 1.5 * float(np.median(after)))
+    count = 2
+    while count < _LONGEST_EASING and is_large[count : count + _LOOK_AHEAD].any():
+        count += int(is_large[count : count + _LOOK_AHEAD].argmax()) + 1
+    return min(count, _LONGEST_EASING)
 
 
 def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:

@@ -233,6 +233,8 @@ def format_of(path: Path) -> str:
     Raises:
         DataError: no format fits; where the content looks like that of another, the message says so.
     """
+    if path.is_dir():
+        return _format_of_folder(path)
     opened = open_file(path)
     name, head = opened.name.lower(), _head(opened)
     made = {n: open_format(n) for n in catalog.names("mocap-format")}
@@ -250,7 +252,24 @@ def format_of(path: Path) -> str:
     hint = f"; say format={by_content[0]} if it is one" if by_content else f"; known names end in {known}"
     if not opened.data.strip():
         raise DataError(f"{opened.label}: the file is empty")
+    if name.endswith(".asf"):
+        raise DataError(
+            f"{opened.label} is the skeleton of a body, and no motion; name the .amc, with "
+            f"skeleton={opened.label}"
+        )
     raise DataError(f"{opened.label}: its name tells no format that fits, and {looks}{hint}")
+
+
+def _format_of_folder(path: Path) -> str:
+    """The format of a folder with a file for each frame: that of its first file."""
+    first = next((p for p in sorted(path.iterdir()) if p.name.lower().endswith(".json")), None)
+    found = format_of(first) if first is not None else ""
+    if found != "openpose":
+        raise DataError(
+            f"{path} cannot be read: it is a folder, and only the frames of OpenPose "
+            "(NAME_000000000012_keypoints.json) are read from one: name a file"
+        )
+    return found
 
 
 def read_motions(

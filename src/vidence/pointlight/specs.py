@@ -167,6 +167,14 @@ class StimulusSpec(Record, omit_defaults=True):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.depth_dots and self.view.projection == "orthographic":
+            raise UsageError(
+                "depth_dots=true needs projection=perspective: without perspective all dots are of one size"
+            )
+        if self.depth_dots and self.life_frames > 0:
+            raise UsageError(
+                "depth_dots=true and life_frames: dots that live on limbs have no depth; give one"
+            )
         if (self.screen_px_per_cm is None) != (self.screen_distance_cm is None):
             raise UsageError("a screen has both screen_px_per_cm and screen_distance_cm, or neither")
         has_degrees = self.deg_per_m is not None or self.dot_radius_deg is not None

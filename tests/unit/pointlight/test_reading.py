@@ -93,3 +93,9 @@ def test_the_rest_of_a_batch_goes_on(tmp_path):
 def test_an_unknown_option_is_refused(tmp_path):
     with pytest.raises(UsageError, match=r"'bvh' has no option 'fsp'\. Did you mean 'fps'"):
         read_motion(write(tmp_path, "a.bvh", BVH), options={"fsp": "30"})
+
+
+def test_a_skeleton_is_no_motion(tmp_path):
+    (tmp_path / "02.asf").write_text(":version 1.10\n")
+    with pytest.raises(DataError, match=r"02\.asf is the skeleton of a body, and no motion; name the \.amc"):
+        read_motion(tmp_path / "02.asf")

@@ -277,3 +277,11 @@ def test_a_margin_that_leaves_no_room_is_refused():
 def test_parts_that_are_not_there_are_refused():
     with pytest.raises(UsageError, match="40 frames"):
         part(moving(), 0, 40)
+
+
+def test_depth_dots_that_would_do_nothing_are_refused():
+    with pytest.raises(UsageError, match="depth_dots=true needs projection=perspective"):
+        spec_of({"depth_dots": "true"})
+    with pytest.raises(UsageError, match="dots that live on limbs have no depth"):
+        spec_of({"depth_dots": "true", "projection": "perspective", "life_frames": "4"})
+    assert spec_of({"depth_dots": "true", "projection": "perspective"}).depth_dots

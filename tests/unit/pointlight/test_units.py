@@ -49,6 +49,20 @@ def test_t_poses():
     assert t_pose_frames(far, np.zeros((60, 0))) == 0
 
 
+def test_the_way_out_of_a_t_pose_goes_on_over_a_short_rest():
+    """Steps in mm as in CMU's release for DAZ (60_03): the sixth is small, the two after it are not."""
+    steps = np.array([1193, 311, 347, 254, 100, 14, 55, 35, *[6] * 50]) / 1000
+    positions = np.zeros((len(steps) + 1, 2, 3))
+    positions[1:, :, 2] = np.cumsum(steps)[:, None]
+    angles = np.ones((len(positions), 3))
+    angles[0] = 0.0
+    assert t_pose_frames(positions, angles) == 8
+    slow = np.array([823, 31, 31, 30, 28, 26, 25, 22, 20, *[16] * 50]) / 1000
+    positions = np.zeros((len(slow) + 1, 2, 3))
+    positions[1:, :, 2] = np.cumsum(slow)[:, None]
+    assert t_pose_frames(positions, np.r_[np.zeros((1, 3)), np.ones((len(slow), 3))]) == 1, "19_01 slows down"
+
+
 def test_a_bone_is_missing_only_where_all_lie_on_one_point():
     offsets = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0]], dtype=float)
     spine = Skeleton(

@@ -73,6 +73,25 @@ class MarkerSettings(MotionSettings):
     subject: Annotated[str, Meta(description="part of the labels before the colon, of several subjects")] = ""
 
 
+class TableSettings(MotionSettings):
+    """Options of formats that hold positions and no word about the axes."""
+
+    up: Annotated[
+        Literal["y", "z"] | None, Meta(description="axis that points up, where the file does not say it")
+    ] = None
+
+    def upwards(self, opened: Opened, *, said: str | None) -> str:
+        """The axis that points up: the user's, otherwise that of the file.
+
+        Raises:
+            DataError: nobody says it.
+        """
+        up = self.up or said
+        if up is None:
+            raise DataError(f"{opened.label} does not say which axis points up; give up=y or up=z")
+        return up
+
+
 @dataclass(frozen=True, kw_only=True)
 class Read:
     """Points as a file gives them: in its own units and with its own axes.
@@ -80,7 +99,8 @@ class Read:
     `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
     `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
     where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled. `fps`
-    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU.
+    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU, `is_flat`
+    where the points are those of a picture.
     `notes` are what was found, and what was done about it.
     """
 
@@ -96,6 +116,7 @@ class Read:
     unit_problem: str = ""
     fps: float | None = None
     is_cmu: bool = False
+    is_flat: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -152,6 +173,7 @@ def finish(read: Read, *, opened: Opened, settings: MotionSettings) -> Motion:
             scaled_to_m=None if given is None else given.stature_m,
             notes=notes,
             bones_of=read.bones_of,
+            is_flat=read.is_flat,
         ),
     )
     return made if settings.naming is None else by_map(made, settings.naming)

@@ -9,7 +9,7 @@ import pytest
 from vidence.errors import DataError
 from vidence.pointlight.body import SETS, body
 from vidence.pointlight.checks import sides
-from vidence.pointlight.formats.pose_json import BLAZEPOSE, COCO
+from vidence.pointlight.formats.keypoints import BLAZEPOSE, COCO
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.walker import WalkerSpec, walker
@@ -116,3 +116,57 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, said: str):
     path.write_text(text)
     with pytest.raises(DataError, match=said):
         read_motion(path)
+
+
+def test_results_of_mmpose_with_scores_apart_and_numbers_of_frames(figure: Motion, tmp_path: Path):
+    frames = [
+        {
+            "frame_id": n + 1,
+            "instances": [
+                {
+                    "keypoints": [[300 + 100 * x, 300 + 100 * y] for x, y, _ in points(figure, COCO, n)],
+                    "keypoint_scores": [0.1 if n == 4 and name == "nose" else 0.8 for name in COCO],
+                }
+            ],
+        }
+        for n in range(9)
+        if n != 6
+    ]
+    path = written(tmp_path / "a.json", {"meta_info": {"dataset_name": "coco"}, "instance_info": frames})
+    made = read_motion(path, options={"units": "stature:1.75", "fps": "30"})
+    assert made.n_frames == 9
+    assert sorted({int(f) for f, _ in np.argwhere(~made.is_valid)}) == [4, 6]
+    assert "1 pictures without anybody are missing" in made.source.notes[1]
+
+
+def test_a_person_of_alphapose_by_idx(figure: Motion, tmp_path: Path):
+    def seen(n: int, idx: int) -> dict[str, object]:
+        flat = [v for x, y, _ in points(figure, COCO, n) for v in (300 + 100 * x + idx, 300 + 100 * y, 0.8)]
+        return {"image_id": f"{n}.jpg", "category_id": 1, "idx": idx, "score": 2.5, "keypoints": flat}
+
+    path = written(
+        tmp_path / "a.json", [seen(n, idx) for n in range(9) for idx in (1, 2) if (n, idx) != (5, 2)]
+    )
+    options = {"units": "stature:1.75", "fps": "30"}
+    with pytest.raises(DataError, match=r"picture '0\.jpg' has several people; give person=ID"):
+        read_motion(path, options=options)
+    made = read_motion(path, options={**options, "person": "2"})
+    assert made.is_valid.all(axis=1).tolist() == [n != 5 for n in range(9)]
+
+
+def test_shares_of_a_picture_need_its_shape(figure: Motion, tmp_path: Path):
+    """A picture of 1600 x 900 in which 400 px are a metre."""
+    frames = [
+        {
+            "pose_landmarks": [
+                [[0.5 + x / 4, 0.5 + y / 2.25, z / 4, 1.0] for x, y, z in points(figure, BLAZEPOSE, n)]
+            ]
+        }
+        for n in range(9)
+    ]
+    path = written(tmp_path / "a.json", {"fps": 30, "frames": frames})
+    with pytest.raises(DataError, match=r"give aspect=1\.7778"):
+        read_motion(path, options={"units": "2.25"})
+    made = body(read_motion(path, options={"units": "2.25", "aspect": str(16 / 9)}), points="12")
+    wanted = figure.positions_m[:9, [figure.index(n) for n in SETS["12"]]]
+    np.testing.assert_allclose(made.positions_m - made.positions_m[0, 0], wanted - wanted[0, 0], atol=1e-9)
