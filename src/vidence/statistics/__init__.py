@@ -35,7 +35,8 @@ Agreement and correlation
 Observers
     * psychometric functions and thresholds: `psychometrics.fit` [#wichmann2001]_; which level tells most:
       `staircase.QuestPlus` [#watson2017]_
-    * d' and criterion: `detection.detect`, `detection.choose` [#macmillan2005]_, corrected as by [#hautus1995]_
+    * d' and criterion: `detection.detect`, `detection.choose` [#macmillan2005]_, for certain answers, too
+      [#hautus1995]_
 
 Questions
     * what guessing and rules get: `chance`, `answer_keys`, `position`
@@ -64,8 +65,8 @@ References:
     .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.
     .. [#fleiss1971] Fleiss, "Measuring nominal scale agreement among many raters", 1971.
     .. [#good2005] Good, "Permutation, parametric, and bootstrap tests of hypotheses", 2005.
-    .. [#hautus1995] Hautus, "Corrections for extreme proportions and their biasing effects on estimated values
-       of d'", Behavior Research Methods, Instruments & Computers 27, 1995.
+    .. [#hautus1995] Hautus, "Corrections for extreme proportions and their biasing effects on estimated
+       values of d'", Behavior Research Methods, Instruments & Computers 27, 1995.
     .. [#holm1979] Holm, "A simple sequentially rejective multiple test procedure", 1979.
     .. [#kish1965] Kish, "Survey sampling", 1965.
     .. [#krippendorff2011] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.
