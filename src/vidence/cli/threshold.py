@@ -86,10 +86,12 @@ def threshold(
     click.echo(known)
     if check:
         return 0
-    _check_words(settings, folder, source=config, named=models, is_trusted=trust)
+    # Recorded answers that the command line names lie where it is typed.
+    answers_at = Path() if models else beside
+    _check_words(_plans(settings, folder, answers_at), folder, source=config, named=models, is_trusted=trust)
     console = Screen(stderr=True)
     troubles = _render(stimuli, folder, console, progress=progress)
-    found, n_failed = _ask(settings, folder, console, beside=beside, progress=progress)
+    found, n_failed = _ask(settings, folder, console, beside=answers_at, progress=progress)
     made = Thresholds(config=settings, found=tuple(found), notes=(known, *stimuli.notes, *troubles))
     for path in write_files(made, folder):
         click.echo(f"wrote {path}", err=True)
@@ -100,7 +102,7 @@ def threshold(
     return FAILED_ITEMS if n_failed else 0
 
 
-def _observers(config: "ThresholdConfig", folder: Path, beside: Path) -> Iterator[tuple[str, "Plan"]]:
+def _plans(config: "ThresholdConfig", folder: Path, beside: Path) -> Iterator[tuple[str, "Plan"]]:
     """For every model and simulated observer its name and the plan of its run."""
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation_config import model_spec
@@ -129,20 +131,20 @@ def _beside(spec: str, beside: Path) -> str:
 
 
 def _check_words(
-    config: "ThresholdConfig", folder: Path, *, source: Path | None, named: tuple[str, ...], is_trusted: bool
+    plans: Iterator[tuple[str, "Plan"]],
+    folder: Path,
+    *,
+    source: Path | None,
+    named: tuple[str, ...],
+    is_trusted: bool,
 ) -> None:
     """See that the user has allowed what the configuration names; `named` are models of the command line."""
     from vidence.engine.environment import environment
     from vidence.engine.trust import check, needs_of_plan, needs_of_spec, remember
 
     place = environment()
-    beside = Path() if source is None else source.parent
     remember((need for spec in named for need in needs_of_spec("model", spec)), environment=place)
-    needs = (
-        need
-        for _, plan in _observers(config, folder, beside)
-        for need in needs_of_plan(plan, folder=folder, environment=place)
-    )
+    needs = (need for _, plan in plans for need in needs_of_plan(plan, folder=folder, environment=place))
     given = source if source is not None else Path("the built-in configuration")
     check(dict.fromkeys(needs), source=given, environment=place, is_trusted=is_trusted)
 
@@ -192,7 +194,7 @@ def _ask(
 
     async def ask_all() -> None:
         nonlocal n_failed
-        for name, plan in _observers(config, folder, beside):
+        for name, plan in _plans(config, folder, beside):
             out, rng = run_folder(folder, config, name), np.random.default_rng(config.seed)
             display = Display(console, mode=progress)
             with display.progress, interruptible(console):
