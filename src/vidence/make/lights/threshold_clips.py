@@ -4,7 +4,7 @@ import copy
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -196,23 +196,36 @@ def write_stimuli(
             )
         return ()
     troubles: list[str] = []
-    kept: list[Shown] = []
+    kept: dict[Shown, tuple[str, ...]] = {}
+    _write_labels(stimuli, folder)
+    labels = Labels(files.read(folder / REFERENCES / "labels.csv"))
     for clip in stimuli.clips:
         try:
+            choices = _choices(clip, stimuli.config, labels)
             for way, level in itertools.product(stimuli.ways(clip), levels_of(stimuli.config)):
                 stimuli.write_clip(clip, way, level, path=folder / clip_path(clip, way, level))
                 on_clip(clip.clip_id)
         except DataError as error:
             troubles.append(f"{clip.clip_id} is left out: {error}")
             continue
-        kept.append(clip)
+        kept[clip] = choices
     if not kept:
         raise DataError(f"no clip could be shown at all levels; {troubles[-1]}")
-    _write_references(stimuli, kept, folder)
-    items = list(_questions(stimuli, kept, folder))
+    _write_references(stimuli, list(kept), folder)
+    items = list(_questions(stimuli, kept))
     write_whole(folder / QUESTIONS, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
     write_whole(stamp, wanted)
     return tuple(troubles)
+
+
+def _write_labels(stimuli: ThresholdStimuli, folder: Path) -> None:
+    """What clips show, with the groups that wrong choices are not drawn from."""
+    labels = labels_table(stimuli.clips)[0]
+    if stimuli.config.task != "identify":
+        names = _two(stimuli.config)
+        labels = table(LABEL_COLUMNS, [{"target": "label", "name": name, "group": name} for name in names])
+    (folder / REFERENCES).mkdir(parents=True, exist_ok=True)
+    write_whole(folder / REFERENCES / "labels.csv", labels)
 
 
 def _write_references(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder: Path) -> None:
@@ -228,23 +241,14 @@ def _write_references(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder:
             if stimuli.config.task != "identify":
                 row |= {"label": way.answer, "intention": way.answer}
             rows.append(row)
-    labels = labels_table(clips)[0]
-    if stimuli.config.task != "identify":
-        names = dict.fromkeys(way.answer for clip in clips for way in stimuli.ways(clip))
-        labels = table(LABEL_COLUMNS, [{"target": "label", "name": n, "group": n} for n in names])
-    (folder / REFERENCES).mkdir(parents=True, exist_ok=True)
     write_whole(folder / REFERENCES / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))
-    write_whole(folder / REFERENCES / "labels.csv", labels)
 
 
-def _questions(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder: Path) -> Iterator[Item]:
+def _questions(stimuli: ThresholdStimuli, clips: Mapping[Shown, tuple[str, ...]]) -> Iterator[Item]:
+    """Every question about clips, whose choices are given, at every level."""
     config = stimuli.config
-    labels = None
-    if config.task == "identify":
-        labels = Labels(files.read(folder / REFERENCES / "labels.csv"))
-    for clip in clips:
+    for clip, choices in clips.items():
         for way, level in itertools.product(stimuli.ways(clip), levels_of(config)):
-            choices = _choices(clip, labels, folder) if labels else _two(config)
             yield Item(
                 item_id=question_id(clip, way, level),
                 media=(Media(path=clip_path(clip, way, level)),),
@@ -260,14 +264,19 @@ def _two(config: ThresholdConfig) -> tuple[str, str]:
     return (PRESENT, ABSENT) if config.task == "detect" else (LEFT, RIGHT)
 
 
-def _choices(clip: Shown, labels: Labels, folder: Path) -> tuple[str, ...]:
-    row = ClipRow(
-        clip_id=clip.clip_id, path=folder.name, set=clip.set, label=clip.label, intention=clip.intention
-    )
+def _choices(clip: Shown, config: ThresholdConfig, labels: Labels) -> tuple[str, ...]:
+    """What a clip is asked with.
+
+    Raises:
+        DataError: there are too few labels of other groups.
+    """
+    if config.task != "identify":
+        return _two(config)
+    row = ClipRow(clip_id=clip.clip_id, path="", set=clip.set, label=clip.label, intention=clip.intention)
     try:
         return tuple(one.words.text for one in choices_for(row, "label", labels))
     except FieldError as error:
-        raise DataError(f"{clip.clip_id} has no wrong choices: {error}") from error
+        raise DataError(str(error)) from error
 
 
 def write_observer(

@@ -126,6 +126,18 @@ def test_every_motion_is_asked_at_every_level_with_the_same_choices(tmp_path):
         write_stimuli(other, tmp_path / "stimuli", on_clip=shown.append)
 
 
+def test_a_motion_without_wrong_choices_is_left_out(tmp_path):
+    rows = ["clip_id,label,set,intention,group,files"]
+    rows += [f"{n}-1,{n},single,i,{g},walker:{n}" for n, g in (("walk", "a"), ("run", "a"), ("bow", "b"))]
+    (tmp_path / "map.csv").write_text("\n".join(rows))
+    stimuli = ThresholdStimuli(changed(motions=Motions(table="map.csv", duration_s=0.4)), beside=tmp_path)
+    troubles = write_stimuli(stimuli, tmp_path / "stimuli", on_clip=lambda _: None)
+    assert [line.split(" is left out: ")[0] for line in troubles] == ["walk-1", "run-1"]
+    assert "labels.csv has 1 of other groups than 'a'; expected 2" in troubles[0]
+    items = table().load(tmp_path / "stimuli" / "questions.jsonl", split="all").items
+    assert {item.tags["label"] for item in items} == {"bow"}
+
+
 def test_frames_are_the_middle_of_the_same_clips(tmp_path):
     config = changed(vary=Varied(setting="frames", levels=(1, 2, 4)))
     _, items = stimuli_of(config, tmp_path)
