@@ -72,6 +72,7 @@ class ThresholdStimuli:
         self._other.config = msgspec.structs.replace(self._set.config, seed=config.seed + 1)
         self.notes = self._set.notes
         self.clips = self._set.clips
+        self._sources = {c.clip_id: source_of(c, [*map(name_of, c.files)]) for c in self.clips}
         for clip in self.clips:
             self.ways(clip)
 
@@ -87,7 +88,7 @@ class ThresholdStimuli:
 
     def source(self, clip: Shown) -> str:
         """Whom a clip shows; the clip itself where nothing is known."""
-        return source_of(clip, [name_of(file) for file in clip.files]) or clip.clip_id
+        return self._sources[clip.clip_id] or clip.clip_id
 
     def ways(self, clip: Shown) -> tuple[Way, ...]:
         """How the task shows a clip at any level.
