@@ -4,7 +4,7 @@ import copy
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -197,7 +197,7 @@ def write_stimuli(
             )
         return ()
     troubles: list[str] = []
-    kept: dict[Shown, tuple[str, ...]] = {}
+    kept: list[tuple[Shown, tuple[str, ...]]] = []
     _write_labels(stimuli, folder)
     labels = Labels(files.read(folder / REFERENCES / "labels.csv"))
     for clip in stimuli.clips:
@@ -209,10 +209,10 @@ def write_stimuli(
         except DataError as error:
             troubles.append(f"{clip.clip_id} is left out: {error}")
             continue
-        kept[clip] = choices
+        kept.append((clip, choices))
     if not kept:
         raise DataError(f"no clip could be shown at all levels; {troubles[-1]}")
-    _write_references(stimuli, list(kept), folder)
+    _write_references(stimuli, [clip for clip, _ in kept], folder)
     items = list(_questions(stimuli, kept))
     write_whole(folder / QUESTIONS, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
     write_whole(stamp, wanted)
@@ -245,10 +245,10 @@ def _write_references(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder:
     write_whole(folder / REFERENCES / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))
 
 
-def _questions(stimuli: ThresholdStimuli, clips: Mapping[Shown, tuple[str, ...]]) -> Iterator[Item]:
+def _questions(stimuli: ThresholdStimuli, clips: Sequence[tuple[Shown, tuple[str, ...]]]) -> Iterator[Item]:
     """Every question about clips, whose choices are given, at every level."""
     config = stimuli.config
-    for clip, choices in clips.items():
+    for clip, choices in clips:
         for way, level in itertools.product(stimuli.ways(clip), levels_of(config)):
             yield Item(
                 item_id=question_id(clip, way, level),
