@@ -249,13 +249,18 @@ def test_a_strangers_making_configuration_gets_nothing_without_the_word(command,
         'overrides = {selector = "python:EVIL/f.py:f"}',
     ],
 )
-def test_a_strangers_ablation_gets_nothing_without_the_word(command, server, tmp_path, line):
+@pytest.mark.parametrize(
+    ("verb", "varied"), [("ablate", "frames = [8]"), ("threshold", "levels = [0, 5, 10]")]
+)
+def test_a_strangers_configuration_gets_nothing_without_the_word(
+    command, server, tmp_path, line, verb, varied
+):
     evil_plans(server, tmp_path)
     line = line.replace("EVIL", str(tmp_path / "evil"))
-    (tmp_path / "a.toml").write_text(f"[vary]\nframes = [8]\n[motions]\nn_each = 1\n[ask]\n{line}\n")
-    code, said = command("ablate", "a.toml", "--out", "ablation")
+    (tmp_path / "a.toml").write_text(f"[vary]\n{varied}\n[motions]\nn_each = 1\n[ask]\n{line}\n")
+    code, said = command(verb, "a.toml", "--out", "made")
     assert (code, "your word" in said, server.seen) == (2, True, [])
-    assert not (tmp_path / "ablation").exists()
+    assert not (tmp_path / "made").exists()
     assert not (tmp_path / "ran").exists()
 
 

@@ -69,6 +69,10 @@ SECTIONS = {
         "view": ("view", "Look at runs, sets and questions in the browser; nothing is changed."),
         "studio": ("studio", "Make and review questions in the browser: alone, or as a team."),
         "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
+        "threshold": (
+            "threshold",
+            "The level of noise, contrast or frames at which point lights are still seen.",
+        ),
     },
     "Look up": {
         "list": ("listing", "What there is: benchmarks, models, selectors, parsers, prompts."),

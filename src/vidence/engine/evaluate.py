@@ -202,17 +202,23 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     )
 
     async def answer(subject: ShownSubject) -> None:
-        count = AskCount(keeps=True)
-        trial = await _trial(session, subject, count)
-        store.add(trial)
-        summary.add(trial)
-        session.on_event(Tried(trial=trial, cost=count.cost))
+        await tried(session, store, subject, summary=summary)
 
     if todo:
         n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
         await session.work(todo, answer, n_consumers=n_askers, count=summary.decoding)
         summary.close(session.asking, session.judging)
     return summary
+
+
+async def tried(session: Session, store: RunStore, subject: ShownSubject, *, summary: Summary) -> Trial:
+    """One question asked, stored and counted."""
+    count = AskCount(keeps=True)
+    trial = await _trial(session, subject, count)
+    store.add(trial)
+    summary.add(trial)
+    session.on_event(Tried(trial=trial, cost=count.cost))
+    return trial
 
 
 async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:

@@ -254,11 +254,20 @@ class Session:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        plan, environment = self.prepared.plan, self.environment
         groups: dict[str, list[tuple[Item, int]]] = {}
         for n, (item, repeat) in enumerate(todo):
             name = item.video_id if self.needs_frames else str(n // _GROUP_WITHOUT_MEDIA)
             groups.setdefault(name, []).append((item, repeat))
+        async with self.desk(count=count) as desk:
+            # Twice as many as decode: a video is decoded while questions about others still wait.
+            await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
+                groups.values(), n_producers=2 * self.environment.n_workers, n_consumers=n_consumers
+            )
+
+    @asynccontextmanager
+    async def desk(self, *, count: DecodeCount) -> AsyncIterator[FrameDesk]:
+        """Where frames are prepared, with the processes that decode; they end with it."""
+        plan, environment = self.prepared.plan, self.environment
         place = Place(
             media_root=self.prepared.media_root,
             cache_root=environment.cache_root,
@@ -268,7 +277,7 @@ class Session:
             audio=plan.audio,
         )
         async with Workers(environment.n_workers, most_bytes=environment.worker_max_bytes) as workers:
-            desk = FrameDesk(
+            yield FrameDesk(
                 self.views,
                 place,
                 workers=workers,
@@ -276,12 +285,9 @@ class Session:
                 count=count,
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
             )
-            # Twice as many as decode: a video is decoded while questions about others still wait.
-            await Pipeline(produce=partial(self._show, desk=desk), consume=ask).work(
-                groups.values(), n_producers=2 * environment.n_workers, n_consumers=n_consumers
-            )
 
-    async def _show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
+    async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
+        """Questions about one medium with what is shown of it."""
         items = list({item.item_id: item for item, _ in group}.values())
         shown: Mapping[str, Mapping[str, Shown | Failed]]
         if self.needs_frames:

@@ -1,0 +1,224 @@
+"""``vidence threshold``."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from vidence.cli.console import Screen, trust_option
+from vidence.cli.progress import Meter, interruptible, progress_option
+from vidence.errors import VidenceError
+
+if TYPE_CHECKING:
+    from vidence.engine.plan import Plan
+    from vidence.make.lights.threshold import Found
+    from vidence.make.lights.threshold_clips import ThresholdStimuli
+    from vidence.make.lights.threshold_config import ThresholdConfig
+    from vidence.records import Item
+
+FAILED_ITEMS = 3
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="SPEC",
+    help="Ask this model in place of the configuration's; repeatable.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["constant", "staircase"]),
+    help="Every clip at every level, or the level that tells most (default: the configuration's).",
+)
+@trust_option
+@click.option("--check", is_flag=True, help="Only say what would be made and asked, and what it would tell.")
+@progress_option
+def threshold(
+    *,
+    config: Path | None,
+    out: Path | None,
+    models: tuple[str, ...],
+    method: str | None,
+    trust: bool,
+    check: bool,
+    progress: str,
+) -> int:
+    """Find the level of noise (contrast, frames, ...) at which point lights are still seen.
+
+    CONFIG says what is shown, varied and asked; without it the built-in figure does eight actions among 0 to
+    80 noise dots. Models, simulated observers and people (answers in a file, replay:FILE) are put to the same
+    questions. The same command goes on where it stopped, and nothing is asked twice.
+    """
+    import msgspec
+    import numpy as np
+
+    from vidence.make.lights.threshold import Thresholds, precision, statements, write_files
+    from vidence.make.lights.threshold_clips import ThresholdStimuli
+    from vidence.make.lights.threshold_config import ThresholdConfig, levels_of, read_threshold
+    from vidence.tables.charts import table_of
+    from vidence.tables.terminal import print_table
+
+    settings = ThresholdConfig() if config is None else read_threshold(config)
+    if models:
+        settings = msgspec.structs.replace(settings, ask=msgspec.structs.replace(settings.ask, models=models))
+    if method:
+        changed = msgspec.structs.replace(settings.method, kind=method)
+        settings = msgspec.structs.replace(settings, method=changed)
+    beside = Path() if config is None else config.parent
+    folder = out if out is not None else beside / settings.out
+    stimuli = ThresholdStimuli(settings, beside=beside)
+    n_observers = len(settings.ask.models) + len(settings.observers)
+    n_all = stimuli.n_questions * len(levels_of(settings))
+    n_asked = n_all if settings.method.kind == "constant" else min(n_all, settings.method.n_trials)
+    click.echo(
+        f"{len(stimuli.clips)} motions at {len(levels_of(settings))} levels, {n_observers} observers: "
+        f"{n_asked * n_observers:,} questions"
+    )
+    known = precision(settings, stimuli.sources, rng=np.random.default_rng(settings.seed))
+    click.echo(known)
+    if check:
+        return 0
+    # Recorded answers that the command line names lie where it is typed.
+    answers_at = Path() if models else beside
+    _check_words(_plans(settings, folder, answers_at), folder, source=config, named=models, is_trusted=trust)
+    console = Screen(stderr=True)
+    troubles = _render(stimuli, folder, console, progress=progress)
+    found, n_failed = _ask(settings, folder, console, beside=answers_at, progress=progress)
+    made = Thresholds(config=settings, found=tuple(found), notes=(known, *stimuli.notes, *troubles))
+    for path in write_files(made, folder):
+        click.echo(f"wrote {path}", err=True)
+    for statement in statements(made)[:2]:
+        print_table(table_of(statement), Screen())
+    if n_failed:
+        click.echo(f"{n_failed} questions failed; they count nowhere, and the same command asks them again")
+    return FAILED_ITEMS if n_failed else 0
+
+
+def _plans(config: "ThresholdConfig", folder: Path, beside: Path) -> Iterator[tuple[str, "Plan"]]:
+    """For every model and simulated observer its name and the plan of its run."""
+    from vidence.engine.prepare import make_plan
+    from vidence.make.lights.ablation_config import model_spec
+    from vidence.make.lights.threshold_clips import QUESTIONS, REFERENCES
+
+    stimuli = (folder / "stimuli").resolve()
+    references = stimuli / REFERENCES
+    given = [(spec, _beside(spec, beside)) for spec in config.ask.models]
+    given += [
+        (f"observer {o.name}", f"replay:{stimuli / f'observer-{o.name}.csv'}") for o in config.observers
+    ]
+    # As ActPLD shows its clips: consecutive frames from the middle, small and hardly compressed.
+    usual = {"selector": "actpld", "size": "long:128", "jpeg_quality": 95, "layout": "images"}
+    overrides = {**usual, "n_frames": config.ask.n_frames, **config.ask.overrides}
+    for name, spec in given:
+        whole = model_spec(spec, base=references, same=references)
+        yield name, make_plan("table", data=stimuli / QUESTIONS, model=whole, overrides=overrides)
+
+
+def _beside(spec: str, beside: Path) -> str:
+    """A spec whose recorded answers lie beside the configuration."""
+    start, colon, rest = spec.partition(":")
+    if start != "replay" or not colon:
+        return spec
+    return f"replay:{(beside / rest).resolve()}" if not Path(rest).is_absolute() else spec
+
+
+def _check_words(
+    plans: Iterator[tuple[str, "Plan"]],
+    folder: Path,
+    *,
+    source: Path | None,
+    named: tuple[str, ...],
+    is_trusted: bool,
+) -> None:
+    """See that the user has allowed what the configuration names; `named` are models of the command line."""
+    from vidence.engine.environment import environment
+    from vidence.engine.trust import check, needs_of_plan, needs_of_spec, remember
+
+    place = environment()
+    remember((need for spec in named for need in needs_of_spec("model", spec)), environment=place)
+    needs = (need for _, plan in plans for need in needs_of_plan(plan, folder=folder, environment=place))
+    given = source if source is not None else Path("the built-in configuration")
+    check(dict.fromkeys(needs), source=given, environment=place, is_trusted=is_trusted)
+
+
+def _render(stimuli: "ThresholdStimuli", folder: Path, console: Console, *, progress: str) -> tuple[str, ...]:
+    """Make the clips, the questions and the answers of simulated observers; what could not be made."""
+    from vidence.make.lights.threshold_clips import write_observer, write_stimuli
+    from vidence.make.lights.threshold_config import levels_of
+
+    config, place = stimuli.config, folder / "stimuli"
+    meter = Meter(console, mode=progress, is_transient=True)
+    with meter, interruptible(console):
+        meter.begin("rendering", total=stimuli.n_questions * len(levels_of(config)))
+        troubles = write_stimuli(stimuli, place, on_clip=lambda _: meter.advance())
+    for line in troubles:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    questions = list(_questions(folder).values())
+    for observer in config.observers:
+        write_observer(observer, config, questions, folder=place)
+    return troubles
+
+
+def _questions(folder: Path) -> dict[str, "Item"]:
+    from vidence.ask.benchmarks.table import create
+    from vidence.make.lights.threshold_clips import QUESTIONS
+
+    loaded = create().load(folder / "stimuli" / QUESTIONS, split="all")
+    return {item.item_id: item for item in loaded.items}
+
+
+def _ask(
+    config: "ThresholdConfig", folder: Path, console: Console, *, beside: Path, progress: str
+) -> tuple[list["Found"], int]:
+    """Put the questions to every observer; the thresholds, and how many questions failed."""
+    import anyio
+    import numpy as np
+
+    from vidence.cli.console import Display
+    from vidence.engine.environment import environment, now
+    from vidence.engine.evaluate import run
+    from vidence.engine.in_turn import ask_in_turn
+    from vidence.make.lights.threshold import constant, run_folder, staircase
+
+    place, questions = environment(), _questions(folder)
+    made: list[Found] = []
+    n_failed = 0
+
+    async def ask_all() -> None:
+        nonlocal n_failed
+        for name, plan in _plans(config, folder, beside):
+            out, rng = run_folder(folder, config, name), np.random.default_rng(config.seed)
+            display = Display(console, mode=progress)
+            with display.progress, interruptible(console):
+                if config.method.kind == "constant":
+                    summary = await run(plan, out, environment=place, now=now(), on_event=display)
+                    made.append(constant(config, name, out, rng=rng))
+                else:
+                    turns = staircase(config, name, questions, rng=rng)
+                    found, summary = await ask_in_turn(
+                        turns, plan, out, environment=place, now=now(), on_event=display
+                    )
+                    made.append(found)
+            n_failed += summary.n_failed
+            console.print(
+                f"{name}: {summary.n_tried} asked, {summary.n_answered_before} before",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    try:
+        anyio.run(ask_all)
+    except (KeyboardInterrupt, VidenceError) as error:
+        ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the thresholds were not found"
+        click.echo(f"{ended}; what was made and answered is kept, and the same command goes on", err=True)
+        raise
+    return made, n_failed

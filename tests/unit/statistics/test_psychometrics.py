@@ -1,0 +1,196 @@
+"""Psychometric functions: planted ones are found again, with the intervals that they claim."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+
+from vidence.errors import UsageError
+from vidence.statistics.psychometrics import (
+    Counted,
+    Curve,
+    deviances,
+    fit,
+    fit_counts,
+    flatness,
+    goodness,
+)
+from vidence.statistics.resampling import Resampling
+
+LEVELS = np.linspace(0.0, 10.0, 7)
+SHAPES = ("weibull", "logistic", "gaussian")
+
+
+def curve_of(shape: str, **changes: object) -> Curve:
+    return Curve(shape=shape, is_log=shape == "weibull", **changes)
+
+
+def answered(curve: Curve, levels, n_each: int, rng, *, location=5.0, width=5.0, lapse=0.02):
+    shown = np.repeat(levels, n_each)
+    chance = curve.right(shown, location=location, width=width, lapse=lapse)
+    return shown, (rng.random(len(shown)) < chance).astype(float)
+
+
+def alone(n: int) -> list[str]:
+    return [str(i) for i in range(n)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("is_falling", [False, True])
+def test_location_width_and_threshold_are_what_they_are_called(shape, is_falling):
+    curve = curve_of(shape, guess=1 / 3, is_falling=is_falling)
+    half = float(curve.unscaled(1.0))
+    assert curve.right(half, location=1.0, width=2.0, lapse=0.0) == pytest.approx(2 / 3)
+    places = curve.unscaled(curve.distance(np.array([0.05, 0.95])) * (-1 if is_falling else 1))
+    assert abs(np.diff(curve.scaled(places))[0]) == pytest.approx(1.0)
+    level = curve.threshold(0.7, location=1.0, width=2.0, lapse=0.05)
+    assert curve.right(level, location=1.0, width=2.0, lapse=0.05) == pytest.approx(0.7)
+    assert math.isnan(curve.threshold(0.97, location=1.0, width=2.0, lapse=0.05))
+    z = np.array([0.3])
+    slope = approx_fprime(z, lambda x: float(curve.rise(x)[0]), 1e-7)
+    assert curve.steepness(z) == pytest.approx(slope, rel=1e-4)
+
+
+def test_a_level_of_zero_lies_beyond_all_others_by_logarithm():
+    more_is_harder = Curve(shape="weibull", is_log=True, is_falling=True)
+    assert more_is_harder.right(0.0, location=1.0, width=1.0, lapse=0.03) == pytest.approx(0.97)
+    more_is_easier = Curve(shape="weibull", is_log=True)
+    assert more_is_easier.right(0.0, location=1.0, width=1.0, lapse=0.03) == pytest.approx(0.5)
+    with pytest.raises(UsageError, match="level -1 has no logarithm"):
+        more_is_easier.scaled([-1.0])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_likeliest_function_is_that_of_scipys_optimiser(shape):
+    curve = curve_of(shape, guess=1 / 3)
+    levels = np.array([1.0, 2.0, 4.0, 8.0, 16.0]) if curve.is_log else LEVELS
+    middle = float(np.median(curve.scaled(levels)))
+    span = float(np.ptp(curve.scaled(levels)))
+    chance = curve.right(levels, location=middle, width=0.8 * span, lapse=0.02)
+    right = np.random.default_rng(3).binomial(40, chance).astype(float)
+    n = np.full(len(levels), 40.0)
+    found = fit_counts(curve, Counted(levels=levels, right=right, n=n))
+
+    def unlikely(theta):
+        p = curve.right(levels, location=theta[0], width=math.exp(theta[1]), lapse=theta[2])
+        p = np.clip(p, 1e-9, 1 - 1e-9)
+        return -float((right * np.log(p) + (n - right) * np.log1p(-p)).sum())
+
+    bounds = [(None, None), (None, None), (0.0, curve.most_lapses)]
+    starts = itertools.product(
+        middle + span * np.array([-0.2, 0.0, 0.2]), np.log(span * np.array([0.3, 0.6, 1]))
+    )
+    best = min(
+        (minimize(unlikely, [*start, 0.02], method="L-BFGS-B", bounds=bounds) for start in starts),
+        key=lambda one: one.fun,
+    )
+    assert -found.log_likelihood[0] == pytest.approx(best.fun, abs=1e-4)
+    assert found.location[0] == pytest.approx(best.x[0], abs=1e-2)
+    assert found.width[0] == pytest.approx(math.exp(best.x[1]), rel=2e-2)
+    assert found.lapse[0] == pytest.approx(best.x[2], abs=5e-3)
+
+
+def test_intervals_hold_planted_thresholds_as_often_as_they_say():
+    curve, rng = Curve(), np.random.default_rng(11)
+    truth = float(curve.threshold(0.75, location=5.0, width=5.0, lapse=0.02))
+    found = []
+    for _ in range(200):
+        shown, marks = answered(curve, LEVELS, 30, rng)
+        found.append(
+            fit(
+                shown,
+                marks,
+                curve=curve,
+                proportion=0.75,
+                clusters=alone(len(shown)),
+                rng=rng,
+                settings=Resampling(n_boot=150),
+            )
+        )
+    held = np.mean([one.threshold.low <= truth <= one.threshold.high for one in found])
+    # Two standard errors of 200 intervals of 95 % are 3 points.
+    assert 0.90 <= held <= 0.99
+    assert np.mean([one.threshold.value for one in found]) == pytest.approx(truth, abs=0.1)
+    assert np.median([one.width.value for one in found]) == pytest.approx(5.0, rel=0.15)
+    assert np.mean([one.lapse.value for one in found]) == pytest.approx(0.02, abs=0.01)
+    assert np.mean([one.p_fit < 0.05 for one in found]) < 0.1
+    assert all(one.p_flat < 0.001 for one in found)
+
+
+def test_answers_of_one_source_are_drawn_together():
+    curve, rng = Curve(), np.random.default_rng(2)
+    shown, marks = answered(curve, LEVELS, 4, rng)
+    copied, same = np.tile(shown, 6), np.tile(marks, 6)
+    options = {"curve": curve, "proportion": 0.75, "settings": Resampling(n_boot=300)}
+    clusters = alone(len(shown)) * 6
+    together = fit(copied, same, clusters=clusters, rng=np.random.default_rng(0), **options)
+    apart = fit(copied, same, clusters=alone(len(copied)), rng=np.random.default_rng(0), **options)
+    assert together.threshold.n_clusters == len(shown)
+    wide, narrow = (one.threshold.high - one.threshold.low for one in (together, apart))
+    assert wide > 1.5 * narrow
+
+
+def test_who_guesses_has_no_threshold_and_who_does_not_reach_it_neither():
+    rng = np.random.default_rng(5)
+    options = {"curve": Curve(), "rng": rng, "settings": Resampling(n_boot=50)}
+    shown = np.repeat(LEVELS, 20)
+    marks = np.tile([1.0, 0.0], len(shown) // 2)
+    blind = fit(shown, marks, proportion=0.75, clusters=alone(len(shown)), **options).threshold
+    assert math.isnan(blind.value)
+    assert blind.reason.startswith("answers do not change with the level (p = ")
+    shown, marks = answered(Curve(most_lapses=0.3), LEVELS, 60, rng, lapse=0.25)
+    sloppy = Curve(most_lapses=0.3)
+    never = fit(shown, marks, curve=sloppy, proportion=0.9, clusters=alone(len(shown)), rng=rng,
+                settings=Resampling(n_boot=50)).threshold  # fmt: skip
+    assert math.isnan(never.value)
+    assert never.reason.startswith("never reached: 7")
+
+
+def test_a_threshold_beyond_the_levels_says_so():
+    rng = np.random.default_rng(8)
+    shown, marks = answered(Curve(), LEVELS, 100, rng, location=11.0, width=10.0)
+    found = fit(shown, marks, curve=Curve(), proportion=0.85, clusters=alone(len(shown)), rng=rng,
+                settings=Resampling(n_boot=50)).threshold  # fmt: skip
+    assert found.value > 10
+    assert found.reason == "beyond the levels that were shown"
+
+
+def test_the_deviance_tells_a_function_that_does_not_fit():
+    curve, rng = Curve(), np.random.default_rng(4)
+    n = np.full(len(LEVELS), 50.0)
+    jagged = Counted(levels=LEVELS, right=np.array([25.0, 45, 27, 44, 28, 46, 49]), n=n)
+    deviance, p = goodness(curve, jagged, rng=rng, n_simulated=200)
+    assert deviance > 30
+    assert p < 0.01
+    exact = Counted(levels=LEVELS, right=n * curve.right(LEVELS, location=5, width=4, lapse=0.01), n=n)
+    assert deviances(curve, exact) == pytest.approx([0.0], abs=1e-4)
+    assert goodness(curve, exact, rng=rng, n_simulated=100)[1] == pytest.approx(1.0)
+    assert flatness(curve, exact) < 1e-10
+    assert flatness(curve, Counted(levels=LEVELS, right=0.7 * n, n=n)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"marks": [0.5] * 9}, "marks of 0 and 1"),
+        ({"levels": [1.0, 2.0] * 4 + [1.0]}, "2 levels; a psychometric function needs 3"),
+        ({"proportion": 0.5}, r"proportion 0.5; expected one between 0.5 \(guessing\) and 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changes, message):
+    given = {"levels": [1.0, 2.0, 3.0] * 3, "marks": [1.0] * 9, "proportion": 0.75} | changes
+    levels, marks = given.pop("levels"), given.pop("marks")
+    with pytest.raises(UsageError, match=message):
+        fit(levels, marks, curve=Curve(), clusters=alone(9), rng=np.random.default_rng(0), **given)
+
+
+def test_curves_that_make_no_sense_are_refused():
+    with pytest.raises(UsageError, match="a weibull is one of the logarithm"):
+        Curve(shape="weibull")
+    with pytest.raises(UsageError, match="expected shares whose sum is below 1"):
+        Curve(guess=0.97)
+    one = Counted(levels=np.array([0.0, 1.0]), right=np.ones(2), n=np.ones(2))
+    with pytest.raises(UsageError, match="two levels or more above 0"):
+        fit_counts(Curve(shape="weibull", is_log=True), one)
