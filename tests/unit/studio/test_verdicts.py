@@ -76,6 +76,16 @@ def test_what_was_said_already_is_refused_and_nothing_changes(boards, person):
     assert TrackVerdictRow.objects.count() == 1
 
 
+@pytest.mark.parametrize("name", ["tracks.csv", "cards/north.jsonl", "scenes/south.jsonl"])
+def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(boards, name):
+    path = boards.street.people / name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("ab") as file:
+        file.truncate(1_000_000_000)
+    with pytest.raises(DataError, match=r"has 1,000 MB; expected at most 16 MB"):
+        take_in(boards.made)
+
+
 def test_a_file_with_a_fault_refuses_the_row_in_the_database_too(boards, person):
     (boards.street.people / "tracks.csv").write_text("video_id,check\nx\n")
     refused = say(verdict(boards), person)
