@@ -1,4 +1,4 @@
-"""A server that fails: what it prints holds nothing that was planted, and a run on a read-only disk is shown."""
+"""A server that fails prints nothing that was planted, and a run on a read-only disk is shown."""
 
 import http.client
 import os

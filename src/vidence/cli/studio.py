@@ -126,7 +126,7 @@ def start_alone(
     if before is not None:
         before()
     listening = listen(bind)
-    on_start = [] if settings.mode == "view" else [start_ticking, warm]
+    on_start: list[Callable[[], object]] = [] if settings.mode == "view" else [start_ticking, warm]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")

@@ -16,6 +16,7 @@ from vidence.make.review.revisions import Event, Kind, Origin
 from vidence.make.review.states import Folded, ItemState, fold, may_look, stage_role
 from vidence.make.review.translations import in_language
 from vidence.records import Record
+from vidence.studio import admission
 from vidence.studio.access import Person
 from vidence.studio.accounts import account_of
 from vidence.studio.records.items import (
@@ -192,6 +193,8 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
     """Claim what this person should look at next: what they saw before, what is disputed, the oldest."""
     if role not in stages_of(person, project):
         return Refused(reason=f"you do not have the role {role!r} here")
+    if fault := admission.refusal(person.name, project, protocol_of(project), role=role):
+        return Refused(reason=fault)
     found = waiting(project, role, person)
     known = AssignmentRow.objects.filter(
         user=account_of(person), stage=role, state="submitted", item__project=project
