@@ -13,7 +13,6 @@ register = template.Library()
 _BY_USUAL = {one.usual: one for one in SHORTCUTS}
 
 
-@register.simple_tag(takes_context=True)
 def key(context: Mapping[str, Any], usual: str) -> SafeString:
     """The key of what a key usually does, as ``kbd``; nothing where it has none.
 
@@ -23,3 +22,6 @@ def key(context: Mapping[str, Any], usual: str) -> SafeString:
     """
     own: Keys = context["own_keys"]()
     return format_html_join(" ", "<kbd>{}</kbd>", ((one,) for one in parts_of(own.of(_BY_USUAL[usual]))))
+
+
+register.simple_tag(key, takes_context=True)
