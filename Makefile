@@ -101,8 +101,9 @@ bench: $(VENV)/.bench-installed ## measure, and write bench/RESULTS.md
 	$(BIN)/python bench/run.py
 
 soak: export OMP_NUM_THREADS := 1
-soak: $(VENV)/.test-installed ## put a team's studio under load: people, kill -9, paused viewers, a full disk (10 minutes)
+soak: $(VENV)/.test-installed ## put a team's studio under load: people, kill -9, paused viewers, a full disk, a flood, 30,000 items (15 minutes)
 	$(BIN)/python bench/studio_load.py
+	$(BIN)/python bench/studio_pages.py
 
 clean: ## remove what was built
 	rm -rf $(VENV) build demo-out .mypy_cache .ruff_cache .pytest_cache

@@ -18,6 +18,7 @@ import measure
 import pointlight
 import studio
 import studio_load
+import studio_pages
 
 HERE = Path(__file__).parent
 DATA = HERE / ".data"
@@ -48,6 +49,7 @@ def main() -> int:
         *compose.ALL,
         *studio.ALL,
         *studio_load.ALL,
+        *studio_pages.ALL,
     )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []

@@ -142,11 +142,8 @@ def fill(folder: Path, *, now: datetime) -> Any:
         deeds.append(Act(kind="say", role="author", by=ann.pseudonym, message=text))
         deeds.append(Act(kind="claim", role="reviewer", by=rob.pseudonym))
         if n > 1:
-            checks = {"c0": "no"}
-            said = Act(kind="return", role="reviewer", by=rob.pseudonym, message=text, checks=checks)
-            deeds.append(
-                Act(kind=said.kind, role=said.role, by=said.by, message=text, checks=checks, scores={"s": 3})
-            )
+            said = {"message": text, "checks": {"c0": "no"}, "scores": {"s": 3}}
+            deeds.append(Act(kind="return", role="reviewer", by=rob.pseudonym, **said))
         for deed in deeds:
             done = act(item, deed)
             assert isinstance(done, Done), (text, deed.kind, done)

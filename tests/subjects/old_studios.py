@@ -88,7 +88,8 @@ def old(data: Path, migration: str, *, rows_of: Path) -> None:
                 for database in ("main", "full")
             )
             shared = ", ".join(f'"{one}"' for one in mine if one in theirs)
-            opened.execute(f"INSERT INTO {table} ({shared}) SELECT {shared} FROM full.{table}")
+            if shared:  # a table that has gone since then was empty
+                opened.execute(f"INSERT INTO {table} ({shared}) SELECT {shared} FROM full.{table}")
         opened.commit()
 
 

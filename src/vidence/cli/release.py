@@ -12,7 +12,7 @@ from vidence.cli.gate import load_items
 from vidence.cli.outputs import json_option, screen, write_said
 from vidence.cli.split import shares_of
 from vidence.engine.environment import now
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.make.gates.rules import ReleaseRules
@@ -189,6 +189,7 @@ def _about(path: Path | None, version: str | None, without_licence: tuple[str, .
 def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetMaterial":
     import numpy as np
 
+    from vidence.make.pipeline.ledger import read_account
     from vidence.make.release.changes import read_before
     from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
@@ -202,7 +203,7 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     if papers.after is not None:
         gone = withdrawn_since(papers.after, items, now_withdrawn=gone, version=version)
     return SetMaterial(
-        account=None if papers.account is None else _account(papers.account),
+        account=None if papers.account is None else read_account(papers.account),
         reviews=reviews,
         rates=None if reviews is None else rates_of(reviews, rng=np.random.default_rng(_SEED)),
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
@@ -213,20 +214,9 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     )
 
 
-def _account(path: Path) -> "Account":
-    import msgspec
-
-    from vidence.make.pipeline.ledger import Account
-
-    try:
-        return msgspec.json.decode(_read(path), type=Account)
-    except msgspec.DecodeError as error:
-        raise DataError(f"{path} is no account of a making: {error}") from error
-
-
 def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
     """What the making says must not go unnoticed: by the account that was named, or the one beside ITEMS."""
-    from vidence.make.pipeline.ledger import ACCOUNT_FILE
+    from vidence.make.pipeline.ledger import ACCOUNT_FILE, read_account
 
     beside = what.parent / ACCOUNT_FILE
     if account is not None:
@@ -235,15 +225,8 @@ def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
         return ()
     return [
         f"Caution: {said}. The datasheet does not say so: name {beside} with --account."
-        for said in _account(beside).warnings
+        for said in read_account(beside).warnings
     ]
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapping[str, LicenceCheck]":

@@ -120,12 +120,13 @@ def start_alone(
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
     from vidence.studio.holding import start_ticking
+    from vidence.studio.tallies import warm
 
     migrate()
     if before is not None:
         before()
     listening = listen(bind)
-    on_start = [] if settings.mode == "view" else [start_ticking]
+    on_start: list[Callable[[], object]] = [] if settings.mode == "view" else [start_ticking, warm]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
@@ -332,8 +333,9 @@ def serve_team(
     )
     from vidence.studio.copying import keep_copying
     from vidence.studio.holding import start_ticking
+    from vidence.studio.tallies import warm
 
-    on_start: list[Callable[[], object]] = [start_ticking]
+    on_start: list[Callable[[], object]] = [start_ticking, warm]
     if copy_every and not database:
         every = timedelta(hours=copy_every)
         on_start.append(keep_copying(folder.resolve(), every=every, over=Event()))

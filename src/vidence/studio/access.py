@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from vidence.errors import UsageError
+from vidence.studio.rules.keys import Keys
 from vidence.studio.settings import current
 
 Role = Literal["researcher", "author", "reviewer", "meta", "operator"]
@@ -182,11 +183,12 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "mode": current().settings.mode,
         "export": current().settings.export,
         "pulse": current().settings.pulse,
-        "keys_told": functools.partial(_keys_told, person),
+        "own_keys": (own_keys := functools.cache(functools.partial(_own_keys, person))),
+        "keys_told": lambda: own_keys().told(),
     }
 
 
-def _keys_told(person: Person | None) -> str:
+def _own_keys(person: Person | None) -> Keys:
     from vidence.studio.pages.keys import keys_of
 
-    return keys_of(person).told()
+    return keys_of(person)

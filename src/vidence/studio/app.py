@@ -138,7 +138,7 @@ def _templates() -> dict[str, Any]:
                 f"{_HERE}.access.for_templates",
                 f"{_HERE}.pages.messages.for_templates",
             ],
-            "libraries": {"studio": f"{_HERE}.assets"},
-            "builtins": [f"{_HERE}.assets"],
+            "libraries": {"studio": f"{_HERE}.assets", "keys": f"{_HERE}.key_marks"},
+            "builtins": [f"{_HERE}.assets", f"{_HERE}.key_marks"],
         },
     }

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
+import msgspec
+
 from vidence.make.review.pay import ANNOTATIONS, VALIDATIONS
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Role
@@ -44,4 +46,5 @@ def left(
 
 def _n_held(by: str, project: ProjectRow) -> int:
     looked_at = ItemRow.objects.filter(project=project, state__in=("in-review", "in-meta"))
-    return sum(by in standing.get("claims", ()) for standing in looked_at.values_list("standing", flat=True))
+    mine = looked_at.filter(claims__contains=msgspec.json.encode(by).decode())
+    return sum(by in msgspec.json.decode(claims) for claims in mine.values_list("claims", flat=True))

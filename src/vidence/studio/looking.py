@@ -16,6 +16,7 @@ from vidence.make.review.revisions import Event, Kind, Origin
 from vidence.make.review.states import Folded, ItemState, fold, may_look, stage_role
 from vidence.make.review.translations import in_language
 from vidence.records import Record
+from vidence.studio import admission
 from vidence.studio.access import Person
 from vidence.studio.accounts import account_of
 from vidence.studio.records.items import (
@@ -127,11 +128,14 @@ def look_of(item: ItemRow, person: Person, reviews: Reviews) -> Look:
 def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str]:
     """The counts that this person has given of the last wording, at this stage."""
     stage = protocol_of(item.project).stages[state.stage]
+    wanted = [one.id for one in counts_of(stage)]
+    if not wanted:
+        return {}
     rows = ChecklistAnswerRow.objects.filter(
         review__revision__sha256=state.revision,
         review__stage=stage.role,
         review__reviewer__pseudonym=person.name,
-        check_id__in=[one.id for one in counts_of(stage)],
+        check_id__in=wanted,
     )
     return dict(rows.values_list("check_id", "said"))
 
@@ -139,10 +143,10 @@ def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str
 def waiting(project: ProjectRow, role: StageRole, person: Person) -> Any:  # noqa: ANN401 - a query
     """The items that wait for a look at a stage and were not written by this person, the oldest first."""
     looks = protocol_of(project).stages[ROLES.index(role)].looks
-    room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], standing__is_disputed=True)
+    room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], is_disputed=True)
     if looks > 1:
         room |= Q(state=_LOOKING[role])
-    found = ItemRow.objects.filter(room, project=project).exclude(standing__author=person.name)
+    found = ItemRow.objects.filter(room, project=project).exclude(writer=person.name)
     return found.order_by("changed_at", "pk")
 
 
@@ -189,13 +193,15 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
     """Claim what this person should look at next: what they saw before, what is disputed, the oldest."""
     if role not in stages_of(person, project):
         return Refused(reason=f"you do not have the role {role!r} here")
+    if fault := admission.refusal(person.name, project, protocol_of(project), role=role):
+        return Refused(reason=fault)
     found = waiting(project, role, person)
     known = AssignmentRow.objects.filter(
         user=account_of(person), stage=role, state="submitted", item__project=project
     )
     before = set(known.values_list("item_id", flat=True))
     candidates = list(found[:_MOST_TRIED])
-    candidates.sort(key=lambda one: (one.pk not in before, not one.standing.get("is_disputed")))
+    candidates.sort(key=lambda one: (one.pk not in before, not one.is_disputed))
     for item in candidates:
         if may_look(msgspec.convert(item.standing, ItemState), person.name, protocol_of(project)):
             continue

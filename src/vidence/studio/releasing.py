@@ -1,6 +1,7 @@
 """A release of a project's accepted questions, written as `vidence release` writes it."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,7 @@ from django.db import transaction
 
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.rules import ReleaseRules
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, Account, read_account
 from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
 from vidence.make.review.files import Reviews
 from vidence.make.review.rates import rates_of
@@ -16,6 +18,7 @@ from vidence.records import Item, Record
 from vidence.studio.audit import note
 from vidence.studio.bridge.items import item_of
 from vidence.studio.bridge.taking import events_in
+from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 from vidence.studio.workflow import protocol_of
@@ -40,6 +43,26 @@ def releases_of(project: ProjectRow) -> list[Path]:
     if not into.is_dir():
         return []
     return sorted(one for one in into.iterdir() if (one / "SHA256SUMS").is_file())
+
+
+def accounts_of(project: ProjectRow) -> dict[Path, Account]:
+    """What the makings of the sets of a project say of themselves, by file; those that are not there are not.
+
+    Raises:
+        DataError: one is no account of a making.
+    """
+    folders = MadeSetRow.objects.filter(project=project).order_by("folder").values_list("folder", flat=True)
+    paths = [path for folder in folders if (path := Path(folder) / ACCOUNT_FILE).is_file()]
+    return {path: read_account(path) for path in paths}
+
+
+def cautions_of(accounts: Mapping[Path, Account]) -> tuple[str, ...]:
+    """What the makings say must not go unnoticed, as `vidence release` prints it.
+
+    The datasheet of a release has the account of one making: of several, it says nothing.
+    """
+    unsaid = "" if len(accounts) == 1 else " The datasheet does not say so: the project has several makings."
+    return tuple(f"Caution: {said}.{unsaid}" for account in accounts.values() for said in account.warnings)
 
 
 def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
@@ -68,7 +91,9 @@ def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
         ),
         formats=("items",),
     )
+    accounts = accounts_of(project)
     material = SetMaterial(
+        account=next(iter(accounts.values())) if len(accounts) == 1 else None,
         reviews=reviews,
         rates=rates_of(reviews, rng=np.random.default_rng(_SEED)),
         fresh_secret=os.urandom(_SECRET_BYTES),

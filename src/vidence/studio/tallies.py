@@ -4,18 +4,20 @@ The states are those that the items repeat (`vidence studio verify` compares the
 the transitions only those are read that a rate, an agreement or a group counts.
 """
 
+import logging
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from threading import Lock
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock, Thread
 from typing import Final
 from uuid import UUID
 
 import msgspec
 import numpy as np
+from django.db import connection
 from django.db.models import QuerySet
 
 from vidence.make.review.files import Reviews
-from vidence.make.review.groups import Group, groups_of
+from vidence.make.review.groups import Group, grouped, names_of
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.rates import VERDICTS, ReviewRates, minutes_of, rates_of
 from vidence.make.review.revisions import Event, Revision
@@ -25,6 +27,8 @@ from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.workflow import protocol_of
 
+LEVEL: Final = 0.95
+"""The level of the intervals on pages."""
 _SEED: Final = 0
 _LEFT_OUT: Final = ("claim", "release", "expire", "say")
 """Kinds that nothing counts, unless one states minutes."""
@@ -59,11 +63,13 @@ class Tally:
         self._events: list[Event] = []
         self._rates: ReviewRates | None = None
         self._groups: dict[str, tuple[Group, ...]] = {}
+        self._events_of: dict[str, list[Event]] = defaultdict(list)
+        self._names: dict[str, dict[str, tuple[str, ...]]] = {}
         mine = TransitionRow.objects.filter(project=project, number__lte=place.number)
         self._left_out = set(_LEFT_OUT) - _stating_minutes(mine)
         self._take_states(ItemRow.objects.filter(project=project, current__isnull=False))
         self._take_revisions(RevisionRow.objects.filter(item__project=project))
-        self._events += _events(mine, without=self._left_out)
+        self._take_events(mine)
 
     def add(self, project: ProjectRow, place: _Place) -> bool:
         """Take in what was done since; False where all has to be read again."""
@@ -76,15 +82,21 @@ class Tally:
         for some in _batches(changed):
             self._take_states(ItemRow.objects.filter(pk__in=some, current__isnull=False))
             self._take_revisions(RevisionRow.objects.filter(item__in=some))
-        self._events += _events(fresh, without=self._left_out)
+        self._take_events(fresh)
         self.place, self._rates, self._groups = place, None, {}
         return True
+
+    def _take_events(self, rows: "QuerySet[TransitionRow]") -> None:
+        fresh = list(_events(rows, without=self._left_out))
+        self._events += fresh
+        for one in fresh:
+            self._events_of[one.item_id].append(one)
 
     def rates(self, *, level: float) -> ReviewRates:
         """The rates, with the intervals of a level."""
         if self._rates is None:
             rng = np.random.default_rng(_SEED)
-            found = rates_of(self._reviews(self._shared()), rng=rng, level=level)
+            found = rates_of(self._reviews(self._shared(), self._states), rng=rng, level=level)
             self._rates = msgspec.structs.replace(found, minutes=minutes_of(self._events))
         return self._rates
 
@@ -104,22 +116,31 @@ class Tally:
             UsageError: there is no such key.
         """
         if key not in self._groups:
-            if len(self._groups) >= _MOST_KEPT:
-                self._groups.clear()
-            self._groups[key] = groups_of(self._reviews(self._events), key)
+            if len(self._names) >= _MOST_KEPT:
+                self._names.clear()
+            names = self._names.get(key, {})
+            fresh = {name: state for name, state in self._states.items() if name not in names}
+            names |= names_of(self._reviews(self._events_about(fresh), fresh), key)
+            self._names[key] = names
+            self._groups[key] = grouped(self._states.values(), names, self._protocol)
         return self._groups[key]
 
-    def _reviews(self, events: Sequence[Event]) -> Reviews:
+    def _events_about(self, names: Iterable[str]) -> list[Event]:
+        return [one for name in names for one in self._events_of.get(name, ())]
+
+    def _reviews(self, events: Sequence[Event], states: Mapping[str, ItemState]) -> Reviews:
         return Reviews(
             protocol=self._protocol,
             revisions=self._revisions,
             events=tuple(events),
-            folded=Folded(states=self._states, refused=()),
+            folded=Folded(states=dict(states), refused=()),
         )
 
     def _take_states(self, rows: "QuerySet[ItemRow]") -> None:
         for name, standing in rows.order_by("pk").values_list("item_id", "standing").iterator():
             self._states[name] = msgspec.convert(standing, ItemState)
+            for names in self._names.values():
+                names.pop(name, None)
 
     def _take_revisions(self, rows: "QuerySet[RevisionRow]") -> None:
         about = msgspec.json.Decoder(_About)
@@ -183,6 +204,21 @@ def tally_of(project: ProjectRow) -> Tally:
         while len(_KEPT) > _MOST_KEPT:
             _KEPT.popitem(last=False)
         return kept
+
+
+def warm() -> None:
+    """Read the tallies of all projects in a thread of its own, so that the first page of one need not."""
+
+    def work() -> None:
+        try:
+            for project in ProjectRow.objects.select_related("protocol").order_by("slug"):
+                tally_of(project).rates(level=LEVEL)
+        except Exception:  # the page that needs one reads it
+            logging.getLogger(__name__).exception("the rates could not be read ahead")
+        finally:
+            connection.close()
+
+    Thread(target=work, name="rates", daemon=True).start()
 
 
 def _goes_on(kept: Tally, project: ProjectRow, place: _Place) -> bool:

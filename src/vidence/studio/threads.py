@@ -1,6 +1,6 @@
 """Messages about an item, one thread each: acts of its review with words, and which of them are new."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -8,24 +8,23 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from vidence.errors import DataError
+from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Role
-from vidence.make.review.states import allowed_kinds
+from vidence.make.review.states import Folded, ItemState, allowed_kinds
 from vidence.records import Record
 from vidence.studio.access import Person
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.drafts import Conflict, Saved, close, open_draft, save
 from vidence.studio.looking import counted_by, reviews_of_item
-from vidence.studio.records.items import ItemRow, TransitionRow
+from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import DraftRow, ReadRow
 from vidence.studio.rules.threads import MOST_SIGNS, messages_told, says_as
 from vidence.studio.settings import current
-from vidence.studio.workflow import Act, Done, Refused, Result, act
+from vidence.studio.workflow import Act, Done, Refused, Result, act, protocol_of, to_event, to_revision
 
 MESSAGE: Final = "message"
 """The stage of the draft of a message."""
-_WITH_WORDS: Final = '"message":"'
-"""What only the record of an act with words holds."""
 _MOST: Final = 50
 
 
@@ -71,12 +70,16 @@ class Written(Record):
 
 def thread_of(item: ItemRow, person: Person) -> Thread:
     """The messages of an item that a person reads, and whether they may say something."""
-    reviews = reviews_of_item(item)
+    numbers = dict(TransitionRow.objects.filter(item=item).values_list("event_id", "number"))
+    return _thread(item, person, reviews_of_item(item), numbers=numbers, read=_read_up_to(item, person))
+
+
+def _thread(
+    item: ItemRow, person: Person, reviews: Reviews, *, numbers: Mapping[str, int], read: int
+) -> Thread:
     state = reviews.states[item.item_id]
     roles = person.roles_in(item.project.slug)
     told = messages_told(reviews, state, by=person.name, roles=roles, counted=counted_by(item, person, state))
-    read = _read_up_to(item, person)
-    numbers = dict(TransitionRow.objects.filter(item=item).values_list("event_id", "number"))
     found = tuple(
         Message(
             number=numbers[one.event_id],
@@ -108,19 +111,46 @@ def unread(person: Person) -> list[tuple[ItemRow, int]]:
 
     Of more than fifty items the fifty that were changed last are looked through.
     """
-    items = ItemRow.objects.filter(pk__in=_with_new_words(person)).select_related("project", "author")
+    rows = ItemRow.objects.filter(pk__in=_with_new_words(person)).select_related(
+        "project__protocol", "author"
+    )
+    items = [one for one in rows.order_by("-changed_at")[:_MOST] if person.is_in(one.project.slug)]
+    read = dict(
+        ReadRow.objects.filter(item__in=items, user__pseudonym=person.name).values_list(
+            "item", "transition__number"
+        )
+    )
+    acts: dict[int, list[TransitionRow]] = {one.pk: [] for one in items}
+    for act_row in TransitionRow.objects.filter(item__in=items).order_by("number"):
+        acts[act_row.item_id].append(act_row)
+    wordings: dict[int, list[RevisionRow]] = {one.pk: [] for one in items}
+    for wording in RevisionRow.objects.filter(item__in=items).order_by("n"):
+        wordings[wording.item_id].append(wording)
     found = []
-    for item in items.order_by("-changed_at")[:_MOST]:
-        if person.is_in(item.project.slug) and (n := thread_of(item, person).n_new):
+    for item in items:
+        reviews = _reviews(item, wordings[item.pk], acts[item.pk])
+        numbers = {one.event_id: one.number for one in acts[item.pk]}
+        if n := _thread(item, person, reviews, numbers=numbers, read=read.get(item.pk, 0)).n_new:
             found.append((item, n))
     return found
+
+
+def _reviews(item: ItemRow, wordings: Sequence[RevisionRow], acts: Sequence[TransitionRow]) -> Reviews:
+    """The review of one item out of rows that were read for many; its state is what it repeats."""
+    state = msgspec.convert(item.standing, ItemState)
+    return Reviews(
+        protocol=protocol_of(item.project),
+        revisions={one.sha256: to_revision(one, item.item_id) for one in wordings},
+        events=tuple(map(to_event, acts)),
+        folded=Folded(states={item.item_id: state}, refused=()),
+    )
 
 
 def _with_new_words(person: Person) -> Sequence[int]:
     """Items in which others said something since this person read; whether they may read it is not asked."""
     involved = TransitionRow.objects.filter(by=person.name).values("item_id")
     mine = Q(item__reads__user__pseudonym=person.name)
-    said = TransitionRow.objects.filter(item_id__in=involved, event__contains=_WITH_WORDS)
+    said = TransitionRow.objects.filter(item_id__in=involved, words_at__gt=0)
     said = said.exclude(by=person.name)
     read = said.filter(mine, number__lte=F("item__reads__transition__number")).values("pk")
     return list(said.exclude(pk__in=read).values_list("item_id", flat=True).distinct())

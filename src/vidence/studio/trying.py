@@ -66,7 +66,7 @@ def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
     found = ItemRow.objects.filter(
         project=project, state__in=_OPEN, current__content__contains='"hints":["'
     ).select_related("project__protocol", "current", "author")
-    rows = found.exclude(standing__author=person.name).order_by("changed_at", "pk")[:_MOST]
+    rows = found.exclude(writer=person.name).order_by("changed_at", "pk")[:_MOST]
     return [
         one
         for one in rows

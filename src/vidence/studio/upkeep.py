@@ -445,7 +445,7 @@ def _items() -> Iterator[str]:
 
     from vidence.make.review.states import ItemState
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.workflow import events_of, protocol_of, revisions_of, standing
+    from vidence.studio.workflow import columns_of, events_of, protocol_of, revisions_of, standing
 
     for item in ItemRow.objects.select_related("project__protocol").order_by("pk").iterator():
         faults = [one.fault for one in revisions_of(item).values()] + [one.fault for one in events_of(item)]
@@ -455,5 +455,6 @@ def _items() -> Iterator[str]:
             continue
         state = standing(item, protocol_of(item.project))
         told = msgspec.convert(item.standing, ItemState) if item.standing else state
-        if (state, state.state, state.returns_left) != (told, item.state, item.returns_left):
+        repeated = columns_of(state)
+        if state != told or any(getattr(item, name) != value for name, value in repeated.items()):
             yield f"{item.item_id} says {item.state}, and its transitions lead to {state.state}"

@@ -25,6 +25,7 @@ from vidence.make.people.rows import (
     ShotRow,
     TrackRow,
     append_row,
+    plain_file,
     read_rows,
     remove_row,
 )
@@ -278,7 +279,8 @@ def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
             files that no board writes.
     """
     found: dict[tuple[str, str], CardRow | SceneRow] = {}
-    lines = path.read_bytes().splitlines() if path.is_file() else []
+    there = plain_file(path.parent, path.name)
+    lines = [] if there is None else there.read_bytes().splitlines()
     is_scene = path.parent.name == SCENES_FOLDER
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -58,7 +59,12 @@ Result: TypeAlias = Done | Refused
 
 def protocol_of(project: ProjectRow) -> Protocol:
     """The rules of a project."""
-    return msgspec.convert(tomllib.loads(project.protocol.source), Protocol)
+    return _protocol(project.protocol.source)
+
+
+@lru_cache(maxsize=64)
+def _protocol(source: str) -> Protocol:
+    return msgspec.convert(tomllib.loads(source), Protocol)
 
 
 def standing(item: ItemRow, protocol: Protocol) -> ItemState:
@@ -164,10 +170,21 @@ def act(item: ItemRow, said: Act) -> Result:
     return Done(state=after, number=number, revision=after.revision)
 
 
+def columns_of(state: ItemState) -> dict[str, object]:
+    """What the columns of an item repeat of its state."""
+    return {
+        "state": state.state,
+        "returns_left": state.returns_left,
+        "writer": state.author,
+        "is_disputed": state.is_disputed,
+        "claims": msgspec.json.encode(state.claims).decode() if state.claims else "",
+    }
+
+
 def show(row: ItemRow, state: ItemState) -> None:
     """Let the columns of an item repeat its state."""
-    row.state = state.state
-    row.returns_left = state.returns_left
+    for name, value in columns_of(state).items():
+        setattr(row, name, value)
     row.standing = msgspec.to_builtins(state)
     row.lock_version += 1
     row.changed_at = current().settings.clock()

@@ -68,7 +68,7 @@ def is_writer(item: ItemRow, name: str) -> bool:
     """
     if item.author is not None:
         return bool(item.author.pseudonym == name)
-    return item.current is None or bool(item.standing.get("author") == name)
+    return item.current is None or bool(item.writer == name)
 
 
 def folder_of(project: ProjectRow) -> Path:

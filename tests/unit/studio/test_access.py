@@ -192,6 +192,32 @@ def test_an_item_of_another_project_is_not_there(team, places):
     assert client.get("/projects/films/items/1/").status_code == 404
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_what_is_of_others_is_asked_of_the_database_as_what_is_not_there(team, places, role):
+    """Work stands for time: an item of others takes the queries of one that there is not, and no more."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    client = team.signed_in(role.title())
+    swapped = {**places["films"], "item": places["others"]["item"]}
+    nothing = {**places["films"], "item": UUID(int=7)}
+    there, absent = addresses(swapped), addresses(nothing)
+    n_compared = 0
+    for name, where in there.items():
+        if where == absent[name] or "GET" not in named()[name][1].callback.methods:
+            continue
+        client.get(where)
+        found = []
+        for one in (where, absent[name]):
+            with CaptureQueriesContext(connection) as asked:
+                answer = client.get(one)
+            found.append((answer.status_code, without_tokens(answer), len(asked)))
+        assert found[0] == found[1], name
+        assert found[0][0] in (403, 404), name
+        n_compared += 1
+    assert n_compared >= 3
+
+
 def test_one_who_only_looks_sees_no_page_of_operators(view):
     client = view.signed_in()
     assert client.get("/").status_code in (200, 302)

@@ -83,6 +83,19 @@ def test_claims_count_as_long_as_they_are_held(place, team):
     assert isinstance(do("q1", "claim", "rob", "reviewer"), Done)
 
 
+def test_taking_the_next_one_names_the_rule_and_tries_no_item(place, team, monkeypatch):
+    from vidence.studio import looking
+    from vidence.studio.access import Person
+
+    for name in ("q0", "q1"):
+        do(name, "submit", "ann", "author")
+    do("q0", "claim", "rob", "reviewer")
+    monkeypatch.setattr(looking, "claim", None)
+    rob = Person(name="rob", shown="rob", roles={"films": frozenset({"reviewer"})})
+    found = looking.take_next(place, "reviewer", person=rob)
+    assert "allows 1 validations a day" in found.reason
+
+
 def test_a_new_wording_of_what_was_returned_is_not_counted(place, team):
     for name in ("q0", "q1"):
         do(name, "submit", "ann", "author")

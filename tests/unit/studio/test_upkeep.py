@@ -132,6 +132,17 @@ def test_a_state_that_transitions_do_not_lead_to_is_named(team):
     assert list(verify()) == ["q1 says accepted, and its transitions lead to drafting"]
 
 
+@pytest.mark.parametrize("column", [{"writer": "p009"}, {"is_disputed": True}, {"claims": '["p009"]'}])
+def test_a_column_that_does_not_repeat_the_state_is_named(team, column):
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+
+    add_items(team.project(), ["q1"], kinds={})
+    assert list(verify()) == []
+    ItemRow.objects.update(**column)
+    assert list(verify()) == ["q1 says drafting, and its transitions lead to drafting"]
+
+
 def test_a_copy_that_cannot_be_made_is_said(team, tmp_path):
     from vidence.studio.upkeep import backup
 

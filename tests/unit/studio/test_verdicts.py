@@ -1,10 +1,15 @@
 """Verdicts in the database and in people's files: both or neither, the same bytes, rows of others kept."""
 
+import re
+
 import pytest
 
+from servers.studio import studio
+from subjects.board_studio import open_boards
 from vidence.errors import DataError
 from vidence.make.people.checks import check_of_track
 from vidence.make.people.rows import TrackRow, append_row
+from vidence.make.pipeline.ledger import UnitDone
 from vidence.studio.records.boards import (
     CardCheckRow,
     FalseCheckRow,
@@ -74,6 +79,16 @@ def test_what_was_said_already_is_refused_and_nothing_changes(boards, person):
     assert isinstance(say(verdict(boards), person), Refused)
     assert boards.file("tracks.csv") == before
     assert TrackVerdictRow.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["tracks.csv", "cards/north.jsonl", "scenes/south.jsonl"])
+def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(boards, name):
+    path = boards.street.people / name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("ab") as file:
+        file.truncate(1_000_000_000)
+    with pytest.raises(DataError, match=r"has 1,000 MB; expected at most 16 MB"):
+        take_in(boards.made)
 
 
 def test_a_file_with_a_fault_refuses_the_row_in_the_database_too(boards, person):
@@ -195,3 +210,87 @@ def test_counts_stand_by_window_and_place(boards):
 
 def test_numbers_in_names_are_ordered_as_numbers():
     assert sorted(["10", "9", "9/2", "a"], key=natural) == ["a", "9", "9/2", "10"]
+
+
+# --------------------------------------------------------------------------- boards, files, the making
+
+LOOKS = "A tall figure in a purple coat and grey trousers."
+WAY = "This person comes in from the left side. They go on to the right without a stop, past all others."
+
+
+def checked(page, track):
+    """The letters that a board has for a track."""
+    found = re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)
+    return {"track": track, "check": found[1]}
+
+
+def judge_on_every_board(boards):
+    """One verdict on each board of the north, one shot of the south."""
+    said = [
+        boards.post("tracks", act="ok", **checked(boards.page("tracks"), "4")),
+        boards.post("cards", act="keep", A=LOOKS, B=WAY, **checked(boards.page("cards"), "3")),
+        boards.post(
+            "counts", act="count", place="visited:right-third", first="", last="", n=6, n_low=6, n_high=7
+        ),
+        boards.client.post(boards.at("shots").replace("north", "south"), {"act": "cut-at", "frame": "80"}),
+    ]
+    for _ in range(2):
+        card = re.search(r'name="card" value="(\w+)"', boards.page("false-cards"))[1]
+        said.append(boards.post("false-cards", card=card, told="false"))
+    while found := re.search(r'name="card" value="(\w+)"', boards.page("false-cards")):
+        said.append(boards.post("false-cards", card=found[1], occurs="no", natural="yes"))
+        assert len(said) < 9
+    return [one.status_code for one in said]
+
+
+def people_of(street):
+    """People's files, as bytes."""
+    return {
+        str(one.relative_to(street.people)): one.read_bytes()
+        for one in street.people.rglob("*")
+        if one.is_file()
+    }
+
+
+def made_of(street):
+    """What a making leaves for people: its questions and what they rest on."""
+    names = ("items.jsonl", "drafts.jsonl", "dropped.jsonl", "account.json")
+    return {name: (street.made / name).read_bytes() for name in names}
+
+
+def remade(street):
+    """Make once more: the units that were not there from before."""
+    done = []
+    street.make(on_event=done.append)
+    return {(one.stage, one.unit) for one in done if isinstance(one, UnitDone) and not one.was_cached}
+
+
+def test_verdicts_of_every_board_go_through_the_making_and_one_changed_remakes_its_video_alone(
+    street, tmp_path
+):
+    street.add_south()
+    street.make()
+    with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
+        boards = open_boards(street, made.signed_in())
+        assert set(judge_on_every_board(boards)) == {302}
+        kept = people_of(street)
+        assert {"tracks.csv", "shots.csv", "cards/north.jsonl", "false_checks.csv", "counts.csv"} <= set(kept)
+        assert remade(street)
+        first = made_of(street)
+        assert remade(street) == set()
+        assert (made_of(street), people_of(street)) == (first, kept)
+    with studio("solo", tmp_path / "second", paths=(street.config,)) as made:
+        boards = open_boards(street, made.signed_in())
+        take_in(boards.made)
+        assert people_of(street) == kept
+        assert boards.post("tracks", act="ok", **checked(boards.page("tracks"), "5")).status_code == 302
+        south = boards.at("tracks").replace("north", "south")
+        page = boards.client.get(south).content.decode()
+        assert boards.client.post(south, {"act": "phantom", **checked(page, "7")}).status_code == 302
+        changed = remade(street)
+        assert changed
+        assert {unit for _, unit in changed if "north" in unit} == set(), changed
+        assert made_of(street) != first
+        for name, before in kept.items():
+            if name != "tracks.csv":
+                assert people_of(street)[name] == before, name

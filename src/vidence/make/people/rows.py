@@ -314,7 +314,7 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
         DataError: the file cannot be read, leads out of the folder, is larger than 16 MB, or has rows that
             cannot be used; the first twenty are named with file and line. Nothing of it is used then.
     """
-    path = _inside(folder, kind.file)
+    path = plain_file(folder, kind.file)
     if path is None:
         return ()
     content = read(path, what="a first line that names the columns")
@@ -341,8 +341,12 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
     return tuple(rows)
 
 
-def _inside(folder: Path, name: str) -> Path | None:
-    """A file of the folder; None where it is not there.
+def plain_file(folder: Path, name: str) -> Path | None:
+    """A file of people's rows or words; None where it is not there.
+
+    Args:
+        folder: in which it lies.
+        name: of the file.
 
     Raises:
         DataError: it lies elsewhere, is no plain file, or is too large.

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.errors import AccountError, StoreError
+from vidence.errors import AccountError, DataError, StoreError
 from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import write_whole
 from vidence.records import Record
@@ -51,6 +51,20 @@ class Account(Record):
     def warnings(self) -> tuple[str, ...]:
         """The cautions; none where there is no such field."""
         return () if self.cautions is msgspec.UNSET else self.cautions
+
+
+def read_account(path: Path) -> Account:
+    """The account of a making, out of its file.
+
+    Raises:
+        DataError: it cannot be read, or is none.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Account)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path} is no account of a making: {error}") from error
 
 
 def balanced(

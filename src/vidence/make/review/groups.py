@@ -1,12 +1,13 @@
 """Rates split by author, reviewer, week, or a tag of the items; small groups are hidden from peers."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from vidence.errors import UsageError
 from vidence.make.review.files import Reviews
+from vidence.make.review.protocol import Protocol
 from vidence.make.review.rates import counted
 from vidence.make.review.states import ENDS, ItemState
 from vidence.records import Record
@@ -39,16 +40,44 @@ def groups_of(reviews: Reviews, key: str) -> tuple[Group, ...]:
     Raises:
         UsageError: there is no such key.
     """
+    return grouped(reviews.states.values(), names_of(reviews, key), reviews.protocol)
+
+
+def names_of(reviews: Reviews, key: str) -> dict[str, tuple[str, ...]]:
+    """In which groups each item is, see `groups_of`; one that nobody has submitted is in none.
+
+    Args:
+        reviews: the review.
+        key: as there.
+
+    Raises:
+        UsageError: there is no such key.
+    """
+    return {
+        state.item_id: tuple(_names(reviews, state, key)) if state.state != "drafting" else ()
+        for state in reviews.states.values()
+    }
+
+
+def grouped(
+    states: Iterable[ItemState], names: Mapping[str, Sequence[str]], protocol: Protocol
+) -> tuple[Group, ...]:
+    """The rates of groups of items.
+
+    Args:
+        states: of all items.
+        names: the groups that each item is in.
+        protocol: the rules.
+    """
     groups: dict[str, list[ItemState]] = defaultdict(list)
-    for state in reviews.states.values():
-        if state.state != "drafting":
-            for name in _names(reviews, state, key):
-                groups[name].append(state)
+    for state in states:
+        for name in names[state.item_id]:
+            groups[name].append(state)
     return tuple(
         Group(
             name=name,
             n_items=len(mine),
-            rates={rate: (k, n) for rate, _, k, n in counted(mine, reviews.protocol)},
+            rates={rate: (k, n) for rate, _, k, n in counted(mine, protocol)},
         )
         for name, mine in sorted(groups.items())
     )

@@ -11,10 +11,9 @@ from vidence.make.review.rates import rates_tables, rates_words
 from vidence.records import Record
 from vidence.studio.access import route
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.tallies import tally_of
+from vidence.studio.tallies import LEVEL, tally_of
 from vidence.tables.table import Shown, Table, shown_columns, shown_rows
 
-_LEVEL = 0.95
 _USUAL = ("author", "reviewer", "week", "tag:task")
 _NUMBERS = ("count", "number", "share")
 
@@ -32,7 +31,7 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     """The rates of a project; shares of fewer than five items are shown to operators only."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     tally = tally_of(row)
-    found = tally.rates(level=_LEVEL)
+    found = tally.rates(level=LEVEL)
     by = request.GET.get("by", "author")
     refused = ""
     tables = list(rates_tables(found))
@@ -42,7 +41,7 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     except UsageError as error:
         refused = str(error)
     else:
-        tables.append(group_table(groups, by, level=_LEVEL, shows_all=is_operator))
+        tables.append(group_table(groups, by, level=LEVEL, shows_all=is_operator))
     told = {
         "project": row,
         "sentences": rates_words(found),

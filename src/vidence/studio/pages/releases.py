@@ -12,7 +12,7 @@ from vidence.errors import DataError, StoreError, UsageError
 from vidence.studio.access import route
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.releasing import FIRST_VERSION, Wish, release, releases_of
+from vidence.studio.releasing import FIRST_VERSION, Wish, accounts_of, cautions_of, release, releases_of
 
 _MOST_WORDS = 300
 
@@ -37,6 +37,10 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
         else:
             return HttpResponseRedirect(reverse("releases", args=[project]))
     items = ItemRow.objects.filter(project=row)
+    try:
+        cautions = cautions_of(accounts_of(row))
+    except DataError as error:
+        cautions, wrong = (), wrong or str(error)
     told = {
         "project": row,
         "n_accepted": items.filter(state="accepted").count(),
@@ -44,6 +48,7 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
         "releases": [(one.name, _commands(row, one)) for one in releases_of(row)],
         "said": said if wrong else {"version": FIRST_VERSION, "title": row.title, "without": ""},
         "wrong": wrong,
+        "cautions": cautions,
     }
     status = HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
     return render(request, "release/release.html", told, status=status)

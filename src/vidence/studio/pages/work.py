@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Min, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -54,7 +54,7 @@ def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: in
     person = request.person
     projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
     mine = ItemRow.objects.filter(project__in=projects).select_related("project")
-    returned = mine.filter(state="returned", standing__author=person.name).order_by("changed_at")
+    returned = mine.filter(state="returned", writer=person.name).order_by("changed_at")
     claims = AssignmentRow.objects.filter(item__project__in=projects, state="claimed")
     claims = claims.select_related("item__project", "user").order_by("claimed_at")
     led = [one.pk for one in projects if "operator" in person.roles_in(one.slug)]
@@ -77,14 +77,14 @@ def _queues(project: ProjectRow, person: Person) -> list[Queue]:
     found = []
     for role in stages_of(person, project):
         rows: QuerySet[ItemRow] = waiting(project, role, person)
-        oldest = rows.first()
+        told = rows.order_by().aggregate(n=Count("pk"), oldest=Min("changed_at"))
         found.append(
             Queue(
                 project=project.slug,
                 title=project.title,
                 role=role,
-                n=rows.count(),
-                oldest_h=None if oldest is None else (now - oldest.changed_at).total_seconds() / 3600,
+                n=told["n"],
+                oldest_h=None if not told["n"] else (now - told["oldest"]).total_seconds() / 3600,
             )
         )
     return found

@@ -3,7 +3,8 @@
 from typing import ClassVar, get_args
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import StrIndex
 
 from vidence.make.review.states import State
 from vidence.studio.records.fields import digest, public_id, text, word
@@ -49,7 +50,8 @@ class MediumRow(models.Model):
 class ItemRow(models.Model):
     """One item. Its state is what its transitions come to; the columns repeat it, so that lists are quick.
 
-    `standing` is the whole `make.review.states.ItemState` as JSON. `lock_version` goes up with each change.
+    `standing` is the whole `make.review.states.ItemState` as JSON; of it, queues and caps are asked about
+    `writer`, `is_disputed` and `claims` (a list in JSON). `lock_version` goes up with each change.
     """
 
     public = public_id()
@@ -60,6 +62,9 @@ class ItemRow(models.Model):
     state = word()
     returns_left = models.SmallIntegerField()
     standing = models.JSONField(default=dict)
+    writer = models.CharField(max_length=64, blank=True, default="")
+    is_disputed = models.BooleanField(default=False)
+    claims = text()
     current = models.ForeignKey("RevisionRow", models.PROTECT, null=True, related_name="+")
     media = models.ManyToManyField(MediumRow, related_name="items")
     strata = models.JSONField(default=dict)
@@ -75,7 +80,13 @@ class ItemRow(models.Model):
             models.CheckConstraint(condition=Q(state__in=STATES), name="item_state_is_known"),
             models.CheckConstraint(condition=Q(returns_left__gte=0), name="no_second_return"),
         ]
-        indexes: ClassVar = [models.Index(fields=("project", "state", "changed_at"), name="item_by_state")]
+        indexes: ClassVar = [
+            models.Index(fields=("project", "state", "changed_at"), name="item_by_state"),
+            models.Index(
+                fields=("project", "state", "writer", "is_disputed", "changed_at", "claims"),
+                name="item_in_queues",
+            ),
+        ]
 
 
 class RevisionRow(models.Model):
@@ -101,7 +112,8 @@ class TransitionRow(models.Model):
     """What somebody did to an item, a `make.review.revisions.Event`; rows are never changed or deleted.
 
     `event_id` ties it to what the same person did before. `number` counts the rows of the project from 1, and
-    `chain_sha256` ties it to the row before, so that a row that was taken out is missed.
+    `chain_sha256` ties it to the row before, so that a row that was taken out is missed. `words_at` is where
+    the words of `event` begin, worked out by the database; 0: it has none.
     """
 
     project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="transitions")
@@ -115,6 +127,11 @@ class TransitionRow(models.Model):
     at = models.CharField(max_length=40)
     state_before = word()
     state_after = word()
+    words_at = models.GeneratedField(
+        expression=StrIndex("event", Value('"message":"')),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
     chain_sha256 = digest()
 
     class Meta:
@@ -127,6 +144,8 @@ class TransitionRow(models.Model):
         indexes: ClassVar = [
             models.Index(fields=("item", "number"), name="transition_of_item"),
             models.Index(fields=("by", "item"), name="transition_of_person"),
+            models.Index(fields=("project", "by", "at", "kind", "role"), name="transition_of_day"),
+            models.Index(fields=("item", "words_at", "by", "number"), name="transition_with_words"),
         ]
 
 

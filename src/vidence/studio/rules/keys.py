@@ -82,6 +82,18 @@ SHORTCUTS: Final = tuple(
     )
 )
 GROUPS: Final = (_PLAYER, _ROWS, _BOARDS, _FORMS)
+
+
+def parts_of(key: str) -> tuple[str, ...]:
+    """A key as it stands on buttons, a word for each that is held; none where there is no key.
+
+    >>> parts_of("shift+c"), parts_of("+"), parts_of("")
+    (('Shift', 'C'), ('+',), ())
+    """
+    parts = (key,) if len(key) == 1 else key.split("+")
+    return tuple(one.capitalize() for one in parts if one)
+
+
 _BARE: Final = re.compile(r"shift\+[a-z]|[^\W_A-Z1-9]|[!-/:-@\[-`{-~]")
 _WITH_CTRL: Final = re.compile(r"ctrl\+(shift\+)?([a-z]|enter)")
 _OF_BROWSERS: Final = frozenset(f"ctrl+{one}" for one in ("n", "t", "w", "shift+n", "shift+t", "shift+w"))

@@ -6,8 +6,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from vidence.errors import AccountError, StoreError
-from vidence.make.pipeline.ledger import Ledger, balanced
+from vidence.errors import AccountError, DataError, StoreError
+from vidence.make.pipeline.ledger import Account, Ledger, balanced, read_account
 from vidence.make.pipeline.material import Dropped
 
 
@@ -74,3 +74,14 @@ def test_accounts_that_cannot_be_written_are_said(tmp_path):
     (tmp_path / "out").write_text("a file")
     with pytest.raises(StoreError, match=r"cannot write .*account\.json"):
         Ledger().write(tmp_path / "out", [])
+
+
+def test_an_account_is_read_or_it_is_said_why_not(tmp_path):
+    path = tmp_path / "account.json"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_account(path)
+    path.write_text('{"stages": 1}')
+    with pytest.raises(DataError, match="is no account of a making"):
+        read_account(path)
+    path.write_text('{"format": "vidence-make-account/1", "stages": [], "cautions": ["x"]}')
+    assert read_account(path) == Account(stages=(), cautions=("x",))

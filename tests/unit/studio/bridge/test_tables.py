@@ -16,7 +16,10 @@ def test_every_column_goes_out_or_is_one_of_those_that_stay():
     stays = {
         "ProjectRow": {"media_root"},
         "UserRow": {"public", "name", "key", "shown", "password", "edition", "settings"},
-        "ItemRow": {"state", "returns_left", "standing", "current", "lock_version", "changed_at"},
+        "ItemRow": {
+            *("state", "returns_left", "standing", "current", "lock_version", "changed_at"),
+            *("writer", "is_disputed", "claims"),
+        },
         "MadeSetRow": {"people_folder"},
         "TimeCorrectionRow": {"span"},
     }

@@ -1,6 +1,7 @@
 """The door: the printed address works once, passwords are slowed, sessions end, nothing leads elsewhere."""
 
 import logging
+import re
 
 import pytest
 
@@ -131,6 +132,34 @@ def test_a_name_that_nobody_has_takes_the_work_of_one_that_somebody_has(team, mo
         worked.clear()
         tried(team.client(), name, "wrong password")
         assert len(worked) == 1, name
+
+
+def test_a_known_and_an_unknown_name_are_asked_of_the_database_alike(team, monkeypatch):
+    """Work stands for time: no password is hashed and no row read for one name that is not for the other."""
+    from django.contrib.auth.hashers import MD5PasswordHasher
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    team.user("Ada", "author")
+    worked = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(
+        MD5PasswordHasher, "encode", lambda self, *more: worked.append(1) or encode(self, *more)
+    )
+    tried(team.client(), "Somebody", "wrong password")  # the first of the address is counted anew
+    done = {}
+    for name in ("Ada", "Nobody"):
+        client = team.client()
+        client.get("/sign-in")
+        done[name] = []
+        for _ in range(MOST_TRIES + 2):
+            worked.clear()
+            with CaptureQueriesContext(connection) as asked:
+                status = tried(client, name, "wrong password").status_code
+            tables = [re.findall(r'^[A-Z]+|"(?:studio|django)_[a-z]+"(?!\.)', one["sql"]) for one in asked]
+            done[name].append((status, len(worked), tables))
+    assert done["Ada"] == done["Nobody"]
+    assert {one[:2] for one in done["Ada"]} == {(403, 1), (429, 0)}
 
 
 def test_many_names_from_one_address_are_refused(team):

@@ -3,9 +3,11 @@
 import msgspec
 import pytest
 
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, Account
 from vidence.make.review.protocol import load_protocol
 from vidence.records import Item
 from vidence.studio.bridge.taking import take_items
+from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.workflow import Act, Done, act
 
@@ -43,6 +45,29 @@ def test_the_page_releases_and_says_what_is_wrong(project, team):
     shown = client.get(address).content.decode()
     assert "films-1.0.0" in shown
     assert "vidence run table --data" in shown
+
+
+def test_the_cautions_of_the_making_are_shown_and_stand_in_the_datasheet(project, team, tmp_path):
+    made = tmp_path / "made"
+    made.mkdir()
+    account = Account(stages=(), cautions=("3 of 4 cards were told without the film <b>",))
+    (made / ACCOUNT_FILE).write_bytes(msgspec.json.encode(account))
+    MadeSetRow.objects.create(project=project, folder=str(made), people_folder=str(made))
+    team.user("Olga", "operator")
+    client, address = team.signed_in("Olga"), "/projects/films/releases/"
+    said = "Caution: 3 of 4 cards were told without the film &lt;b&gt;."
+    assert said in client.get(address).content.decode()
+    assert client.post(address, {"version": "1.0.0", "without": "all"}).status_code == 302
+    sheets = [one.read_text() for one in (team.settings.data / "releases").rglob("*.md")]
+    assert any("told without the film" in one for one in sheets)
+    (made / "other").mkdir()
+    (made / "other" / ACCOUNT_FILE).write_bytes(msgspec.json.encode(account))
+    MadeSetRow.objects.create(project=project, folder=str(made / "other"), people_folder="x")
+    shown = client.get(address).content.decode()
+    assert shown.count(said + " The datasheet does not say so: the project has several makings.") == 2
+    (made / ACCOUNT_FILE).write_text("{")
+    assert "is no account of a making" in client.get(address).content.decode()
+    assert b"is no account of a making" in client.post(address, {"version": "2.0.0"}).content
 
 
 def test_who_is_no_operator_releases_nothing(project, team):

@@ -7,7 +7,7 @@ import pytest
 from vidence.studio.access import Person
 from vidence.studio.looking import expire
 from vidence.studio.projects import add_items
-from vidence.studio.records.items import ItemRow
+from vidence.studio.records.items import ChecklistAnswerRow, ItemRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
 from vidence.studio.workflow import Act, Done, act
 
@@ -305,3 +305,25 @@ def test_the_same_save_twice_is_one_version(place):
     for _ in range(2):
         assert place.send(hidden, message="sent twice").json()["version"] == 1
     assert DraftLogRow.objects.count() == 1
+
+
+@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
+def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(at, protocol, form, said):
+    from vidence.studio.rulebooks import keep, use
+
+    place = at(protocol, form)
+    hidden = place.hidden(form) | {"act": form}
+    source = place.project.protocol.source
+    changed = source.replace('title = "', 'title = "Newer: ', 1)
+    assert changed != source
+    use(keep(place.project, changed, by="p009"), by="p009")
+    done = place.send(hidden, script=False, **said)
+    words = next(iter(said.values()))
+    if done.status_code == 302:
+        kept = [place.item.transitions.order_by("number").last().event]
+        kept += [one.said for one in ChecklistAnswerRow.objects.all()]
+    else:
+        assert done.status_code in (400, 409)
+        kept = [one.body for one in DraftRow.objects.filter(is_closed=False)]
+        assert words in done.content.decode()
+    assert any(words in one for one in kept), (done.status_code, kept)

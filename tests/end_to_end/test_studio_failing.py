@@ -1,0 +1,127 @@
+"""A server that fails prints nothing that was planted, and a run on a read-only disk is shown."""
+
+import http.client
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import urllib.parse
+from contextlib import closing
+
+import pytest
+
+from subjects.viewed import write_run
+
+PASSWORD = "planted-password-4711"  # noqa: S105 - of tests
+WORDS = "planted-words-4712"
+
+
+def ask(port, path, *, form=None, cookie=""):
+    """One request; its status, page and cookie."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{port}"}
+    body = None
+    if form is not None:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = urllib.parse.urlencode(form)
+    with closing(connection):
+        connection.request("GET" if form is None else "POST", path, body=body, headers=headers)
+        answer = connection.getresponse()
+        said = answer.headers.get("Set-Cookie", "").split(";")[0]
+        return answer.status, answer.read().decode(), said or cookie
+
+
+def token(page):
+    return re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+
+
+def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
+    assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
+    add = ("studio", "user", "add", "team", "Ada", "--roles", "author,operator", "--project", "films")
+    subprocess.run(
+        [sys.executable, "-m", "vidence", *add, "--password-stdin"],
+        cwd=vidence.folder,
+        env=vidence.env,
+        input=f"{PASSWORD}\n",
+        text=True,
+        check=True,
+        capture_output=True,
+    )
+    served = vidence.start("studio", "serve", "team", "--port", "0")
+    pages = []
+    try:
+        port = int(re.search(r":(\d+)/", served.stdout.readline())[1])
+        _, page, cookie = ask(port, "/sign-in")
+        form = {"csrfmiddlewaretoken": token(page), "name": "Ada", "password": PASSWORD}
+        status, _, cookie = ask(port, "/sign-in", form=form, cookie=cookie)
+        assert status == 302
+        status, page, cookie = ask(port, "/projects/films/guidelines", cookie=cookie)
+        assert status == 200
+        form = {"csrfmiddlewaretoken": token(page), "act": "add", "source": WORDS}
+        with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
+            for table in ("studio_guidelinerow", "studio_signintryrow", "studio_itemrow"):
+                opened.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")
+            opened.commit()
+        failed = [
+            ask(port, f"/projects/films/guidelines?q={WORDS}", form=form, cookie=cookie),
+            ask(port, f"/projects/films/?q={WORDS}", cookie=cookie),
+            ask(port, "/sign-in", form=form | {"name": "Ada", "password": PASSWORD}, cookie=cookie),
+        ]
+        assert [one[0] for one in failed] == [500] * 3
+        pages = [one[1] for one in failed]
+        argv = " ".join(served.args)
+    finally:
+        served.terminate()
+        out, err = served.communicate(timeout=30)
+    key = (vidence.folder / "team" / "keys" / "secret").read_bytes()
+    planted = [PASSWORD, WORDS, cookie.partition("=")[2], form["csrfmiddlewaretoken"], key.hex()]
+    for where in (out, err, argv, *pages):
+        assert [one for one in planted if one in where] == []
+        assert repr(key)[2:-1] not in where
+    for page in pages:
+        assert "Traceback" not in page
+        assert "studio_" not in page
+
+
+def test_a_run_on_a_disk_that_is_mounted_read_only_is_shown(vidence, tmp_path):
+    run = write_run(tmp_path / "disk" / "a")
+    write_run(tmp_path / "disk" / "b")
+    (tmp_path / "ro").mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root mounts a folder")
+    words = ["mount", "--bind", "-o", "ro", str(tmp_path / "disk"), str(tmp_path / "ro")]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("no folder may be mounted here")
+    try:
+        remount = ["mount", "-o", "remount,ro,bind", str(tmp_path / "ro")]
+        subprocess.run(remount, capture_output=True, check=False)
+        with pytest.raises(OSError, match="Read-only"):
+            (tmp_path / "ro" / "x").touch()
+        shown(vidence, tmp_path / "ro", run)
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path / "ro")], check=False)
+
+
+def shown(vidence, folder, run):
+    """The viewer of a folder shows its runs, one beside the other, and leaves nothing there."""
+    before = sorted(one.name for one in run.iterdir())
+    served = vidence.start("view", "--no-open", str(folder))
+    try:
+        found = re.search(r":(\d+)(/\S+)", served.stdout.readline())
+        port = int(found[1])
+        _, _, cookie = ask(port, found[2])
+        status, page, _ = ask(port, "/runs", cookie=cookie)
+        places = re.findall(r'name="run" value="([0-9a-f]{16})"', page)
+        assert (status, len(places)) == (200, 2)
+        query = "&".join(f"run={one}" for one in places)
+        status, page, _ = ask(port, f"/items?{query}", cookie=cookie)
+        assert status == 200
+        items = re.findall(r'href="(/item\?[^"]+)"', page)
+        assert len(items) == 4
+        assert ask(port, items[0].replace("&amp;", "&"), cookie=cookie)[0] == 200
+    finally:
+        served.terminate()
+        served.communicate(timeout=30)
+    assert sorted(one.name for one in run.iterdir()) == before
