@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -67,6 +67,26 @@ class Asked:
     cost: float
 
 
+class Replies(Protocol):
+    """The memory of replies as the engine uses it: `store.Memory`, or another process that has it."""
+
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
+        """The reply under a key; `claims` says that the key is claimed next where there is none."""
+        ...
+
+    async def take(self, key: bytes) -> bool:
+        """Take the lease on a key; False while somebody else has it."""
+        ...
+
+    async def keep(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; no end of any process can lose it when this returns."""
+        ...
+
+    def release(self, key: bytes) -> None:
+        """Let go of a lease without a reply; nothing where it is not held."""
+        ...
+
+
 class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
@@ -75,7 +95,7 @@ class Asker:
     see `Outage`.
     """
 
-    def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
+    def __init__(self, model: Model, *, memory: Replies, limits: Limits, on_event: Listener) -> None:
         self._model = model
         self._memory = memory
         self._limits = limits
@@ -91,6 +111,10 @@ class Asker:
         )
         self._answered: Request | None = None  # one that the server can answer
 
+    def allow(self, most: int) -> None:
+        """So many requests may be in flight from now on."""
+        self._limits.in_flight.allow(most)
+
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.
 
@@ -103,11 +127,11 @@ class Asker:
         key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
         while (running := self._in_flight.get(key)) is not None:
             await running.wait()
-        remembered = self._memory.get(key)
-        if remembered is not None:
-            return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
+            remembered = await self._memory.find(key, claims=not self._model.by_item)
+            if remembered is not None:
+                return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
         finally:
             del self._in_flight[key]
@@ -118,19 +142,19 @@ class Asker:
         if self._model.by_item:  # recorded, or a rule: it costs nothing
             return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
-        while not self._memory.claim(key):
+        while not await self._memory.take(key):
             if wait_s == _LAST_LOOK_S:
                 waits = Waiting(
                     reason="another run asks this", wait_s=wait_s, n_allowed=self._limits.in_flight.allowed
                 )
                 self._on_event(waits)
             await anyio.sleep(wait_s)
-            remembered = self._memory.get(key)
+            remembered = await self._memory.find(key, claims=True)
             if remembered is not None:
                 return Asked(reply=remembered, is_remembered=True, cost=0.0)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
-            remembered = self._memory.get(key)  # whoever had the lease may have brought it
+            remembered = await self._memory.find(key, claims=False)  # who had the lease may have brought it
             if remembered is not None:
                 return Asked(reply=remembered, is_remembered=True, cost=0.0)
             return await self._ask_now(key, request)
@@ -139,7 +163,7 @@ class Asker:
 
     async def _ask_now(self, key: bytes, request: Request) -> Asked:
         reply, cost = await self._send(request)
-        self._memory.put(key, reply)
+        await self._memory.keep(key, reply)
         return Asked(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
@@ -438,13 +462,13 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     """
 
     def __init__(
-        self, *, memory: Path, limits: AskLimits, on_event: Listener, again: str = SAME_COMMAND
+        self, *, memory: Path | Replies, limits: AskLimits, on_event: Listener, again: str = SAME_COMMAND
     ) -> None:
         self.count = AskCount()
         self._limits = limits
         self._again = again
         self._on_event = on_event
-        self._memory_path = memory
+        self._replies = memory
         self._memory: Memory | None = None
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
@@ -464,6 +488,25 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def add(self, name: str, rules: ModelRules) -> None:
         """Make a model known under a name."""
         self._rules[name] = rules
+
+    @property
+    def memory(self) -> Memory:
+        """The file of remembered replies, opened.
+
+        Raises:
+            UsageError: another process has it.
+        """
+        if not isinstance(self._replies, Path):
+            raise UsageError("the reply memory of this engine is that of another process")
+        if self._memory is None:
+            self._memory = Memory(self._replies)
+        return self._memory
+
+    def allow(self, n: int) -> None:
+        """From now on so many requests to each model may be in flight at most, or as many as it takes."""
+        self._limits = msgspec.structs.replace(self._limits, concurrency=n)
+        for name, asker in self._askers.items():
+            asker.allow(min(n, self.model(name).max_in_flight or n))
 
     def model(self, name: str) -> Model:
         """The model of that name, opened.
@@ -532,12 +575,10 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def _asker(self, name: str) -> Asker:
         if name not in self._askers:
             model, limits = self.model(name), self._limits
-            if self._memory is None:
-                self._memory = Memory(self._memory_path)
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self._memory,
+                memory=self.memory if isinstance(self._replies, Path) else self._replies,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
                     backoff=Backoff(rng=np.random.default_rng(limits.seed)),

@@ -2,6 +2,7 @@
 
 import math
 import os
+import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,3 +90,24 @@ def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
 def now() -> datetime:
     """The time, with its zone."""
     return datetime.now(tz=UTC)
+
+
+def machine() -> str:
+    """Where the number of a process means the same: the machine, and its container where it tells."""
+    try:
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return platform.node()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process of this machine with this number; True where that cannot be known."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

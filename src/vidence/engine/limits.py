@@ -62,6 +62,13 @@ class AdaptiveLimit:
                 await anyio.sleep(wait_s)
             yield self._clock()
 
+    def allow(self, most: int) -> None:
+        """So many may be in flight at most from now on; what is in flight ends as it is."""
+        if most != self._most:
+            self._allowed = float(most) if self._allowed >= self._most else min(self._allowed, float(most))
+            self._most = most
+            self._slots.total_tokens = self.allowed
+
     def on_reply(self) -> None:
         """A request was answered: allow a little more."""
         self._last_reply_s = self._clock()
@@ -110,6 +117,8 @@ class Budget:
     shared: "list[Budget]" = field(default_factory=list)
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
+    elsewhere: float = field(default=0.0, init=False)
+    """What other processes of this session have spent, in US dollars."""
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -137,7 +146,7 @@ class Budget:
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"
             )
-        spent = sum(budget.cost for budget in self.shared)
+        spent = sum(budget.cost + budget.elsewhere for budget in self.shared)
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
