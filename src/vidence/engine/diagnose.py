@@ -14,6 +14,7 @@ from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
+from vidence.engine.executors.executor import Duty, executor_of
 from vidence.engine.plan import Plan
 from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
 from vidence.engine.specs import what_is_asked
@@ -167,25 +168,50 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
         )
     )
 
-    count = AskCount()
-
-    async def examine(subject: ShownSubject) -> None:
-        flow = diagnostic.examine(subject)
-        finding = await session.engine.run(flow, subject.context, count=count)
-        store.add_finding(name, Examined(item=subject.item, finding=finding))
+    def keep(one: _Examined) -> None:
+        finding = one.examined.finding
+        store.add_finding(name, one.examined)
         account.n_examined += 1
+        account.n_asked += one.n_asked
+        account.n_remembered += one.n_remembered
         if isinstance(finding, Failed):
             account.n_failed += 1
             account.failures.add(finding)
-        session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
+        session.on_event(ExaminedOne(item_id=one.examined.item.item_id, finding=finding))
 
     if todo:
-        await session.work(
-            [(item, 0) for item in todo],
-            examine,
+        duty = Duty(
+            todo=[(item, 0) for item in todo],
+            task=_Examine(diagnostic=diagnostic),
+            keep=keep,
+            together=store.together,
             n_consumers=prepared.plan.concurrency,
             count=account.decoding,
         )
-    account.n_asked, account.n_remembered = count.n_asked, count.n_remembered
+        await executor_of(session.environment.on).work(session, duty)
     account.cost = session.asking.cost + session.judging.cost
     return account
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Examined:
+    """What came of one question, and how many replies it took."""
+
+    examined: Examined
+    n_asked: int
+    n_remembered: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Examine:
+    """The `Task` of a diagnostic."""
+
+    diagnostic: Diagnostic
+
+    async def __call__(self, session: Session, subject: ShownSubject) -> _Examined:
+        """The finding of one question."""
+        count = AskCount()
+        flow = self.diagnostic.examine(subject)
+        finding = await session.engine.run(flow, subject.context, count=count)
+        examined = Examined(item=subject.item, finding=finding)
+        return _Examined(examined=examined, n_asked=count.n_asked, n_remembered=count.n_remembered)

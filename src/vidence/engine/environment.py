@@ -17,6 +17,7 @@ CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
 SETTINGS_VARIABLE = "VIDENCE_SETTINGS"
 STATE_VARIABLE = "VIDENCE_STATE"
 WORKER_SIZE_VARIABLE = "VIDENCE_WORKER_GB"
+ON_VARIABLE = "VIDENCE_ON"
 _LEAST_WORKER_BYTES = 2**29  # Python, numpy and FFmpeg take half of it before a picture is decoded
 _MOST_GB = 1_000_000
 
@@ -36,6 +37,8 @@ class Environment:
     state_root: Path | None = None
     """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
     worker_max_bytes: int = MOST_BYTES
+    on: str = "local"
+    """Where the work is done: here, or on the machines of a cluster (`executors.executor_of`)."""
 
     @property
     def memory(self) -> Path:
@@ -49,11 +52,12 @@ def cache_root() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
 
 
-def environment(cache: Path | None = None) -> Environment:
+def environment(cache: Path | None = None, *, on: str | None = None) -> Environment:
     """Cache and workers of this machine.
 
     Args:
         cache: the cache folder; None takes `cache_root`.
+        on: where the work is done; None takes VIDENCE_ON, or this machine.
 
     Raises:
         UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes.
@@ -67,6 +71,7 @@ def environment(cache: Path | None = None) -> Environment:
         n_workers=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
+        on=on or os.environ.get(ON_VARIABLE) or "local",
         worker_max_bytes=_bytes_of(WORKER_SIZE_VARIABLE, MOST_BYTES, least=_LEAST_WORKER_BYTES),
     )
 

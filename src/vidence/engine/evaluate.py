@@ -15,6 +15,7 @@ from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.executors.executor import Duty, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
@@ -201,18 +202,30 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
         )
     )
 
-    async def answer(subject: ShownSubject) -> None:
-        count = AskCount(keeps=True)
-        trial = await _trial(session, subject, count)
-        store.add(trial)
-        summary.add(trial)
-        session.on_event(Tried(trial=trial, cost=count.cost))
+    def keep(tried: Tried) -> None:
+        store.add(tried.trial)
+        summary.add(tried.trial)
+        session.on_event(tried)
 
     if todo:
-        n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-        await session.work(todo, answer, n_consumers=n_askers, count=summary.decoding)
+        duty = Duty(
+            todo=todo,
+            task=_answer,
+            keep=keep,
+            together=store.together,
+            n_consumers=min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency),
+            count=summary.decoding,
+        )
+        await executor_of(session.environment.on).work(session, duty)
         summary.close(session.asking, session.judging)
     return summary
+
+
+async def _answer(session: Session, subject: ShownSubject) -> Tried:
+    """The `Task` of a run."""
+    count = AskCount(keeps=True)
+    trial = await _trial(session, subject, count)
+    return Tried(trial=trial, cost=count.cost)
 
 
 async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:

@@ -127,7 +127,11 @@ class Budget:
     @property
     def cost(self) -> float:
         """What was spent in this session, in US dollars."""
-        return (self.input_tokens * self.price_in + self.output_tokens * self.price_out) / 1e6
+        return self.cost_of(self.input_tokens, self.output_tokens)
+
+    def cost_of(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost, in US dollars."""
+        return (input_tokens * self.price_in + output_tokens * self.price_out) / 1e6
 
     def add(self, reply: Reply) -> float:
         """Count the tokens of a reply that was paid for; what it cost, in US dollars."""
@@ -135,7 +139,7 @@ class Budget:
         self._is_blind |= n_in is None and n_out is None
         self.input_tokens += n_in or 0
         self.output_tokens += n_out or 0
-        return ((n_in or 0) * self.price_in + (n_out or 0) * self.price_out) / 1e6
+        return self.cost_of(n_in or 0, n_out or 0)
 
     def check(self, *, again: str = SAME_COMMAND) -> None:
         """Raise `BudgetSpentError` when the limit is reached, or cannot be watched; `again` goes on then."""

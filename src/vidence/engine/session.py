@@ -550,9 +550,9 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 for _ in range(n_consumers):
                     tasks.start_soon(self._consume_all, receive.clone())
         except BaseExceptionGroup as group:
-            if (found := _first(group, VidenceError)) is not None:
+            if (found := first_error(group, VidenceError)) is not None:
                 raise found from group
-            if (failed := _first(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
+            if (failed := first_error(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
                 raise UsageError(
                     f"too many files and connections are open at once ({failed.strerror}); ask fewer "
                     "questions at once with --concurrency, or let the process open more with: ulimit -n 4096"
@@ -583,10 +583,10 @@ class Pipeline(Generic[GroupT, ReadyT]):
                     return
 
 
-def _first(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
+def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
     """The first error of a kind in a group, and in the groups inside it."""
     for error in group.exceptions:
-        inside = _first(error, kind) if isinstance(error, BaseExceptionGroup) else error
+        inside = first_error(error, kind) if isinstance(error, BaseExceptionGroup) else error
         if isinstance(inside, kind):
             return inside
     return None
