@@ -28,8 +28,8 @@ from vidence.errors import BudgetSpentError, VidenceError
 
 WITHOUT_MEDIA: Final = 16
 """Questions of a unit where no media are opened: few, so that the last units end together."""
-_SLOW: Final = 3.0
-_LEAST_S: Final = 2.0
+_SLOW: Final = 1.5
+_LEAST_S: Final = 1.0
 
 
 @dataclass(kw_only=True)
@@ -78,6 +78,8 @@ class Dispatch:
         self._workers: dict[str, _Known] = {}
         self._took_s: deque[float] = deque(maxlen=200)
         self._error: VidenceError | None = None
+        self.n_expected = 0
+        """How many workers there are, those included that are about to begin."""
         self.spent: BudgetSpentError | None = None
 
     @property
@@ -86,11 +88,6 @@ class Dispatch:
         if self.spent is not None:
             return all(known.has_ended for known in self._workers.values())
         return not self._queue and not self._given
-
-    @property
-    def has_room(self) -> bool:
-        """Whether one more worker could ask something: each of them asks one question at least."""
-        return len(self._workers) < self._duty.n_consumers
 
     def join(self, worker: str) -> None:
         """A worker begins."""
@@ -112,7 +109,7 @@ class Dispatch:
 
     def share(self, worker: str) -> int:
         """How many requests to each model this worker may have in flight."""
-        whole, rest = divmod(self._duty.n_consumers, max(1, len(self._workers)))
+        whole, rest = divmod(self._duty.n_consumers, max(1, len(self._workers), self.n_expected))
         return max(1, whole + (list(self._workers).index(worker) < rest))
 
     def heard(self, worker: str, outbound: Outbound) -> Inbound:
@@ -238,8 +235,9 @@ class Dispatch:
             units.append(unit)
         if not units and n_wanted and (slow := self._slowest(worker, now_s)) is not None:
             slow.holders.add(worker)
+            # From the end: the first ones are under way with the other worker.
             left = slow.left
-            todo = [one for one in slow.unit.todo if (one[0].item_id, one[1]) in left]
+            todo = [one for one in reversed(slow.unit.todo) if (one[0].item_id, one[1]) in left]
             units.append(Unit(number=slow.unit.number, todo=todo))
         return units
 

@@ -223,9 +223,10 @@ class _Cluster:
                     node = self._nodes.setdefault(found["NodeID"], _Node())
                     if not node.is_tended and node.n_lost <= _MOST_LOSSES and self._has_room:
                         node.is_tended = True
+                        self._dispatch.n_expected = self._n_tended
                         tasks.start_soon(self._tend, found["NodeID"], found["NodeManagerHostname"], n_cpus)
             await anyio.sleep(_LOOK_S)
-            alone_s = 0.0 if any(node.is_tended for node in self._nodes.values()) else alone_s + _LOOK_S
+            alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
             if alone_s > _ALONE_S:
                 raise VidenceError(
                     f"no machine of the cluster has worked for {_ALONE_S:g} s; what was answered is kept: "
@@ -233,8 +234,13 @@ class _Cluster:
                 )
 
     @property
+    def _n_tended(self) -> int:
+        return sum(node.is_tended for node in self._nodes.values())
+
+    @property
     def _has_room(self) -> bool:
-        return sum(node.is_tended for node in self._nodes.values()) < self._duty.n_consumers
+        """Whether one more worker could ask something: each of them asks one question at least."""
+        return self._n_tended < self._duty.n_consumers
 
     async def _tend(self, node_id: str, host: str, n_cpus: int) -> None:
         """Call the worker of one machine until all is done, or it is lost."""
@@ -261,6 +267,7 @@ class _Cluster:
             self._actors.pop(name, None)
             self._dispatch.leave(name)
             node.is_tended = False
+            self._dispatch.n_expected = self._n_tended
             with suppress(self._ray.exceptions.RayError, ValueError):
                 self._ray.kill(actor)
 

@@ -40,10 +40,10 @@ MOST_MESSAGES = 2000
 """In one call: the store of objects of a machine may be small."""
 BEAT_S = 1.0
 """How long a worker with nothing to say keeps a call waiting."""
-# Twice as many questions are worked on as requests may be in flight: looking up and storing costs trips.
-_CONSUMERS_PER_REQUEST = 2
-_LEAST_CONSUMERS = 4
-_MOST_CONSUMERS = 256
+# More questions are worked on than requests may be in flight, since looking up and storing costs trips; few
+# more, since what is looked up is leased, and waits where this machine is slow.
+_MORE_CONSUMERS = 1.25
+_LEAST_MORE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,8 +229,8 @@ class Worker:
             self._session = session
             session.engine.allow(share)
             most = session.prepared.model.max_in_flight
-            wanted = _CONSUMERS_PER_REQUEST * (share if most is None else min(share, most))
-            n_consumers = min(max(wanted, _LEAST_CONSUMERS), _MOST_CONSUMERS)
+            n_asked = share if most is None else min(share, most)
+            n_consumers = max(int(_MORE_CONSUMERS * n_asked), n_asked + _LEAST_MORE)
             await session.work_on(self._feed, self._do, n_consumers=n_consumers, count=self._count)
 
     async def _do(self, subject: ShownSubject) -> None:

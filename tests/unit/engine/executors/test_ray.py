@@ -1,0 +1,312 @@
+"""A cluster whose machines are processes of this one: the same trials; faults cost what is in flight."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import msgspec
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+
+from servers.openai_stub import Canned, OpenAIStub
+from vidence.engine import evaluate
+from vidence.engine.environment import Environment
+from vidence.engine.events import MachineLost, Started
+from vidence.engine.executors import ray as executor
+from vidence.engine.executors.executor import executor_of
+from vidence.engine.prepare import make_plan
+from vidence.engine.store import RunStore
+from vidence.errors import AccessError, UsageError, VidenceError
+from vidence.records import Failed
+
+STORE_BYTES = 80 * 2**20  # the least that Ray takes
+LATENCY_S = 0.1
+PATIENCE_S = 30.0
+
+# ------------------------------------------------------------------ without a cluster
+
+
+def test_without_ray_the_command_that_installs_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"--on ray needs Ray, which is not installed: .*install.*ray"):
+        executor_of("ray")
+
+
+def test_another_version_is_refused_with_both():
+    ours = executor.Hello(vidence="1.2", git_revision="abc")
+    executor.check_same_version(ours, ours, machine="here")
+    executor.check_same_version(executor.Hello(vidence="1.2", git_revision=""), ours, machine="here")
+    for theirs in (
+        executor.Hello(vidence="1.1", git_revision="abc"),
+        executor.Hello(vidence="1.2", git_revision="abd+"),
+    ):
+        with pytest.raises(UsageError, match=r"node-7 has vidence 1\.[12] \(ab.*begins with 1.2 \(abc\)"):
+            executor.check_same_version(theirs, ours, machine="node-7")
+
+
+# ------------------------------------------------------------------ with one
+
+
+@pytest.fixture(scope="module")
+def ray():
+    return pytest.importorskip("ray", reason="Ray is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster(ray, tmp_path_factory):
+    """Two machines with a processor each; a test may remove the second and add another."""
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIDENCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+        size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
+        found = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
+        found.vidence_node = found.add_node(**size)
+        patch.setenv("RAY_ADDRESS", found.address)
+        try:
+            yield found
+        finally:
+            found.shutdown()
+
+
+@pytest.fixture
+def connection(ray, cluster):
+    ray.init(address=cluster.address, namespace="vidence", log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+class Bench:
+    """Questions about pictures, and runs over them that ask a server."""
+
+    def __init__(self, folder: Path, server: OpenAIStub) -> None:
+        self.folder, self.server = folder, server
+        self.events = []
+        self.on_started = lambda: None
+
+    def write(self, n_items: int, *, per_medium: int = 4) -> None:
+        rows = []
+        for i in range(n_items):
+            name = f"{i // per_medium}.png"
+            if i % per_medium == 0:
+                Image.fromarray(np.full((24, 32, 3), i % 250, np.uint8)).save(self.folder / name)
+            rows.append(
+                {
+                    "item_id": f"q{i}",
+                    "question": f"Question {i}?",
+                    "choices": ["x", "y"],
+                    "answer": "A",
+                    "media": [{"path": name, "kind": "image"}],
+                }
+            )
+        (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    @property
+    def spec(self) -> str:
+        return f"openai:m?base_url={self.server.base_url}"
+
+    def hear(self, event) -> None:
+        self.events.append(event)
+        if isinstance(event, Started):
+            self.on_started()
+
+    def run(self, out: str = "run", *, on: str = "ray", **overrides):
+        overrides = {"concurrency": 8, "memory": str(self.folder / f"{out}.sqlite"), **overrides}
+        model = overrides.pop("model", self.spec)
+        plan = make_plan("table", data=self.folder / "questions.jsonl", model=model, overrides=overrides)
+
+        async def go():
+            return await evaluate.run(
+                plan,
+                self.folder / out,
+                environment=Environment(cache_root=self.folder / "cache", n_workers=1, on=on),
+                now=datetime(2026, 1, 1, tzinfo=UTC),
+                on_event=self.hear,
+            )
+
+        return anyio.run(go)
+
+    def trials(self, out: str = "run"):
+        with RunStore(self.folder / out) as store:
+            return list(store.trials())
+
+    @contextmanager
+    def when(self, n_requests: int, act):
+        """Do something as soon as so many requests came."""
+
+        def wait():
+            end_s = time.monotonic() + PATIENCE_S
+            while self.server.n_requests < n_requests and time.monotonic() < end_s:
+                time.sleep(0.01)
+            act()
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        yield
+        thread.join(PATIENCE_S)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    with OpenAIStub(answer="Answer: A", latency_s=LATENCY_S, keep_bodies=False) as server:
+        yield Bench(tmp_path, server)
+
+
+def bare(trial):
+    built = msgspec.to_builtins(trial)
+    built["reply"].pop("latency_s", None)
+    return built
+
+
+def kill_one() -> None:
+    workers()[0].kill()
+
+
+def workers() -> list[psutil.Process]:
+    """The processes that work for a run."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any("ray::" in word and "Machine" in word for word in process.info["cmdline"] or ()):
+            found.append(process)
+    return sorted(found, key=lambda process: process.pid)
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
+
+
+@pytest.mark.parametrize("model", ["", "baseline:longest"])
+def test_a_cluster_makes_the_same_trials(bench, connection, model):
+    bench.write(80)
+    chosen = {"model": model} if model else {}
+    local = bench.run("local", on="local", **chosen)
+    summary = bench.run(**chosen)
+    assert [bare(t) for t in bench.trials()] == [bare(t) for t in bench.trials("local")]
+    assert bench.server.n_requests == (0 if model else 160)
+    assert (summary.n_tried, summary.n_failed, summary.input_tokens) == (80, 0, local.input_tokens)
+
+
+def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):
+    bench.write(160)
+    with bench.when(40, kill_one):
+        summary = bench.run()
+    assert (summary.n_tried, summary.n_failed) == (160, 0)
+    assert 160 <= bench.server.n_requests <= 160 + 8
+    assert sum(isinstance(event, MachineLost) for event in bench.events) == 1
+
+
+def test_a_machine_that_is_lost_costs_what_it_had_in_flight(bench, connection, cluster):
+    bench.write(160)
+
+    def remove():
+        cluster.remove_node(cluster.vidence_node, allow_graceful=False)
+
+    try:
+        with bench.when(40, remove):
+            summary = bench.run()
+    finally:
+        cluster.vidence_node = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    assert (summary.n_tried, summary.n_failed) == (160, 0)
+    assert 160 <= bench.server.n_requests <= 160 + 8
+
+
+def test_a_machine_that_hangs_is_given_up(bench, connection, monkeypatch):
+    monkeypatch.setattr(executor, "STALLED_S", 3.0)
+    bench.write(80)
+    stopped = []
+
+    def stop():
+        stopped.append(workers()[0])
+        stopped[0].send_signal(signal.SIGSTOP)
+
+    try:
+        with bench.when(20, stop):
+            summary = bench.run()
+    finally:
+        for process in stopped:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+    assert (summary.n_tried, summary.n_failed) == (80, 0)
+    assert bench.server.n_requests <= 80 + 8
+
+
+def test_a_driver_that_is_killed_goes_on_where_it_stopped(bench, cluster):
+    bench.write(120)
+    words = ["run", "table", "--data", str(bench.folder / "questions.jsonl"), "--model", bench.spec]
+    words += ["--out", str(bench.folder / "run"), "--on", "ray", "--concurrency", "8", "--no-page"]
+    env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
+    command = [sys.executable, "-m", "vidence", *words]
+    driver = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end_s = time.monotonic() + PATIENCE_S
+    while bench.server.n_requests < 60 and time.monotonic() < end_s:
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    n_before = len(bench.trials())
+    assert 0 < n_before < 120
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(bench.trials()) == 120
+    assert bench.server.n_requests <= 120 + 8 + 2  # what was in flight, and what was on its way to the disk
+
+
+def test_a_decoder_that_hangs_costs_its_questions(bench, connection):
+    bench.write(40)
+
+    def hang():
+        (bench.folder / "3.png").unlink()
+        os.mkfifo(bench.folder / "3.png")  # nobody ever writes into it
+
+    bench.on_started = hang
+    summary = bench.run(decode_timeout_s=5)
+    assert (summary.n_tried, summary.n_failed) == (40, 4)
+    failed = {t.item_id for t in bench.trials() if isinstance(t.score.outcome, Failed)}
+    assert failed == {"q12", "q13", "q14", "q15"}
+    assert any("did not finish within 5 s" in str(getattr(event, "message", "")) for event in bench.events)
+
+
+def test_another_version_on_a_machine_ends_the_run(bench, connection, monkeypatch):
+    bench.write(4)
+    monkeypatch.setattr(executor, "hello", lambda: executor.Hello(vidence="9.9", git_revision=""))
+    with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9; install the same"):
+        bench.run()
+
+
+def test_replies_that_fill_the_store_of_objects_come_through(bench, connection):
+    bench.write(120)
+    bench.server.answer = "Answer: A " + "very " * 200_000  # 120 MB in all, and 80 MB on each machine
+    bench.server.latency_s = 0.0
+    summary = bench.run()
+    assert (summary.n_tried, summary.n_failed) == (120, 0)
+
+
+def test_an_error_of_the_server_ends_the_run(bench, connection):
+    bench.write(40)
+    bench.server.canned_for = lambda seen: Canned(status=401)
+    with pytest.raises(AccessError):
+        bench.run()
+
+
+def test_without_a_cluster_it_is_said_how_to_start_one(ray, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+
+    def refuse(**_):
+        raise ConnectionError("nobody is there")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    said = "no Ray cluster at ray: nobody is there; start one with `ray start"
+    with pytest.raises(UsageError, match=said), executor.connected(ray, "ray"):
+        raise VidenceError("connected")
