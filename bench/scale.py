@@ -40,6 +40,7 @@ from vidence.engine.prepare import make_plan
 from vidence.engine.session import opened_session
 from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
+from vidence.records import Prompt, Reply, TextPart, Trial
 
 LATENCY_S = 0.3
 PER_CLIP = 8
@@ -156,7 +157,7 @@ def most_mb() -> float:
 
 
 def drive(n: int) -> None:
-    """A driver with `n` questions that is told what workers would tell: its rate, and how much memory it takes."""
+    """A driver with `n` questions that is told what workers would tell: its rate, and its memory."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = write(folder, n, with_media=False)
@@ -179,14 +180,30 @@ def drive(n: int) -> None:
         print(json.dumps(found | {"n": n, "rss_mb": most_mb()}))
 
 
+def with_words(trial: Trial) -> Trial:
+    """The trial with a prompt and a reply as long as they usually are."""
+    words = " ".join(f"word{i}" for i in range(200))
+    prompt = Prompt(parts=(TextPart(text=words),), choices=("x", "y"))
+    return msgspec.structs.replace(trial, prompt=prompt, reply=Reply(text=words[:600]))
+
+
 def fed(session, store, trial) -> dict[str, float]:
-    """Hand a dispatch what 8 workers say: for each question a look-up, a reply and a trial."""
+    """Hand a dispatch what 8 workers say: for each question a look-up, a reply and a trial of its own."""
+    raw = pickle.dumps(with_words(trial))
     todo = [(item, 0) for item in session.prepared.items]
 
     def keep(tried: Tried) -> None:
         store.add(tried.trial)
 
-    duty = Duty(todo=todo, task=None, keep=keep, together=store.together, n_consumers=64, count=DecodeCount())
+    duty = Duty(
+        todo=todo,
+        task=None,
+        keep=keep,
+        together=store.together,
+        n_consumers=64,
+        most_each=None,
+        count=DecodeCount(),
+    )
     dispatch = Dispatch(session, duty, clock=time.monotonic)
     names = [f"worker {n}" for n in range(8)]
     for one in names:
@@ -199,10 +216,11 @@ def fed(session, store, trial) -> dict[str, float]:
             for unit in inbounds[one].units:
                 for item, repeat in unit.todo:
                     key = item.item_id.encode().rjust(32, b"k")
-                    made = Tried(trial=msgspec.structs.replace(trial, item_id=item.item_id), cost=0.0)
+                    own = msgspec.structs.replace(pickle.loads(raw), item_id=item.item_id)  # noqa: S301
+                    made = Tried(trial=own, cost=0.0)
                     for message in (
                         Find(key=key, claims=True),
-                        Put(key=key, reply=trial.reply),
+                        Put(key=key, reply=own.reply),
                         Made(unit=unit.number, item_id=item.item_id, repeat=repeat, what=made),
                     ):
                         numbers[one] += 1

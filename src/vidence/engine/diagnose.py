@@ -186,6 +186,7 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
             keep=keep,
             together=store.together,
             n_consumers=prepared.plan.concurrency,
+            most_each=None,
             count=account.decoding,
         )
         await executor_of(session.environment.on).work(session, duty)

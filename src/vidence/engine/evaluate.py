@@ -213,7 +213,8 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
             task=_answer,
             keep=keep,
             together=store.together,
-            n_consumers=min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency),
+            n_consumers=plan.concurrency,
+            most_each=prepared.model.max_in_flight,
             count=summary.decoding,
         )
         await executor_of(session.environment.on).work(session, duty)

@@ -41,6 +41,8 @@ class Duty(Generic[DoneT]):
     """A transaction of the store into which `keep` writes."""
     n_consumers: int
     """How many questions are worked on at a time, on all machines together."""
+    most_each: int | None
+    """How many of them at most by one process: as many as its model takes; None: no bound."""
     count: DecodeCount
     """Counts what is decoded, on all machines together."""
 

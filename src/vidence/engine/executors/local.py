@@ -13,4 +13,5 @@ class LocalExecutor:
         async def ask(subject: ShownSubject) -> None:
             duty.keep(await duty.task(session, subject))
 
-        await session.work(duty.todo, ask, n_consumers=duty.n_consumers, count=duty.count)
+        n_consumers = min(duty.n_consumers, duty.most_each or duty.n_consumers)
+        await session.work(duty.todo, ask, n_consumers=n_consumers, count=duty.count)

@@ -2,7 +2,7 @@
 
 import importlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -12,13 +12,15 @@ import anyio
 import anyio.abc
 
 from vidence import __version__
+from vidence.ask.models.weights import WeightSettings
+from vidence.catalog import parse_spec, settings_type
 from vidence.engine.environment import environment
 from vidence.engine.events import MachineLost
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import RAY, DoneT, Duty
 from vidence.engine.executors.messages import Inbound, Outbound
 from vidence.engine.executors.worker import Assignment, Worker
-from vidence.engine.plan import git_revision
+from vidence.engine.plan import Plan, git_revision
 from vidence.engine.session import Session, first_error
 from vidence.errors import UsageError, VidenceError
 from vidence.installation import adding
@@ -167,10 +169,46 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-@dataclass(kw_only=True)
-class _Node:
-    """A machine, and how often its worker was lost."""
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What one worker takes of its machine."""
 
+    n_cpus: int
+    n_gpus: int = 0
+
+
+def rooms(resources: Mapping[str, float], *, n_gpus: int) -> list[Room]:
+    """The workers of a machine: one, or one for every so many GPUs, which share its processors.
+
+    Args:
+        resources: as Ray counts them.
+        n_gpus: how many GPUs one worker takes; with 0 there is one worker on a machine.
+
+    >>> rooms({"CPU": 16.0, "GPU": 8.0}, n_gpus=2)[-2:]
+    [Room(n_cpus=4, n_gpus=2), Room(n_cpus=4, n_gpus=2)]
+    """
+    n_cpus = int(resources.get("CPU", 0))
+    n = int(resources.get("GPU", 0)) // n_gpus if n_gpus else min(n_cpus, 1)
+    n = min(n, n_cpus)  # each needs a processor to decode with
+    return [Room(n_cpus=n_cpus // max(n, 1), n_gpus=n_gpus)] * n
+
+
+def gpus_of(plan: Plan) -> int:
+    """How many GPUs one worker takes for the weights that it loads; 0 where servers have them."""
+    n_gpus = 0
+    for text in (plan.model, *plan.judge_models):
+        spec = parse_spec(text)
+        settings = settings_type("model", spec.name)
+        if settings is not None and issubclass(settings, WeightSettings):
+            n_gpus = max(n_gpus, int(spec.options.get("tensor_parallel_size", 1)))
+    return n_gpus
+
+
+@dataclass(kw_only=True)
+class _Place:
+    """A place for a worker, and how often its worker was lost."""
+
+    room: Room
     n_lost: int = 0
     is_tended: bool = False
 
@@ -183,7 +221,8 @@ class _Cluster:
         self._session = session
         self._duty = duty
         self._dispatch = Dispatch(session, duty, clock=anyio.current_time)
-        self._nodes: dict[str, _Node] = {}
+        self._places: dict[tuple[str, int], _Place] = {}
+        self._n_gpus = self._gpus()
         self._actors: dict[str, Any] = {}
         self._over = anyio.Event()
 
@@ -218,13 +257,15 @@ class _Cluster:
         alone_s = 0.0
         while not self._over.is_set():
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
-                n_cpus = int(found["Resources"].get("CPU", 0))
-                if found["Alive"] and n_cpus >= 1:
-                    node = self._nodes.setdefault(found["NodeID"], _Node())
-                    if not node.is_tended and node.n_lost <= _MOST_LOSSES and self._has_room:
-                        node.is_tended = True
+                if not found["Alive"]:
+                    continue
+                for number, room in enumerate(rooms(found["Resources"], n_gpus=self._n_gpus)):
+                    key = found["NodeID"], number
+                    place = self._places.setdefault(key, _Place(room=room))
+                    if not place.is_tended and place.n_lost <= _MOST_LOSSES and self._has_room:
+                        place.is_tended = True
                         self._dispatch.n_expected = self._n_tended
-                        tasks.start_soon(self._tend, found["NodeID"], found["NodeManagerHostname"], n_cpus)
+                        tasks.start_soon(self._tend, key, found["NodeManagerHostname"])
             await anyio.sleep(_LOOK_S)
             alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
             if alone_s > _ALONE_S:
@@ -235,17 +276,28 @@ class _Cluster:
 
     @property
     def _n_tended(self) -> int:
-        return sum(node.is_tended for node in self._nodes.values())
+        return sum(place.is_tended for place in self._places.values())
 
     @property
     def _has_room(self) -> bool:
         """Whether one more worker could ask something: each of them asks one question at least."""
         return self._n_tended < self._duty.n_consumers
 
-    async def _tend(self, node_id: str, host: str, n_cpus: int) -> None:
-        """Call the worker of one machine until all is done, or it is lost."""
-        node, name = self._nodes[node_id], f"vidence {host} {node_id[:8]}"
-        actor = self._actor(node_id, name=name, n_cpus=n_cpus)
+    def _gpus(self) -> int:
+        """How many GPUs a worker takes on this cluster; where it has none, weights are on processors."""
+        wanted = gpus_of(self._session.prepared.plan)
+        most = max((int(one["Resources"].get("GPU", 0)) for one in self._ray.nodes()), default=0)
+        if 0 < most < wanted:
+            raise UsageError(
+                f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
+                "smaller tensor_parallel_size"
+            )
+        return min(wanted, most)
+
+    async def _tend(self, key: tuple[str, int], host: str) -> None:
+        """Call the worker of one place until all is done, or it is lost."""
+        place, name = self._places[key], f"vidence {host} {key[0][:8]} {key[1]}"
+        actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):
                 check_same_version(await actor.hello.remote(), hello(), machine=host)
@@ -256,17 +308,17 @@ class _Cluster:
                     task=self._duty.task,
                     share=self._dispatch.share(name),
                 )
-                await actor.begin.remote(assignment, n_workers=n_cpus)
+                await actor.begin.remote(assignment, n_workers=place.room.n_cpus)
             await self._call(actor, name)
         except (self._ray.exceptions.RayError, TimeoutError) as error:
-            node.n_lost += 1
+            place.n_lost += 1
             said = str(error).strip().splitlines()
             told = f"{host}: its worker is lost ({said[0] if said else type(error).__name__})"
             self._session.on_event(MachineLost(message=told))
         finally:
             self._actors.pop(name, None)
             self._dispatch.leave(name)
-            node.is_tended = False
+            place.is_tended = False
             self._dispatch.n_expected = self._n_tended
             with suppress(self._ray.exceptions.RayError, ValueError):
                 self._ray.kill(actor)
@@ -295,14 +347,15 @@ class _Cluster:
                 await anyio.sleep(2.0**n / 4)
         raise AssertionError  # the loop returns or raises
 
-    def _actor(self, node_id: str, *, name: str, n_cpus: int) -> Any:  # noqa: ANN401
+    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return (
             self._ray.remote(Machine)
             .options(
                 name=f"{name} {id(self)}",
-                num_cpus=n_cpus,
+                num_cpus=room.n_cpus,
+                num_gpus=room.n_gpus,
                 max_concurrency=64,
                 max_restarts=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),

@@ -42,6 +42,7 @@ def test_here_the_session_works_and_every_result_is_kept():
         keep=kept.append,
         together=nullcontext,
         n_consumers=3,
+        most_each=None,
         count=DecodeCount(),
     )
     anyio.run(LocalExecutor().work, Session(), duty)

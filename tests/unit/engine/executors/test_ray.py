@@ -54,6 +54,38 @@ def test_another_version_is_refused_with_both():
             executor.check_same_version(theirs, ours, machine="node-7")
 
 
+@pytest.mark.parametrize(
+    ("resources", "n_gpus", "expected"),
+    [
+        ({"CPU": 4.0}, 0, [(4, 0)]),
+        ({"CPU": 4.0, "GPU": 2.0}, 0, [(4, 0)]),
+        ({"CPU": 0.0}, 0, []),
+        ({"CPU": 8.0, "GPU": 2.0}, 1, [(4, 1), (4, 1)]),
+        ({"CPU": 8.0, "GPU": 3.0}, 2, [(8, 2)]),
+        ({"CPU": 2.0, "GPU": 8.0}, 1, [(1, 1), (1, 1)]),
+        ({"CPU": 8.0}, 1, []),
+    ],
+)
+def test_a_machine_has_a_worker_or_one_for_each_replica(resources, n_gpus, expected):
+    found = executor.rooms(resources, n_gpus=n_gpus)
+    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
+
+
+def test_weights_take_gpus_and_servers_take_none(tmp_path):
+    (tmp_path / "questions.jsonl").write_text(
+        json.dumps({"item_id": "q", "question": "?", "choices": ["x", "y"], "answer": "A"})
+    )
+
+    def gpus(model, **overrides):
+        plan = make_plan("table", data=tmp_path / "questions.jsonl", model=model, overrides=overrides)
+        return executor.gpus_of(plan)
+
+    assert gpus("openai:m?base_url=http://127.0.0.1/v1") == 0
+    assert gpus("transformers:some/model") == 1
+    assert gpus("vllm:some/model?tensor_parallel_size=4") == 4
+    assert gpus("baseline:longest", judge_models=("vllm:some/model?tensor_parallel_size=2",)) == 2
+
+
 # ------------------------------------------------------------------ with one
 
 
