@@ -16,11 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import anyio
 import msgspec
@@ -28,7 +26,6 @@ import numpy as np
 import psutil
 from PIL import Image
 
-from servers.openai_stub import OpenAIStub
 from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
@@ -65,32 +62,49 @@ def write(folder: Path, n: int, *, with_media: bool) -> Path:
 
 
 def workers() -> list[psutil.Process]:
-    return [
-        one
-        for one in psutil.process_iter(["cmdline"])
-        if any("ray::" in word and "Machine" in word for word in one.info["cmdline"] or ())
-    ]
+    found = []
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any("ray::" in word and "Machine" in word for word in one.cmdline()):
+                found += [one, *one.children(recursive=True)]
+    return found
 
 
-def run(
-    folder: Path, data: Path, out: str, *, on: str, server: OpenAIStub, concurrency: int
-) -> dict[str, float]:
+class Processors:
+    """What the processes of workers have done, looked at every two seconds, and one last time when told to."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, float] = {}
+        self._at_s = 0.0
+
+    def look(self) -> None:
+        if time.monotonic() - self._at_s > 2:
+            self._at_s = time.monotonic()
+            for one in workers():
+                with suppress(psutil.Error):
+                    times = one.cpu_times()
+                    self._seen[one.pid] = times.user + times.system
+
+    @property
+    def total_s(self) -> float:
+        return sum(self._seen.values())
+
+
+def run(folder: Path, data: Path, out: str, *, on: str, base_url: str, concurrency: int) -> dict[str, float]:
     """One run; how long it asked, and what processors did."""
-    asked: list[float] = []
-    server.answer = lambda body: asked.append(time.monotonic()) or "A"
     plan = make_plan(
         "table",
         data=data,
-        model=f"openai:m?base_url={server.base_url}",
+        model=f"openai:m?base_url={base_url}",
         overrides={"concurrency": concurrency, "memory": str(folder / f"{out}.replies.sqlite")},
     )
-    before_s, began_s, seen = time.process_time(), time.monotonic(), {}
+    processors, tried_s = Processors(), []
 
     def heard(event: object) -> None:
         if isinstance(event, Tried):
-            for one in workers() if len(seen) < 1 or time.monotonic() - seen["at"] > 1 else ():
-                seen[one.pid] = sum(one.cpu_times()[:2])
-            seen["at"] = time.monotonic()
+            tried_s.append(time.monotonic())
+            if on != "local":
+                processors.look()
 
     async def go() -> None:
         await evaluate.run(
@@ -98,17 +112,35 @@ def run(
             folder / out,
             environment=Environment(cache_root=folder / f"cache-{out}", n_workers=1, on=on),
             now=NOW,
-            on_event=heard if on != "local" else lambda event: None,
+            on_event=heard,
         )
 
+    children_s = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before_s, began_s = time.process_time(), time.monotonic()
     anyio.run(go)
+    decoders = resource.getrusage(resource.RUSAGE_CHILDREN)
+    decoded_s = decoders.ru_utime + decoders.ru_stime - children_s.ru_utime - children_s.ru_stime
     return {
         "whole_s": time.monotonic() - began_s,
-        "asking_s": max(asked) - min(asked),
+        "asking_s": max(tried_s) - min(tried_s) + LATENCY_S,
         "driver_cpu_s": time.process_time() - before_s,
-        "workers_cpu_s": sum(value for key, value in seen.items() if key != "at"),
-        "n_requests": len(asked),
+        "workers_cpu_s": decoded_s if on == "local" else processors.total_s,
     }
+
+
+@contextmanager
+def server(folder: Path):
+    """The address of a server of its own process."""
+    port_file = folder / "port"
+    command = [sys.executable, str(Path(__file__).with_name("stub.py")), "--port-file", str(port_file)]
+    process = subprocess.Popen([*command, "--latency-s", str(LATENCY_S)])
+    try:
+        while not port_file.exists() or not port_file.read_text():
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port_file.read_text().strip()}/v1"
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextmanager
@@ -132,24 +164,25 @@ def cluster(n: int, cache: Path):
 
 def spread(n_nodes: list[int], n_questions: int) -> None:
     """Efficiency on 1, 2, 4, 8 machines, and the local run beside them."""
-    with tempfile.TemporaryDirectory() as name, OpenAIStub(latency_s=LATENCY_S, keep_bodies=False) as server:
+    print("| on | machines | asking | efficiency | whole | CPU driver | CPU workers and decoders | load |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as name, server(Path(name)) as base_url:
         folder = Path(name)
         data = write(folder, n_questions, with_media=True)
-        rows = [("local", 1, run(folder, data, "local", on="local", server=server, concurrency=IN_FLIGHT))]
-        for n in n_nodes:
-            with cluster(n, folder / f"cache-{n}"):
-                asked = run(folder, data, f"ray-{n}", on="ray", server=server, concurrency=IN_FLIGHT * n)
-                rows.append(("ray", n, asked))
-    print(f"load {os.getloadavg()}, {os.cpu_count()} processors")
-    print("| on | machines | asking | efficiency | whole | CPU driver | CPU workers | requests |")
-    print("|---|---|---|---|---|---|---|---|")
-    for on, n, found in rows:
-        ideal_s = n_questions * LATENCY_S / (IN_FLIGHT * n)
-        print(
-            f"| {on} | {n} | {found['asking_s']:.1f} s | {ideal_s / found['asking_s']:.2f} | "
-            f"{found['whole_s']:.1f} s | {found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | "
-            f"{found['n_requests']} |"
-        )
+        for n in [0, *n_nodes]:
+            asked = {"base_url": base_url, "concurrency": IN_FLIGHT * max(n, 1)}
+            if n == 0:
+                found = run(folder, data, "local", on="local", **asked)
+            else:
+                with cluster(n, folder / f"cache-{n}"):
+                    found = run(folder, data, f"ray-{n}", on="ray", **asked)
+            ideal_s = n_questions * LATENCY_S / (IN_FLIGHT * max(n, 1))
+            print(
+                f"| {'ray' if n else 'local'} | {max(n, 1)} | {found['asking_s']:.1f} s | "
+                f"{ideal_s / found['asking_s']:.2f} | {found['whole_s']:.1f} s | "
+                f"{found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | {os.getloadavg()[0]:.1f} |",
+                flush=True,
+            )
 
 
 def most_mb() -> float:

@@ -1,5 +1,6 @@
 """The executor of a Ray cluster: one worker on each machine, called by the driver all the time."""
 
+import asyncio
 import importlib
 import logging
 from collections.abc import Iterator, Mapping
@@ -80,8 +81,6 @@ class Machine:
 
     async def begin(self, assignment: Assignment, *, n_workers: int) -> None:
         """Begin to work; what goes wrong is said by `exchange`."""
-        import asyncio
-
         self._worker = Worker(assignment, replace(environment(), n_workers=n_workers))
         self._running = asyncio.create_task(self._worker.run())
 
@@ -204,6 +203,23 @@ def gpus_of(plan: Plan) -> int:
     return n_gpus
 
 
+async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
+    """What an actor answers; a wait that is cancelled leaves the call alone.
+
+    Ray's own awaiting cancels its future, and its client then fails in a thread when the answer comes.
+    """
+    loop, has_come = asyncio.get_running_loop(), anyio.Event()
+
+    def tell(_: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(has_come.set)
+
+    future = reference.future()
+    future.add_done_callback(tell)
+    await has_come.wait()
+    return future.result()
+
+
 @dataclass(kw_only=True)
 class _Place:
     """A place for a worker, and how often its worker was lost."""
@@ -245,7 +261,7 @@ class _Cluster:
 
         async def close(name: str, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
             with suppress(self._ray.exceptions.RayError):
-                await actor.exchange.remote(self._dispatch.last(name))
+                await answer(actor.exchange.remote(self._dispatch.last(name)))
 
         with anyio.move_on_after(_LOOK_S):
             async with anyio.create_task_group() as tasks:
@@ -300,7 +316,7 @@ class _Cluster:
         actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):
-                check_same_version(await actor.hello.remote(), hello(), machine=host)
+                check_same_version(await answer(actor.hello.remote()), hello(), machine=host)
                 self._dispatch.join(name)
                 self._actors[name] = actor
                 assignment = Assignment(
@@ -308,7 +324,7 @@ class _Cluster:
                     task=self._duty.task,
                     share=self._dispatch.share(name),
                 )
-                await actor.begin.remote(assignment, n_workers=place.room.n_cpus)
+                await answer(actor.begin.remote(assignment, n_workers=place.room.n_cpus))
             await self._call(actor, name)
         except (self._ray.exceptions.RayError, TimeoutError) as error:
             place.n_lost += 1
@@ -336,7 +352,7 @@ class _Cluster:
         for n in range(_CALLS):
             try:
                 with anyio.fail_after(STALLED_S):
-                    outbound: Outbound = await actor.exchange.remote(inbound)
+                    outbound: Outbound = await answer(actor.exchange.remote(inbound))
                 return outbound
             except self._ray.exceptions.ActorDiedError:
                 raise

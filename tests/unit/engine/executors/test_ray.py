@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -104,7 +105,12 @@ def cluster(ray, tmp_path_factory):
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
         size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
-        found = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        head = {**size, "include_dashboard": False, "ray_client_server_port": port}
+        found = Cluster(initialize_head=True, head_node_args=head)
+        found.vidence_address = f"ray://127.0.0.1:{port}"
         found.vidence_node = found.add_node(**size)
         patch.setenv("RAY_ADDRESS", found.address)
         try:
@@ -201,11 +207,12 @@ def kill_one() -> None:
 
 
 def workers() -> list[psutil.Process]:
-    """The processes that work for a run."""
+    """The processes that work for a run, on machines that this test has started."""
     found = []
-    for process in psutil.process_iter(["cmdline"]):
-        if any("ray::" in word and "Machine" in word for word in process.info["cmdline"] or ()):
-            found.append(process)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any("ray::" in word and "Machine" in word for word in process.cmdline()):
+                found.append(process)
     return sorted(found, key=lambda process: process.pid)
 
 
@@ -223,6 +230,13 @@ def test_a_cluster_makes_the_same_trials(bench, connection, model):
     assert [bare(t) for t in bench.trials()] == [bare(t) for t in bench.trials("local")]
     assert bench.server.n_requests == (0 if model else 160)
     assert (summary.n_tried, summary.n_failed, summary.input_tokens) == (80, 0, local.input_tokens)
+
+
+def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
+    pytest.importorskip("grpc", reason="Ray is installed without its client")
+    bench.write(40)
+    summary = bench.run(on=cluster.vidence_address)
+    assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (40, 0, 40)
 
 
 def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):
