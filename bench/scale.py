@@ -71,7 +71,7 @@ def workers() -> list[psutil.Process]:
 
 
 class Processors:
-    """What the processes of workers have done, looked at every two seconds, and one last time when told to."""
+    """What the processes of workers have done, looked at every two seconds."""
 
     def __init__(self) -> None:
         self._seen: dict[int, float] = {}
@@ -180,7 +180,8 @@ def spread(n_nodes: list[int], n_questions: int) -> None:
             print(
                 f"| {'ray' if n else 'local'} | {max(n, 1)} | {found['asking_s']:.1f} s | "
                 f"{ideal_s / found['asking_s']:.2f} | {found['whole_s']:.1f} s | "
-                f"{found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | {os.getloadavg()[0]:.1f} |",
+                f"{found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | "
+                f"{os.getloadavg()[0]:.1f} |",
                 flush=True,
             )
 

@@ -11,6 +11,7 @@ import http.client
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -31,6 +32,7 @@ from urllib.parse import urlencode
 from harness import Bench, Row, below
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of a bench
+OPERATOR = "Olga"
 PROTOCOL = """title = "Load"
 returns = 1
 least_message = 20
@@ -74,6 +76,7 @@ _BIG = 250 * 2**20
 _BEAT_S = 15.0
 _LEFT = 2**20
 _SAVES_UNTIL_FULL = 400
+_GROWTH = 1.1
 
 
 # --------------------------------------------------------------------------- the server
@@ -161,6 +164,7 @@ def seed(data: Path, media: Path, n: int) -> None:
     add_medium(project, "film.mp4", kind="video")
     for name, role in people(n):
         add_user(name, PASSWORD, roles=(role,), project="load")
+    add_user(OPERATOR, PASSWORD, roles=("operator",))
 
 
 @contextmanager
@@ -400,6 +404,17 @@ def none(what: str, n: int) -> Row:
     return Row(what, f"{n:,}", "0", n == 0)
 
 
+def copied_and_restored(server: Server) -> str:
+    """Copy the database while people save, and make a studio of the copy, which checks all of it."""
+    copy = server.folder / "copy.sqlite3"
+    for words in (("backup", server.data, "--to", copy), ("restore", server.folder / "again", copy)):
+        command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.stderr.strip()
+    return "whole"
+
+
 def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -> list[Row]:
     """People at their desks for some minutes: how long each kind of request takes, errors, growth."""
     tally = Tally()
@@ -415,6 +430,7 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
         ]
         time.sleep(seconds / 5)
         early = server.state()
+        copied = "" if is_quick else copied_and_restored(server)
         for one in running:
             one.result()
         late = server.state()
@@ -440,12 +456,18 @@ def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -
         none(f'{what}: "database is locked"', n_locked),
         none(f"{what}: {n_saved} acknowledged saves, lost", max(0, n_saved - n_log)),
         Row(f"{what}: integrity", sound, "ok", sound == "ok"),
+        *(
+            []
+            if is_quick
+            else [Row(f"{what}: a copy of meanwhile, restored", copied[:80], "whole", copied == "whole")]
+        ),
     ]
     names = ("memory, MB", "open files and sockets", "threads")
     for name, before, after in zip(names, early, late, strict=True):
-        rows.append(
-            Row(f"{what}: {name}, after a fifth of the time and at the end", f"{before:.0f}, {after:.0f}")
-        )
+        told = f"{what}: {name}, after a fifth of the time and at the end"
+        grows = name == names[0]
+        holds = after <= _GROWTH * before if grows and not is_quick else None
+        rows.append(Row(told, f"{before:.0f}, {after:.0f}", "+ 10 % at most" if grows else "", holds))
     for kind, took in sorted(tally.seconds.items()):
         if kind == "race":
             continue
@@ -566,47 +588,72 @@ def paused(folder: Path, *, viewers: int, pages: int) -> list[Row]:
     ]
 
 
-def disk(folder: Path) -> list[Row]:
-    """A disk of 32 MB that is filled: what a save answers, and what is there afterwards."""
-    what = "(studio) full disk"
-    small = folder / "small"
-    small.mkdir(parents=True)
-    mounted = (
-        os.geteuid() == 0
-        and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(small)], capture_output=True, check=False
-        ).returncode
-    )
-    if not mounted:
-        return [Row(what, "not tried: no small disk can be mounted here")]
-    tally, rng = Tally(), random.Random(1)
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """A disk of 32 MB at the folder, where one may be mounted; else the folder, and False."""
+    folder.mkdir(parents=True)
+    words = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(folder)]
+    mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
     try:
-        with studio(folder / "rest", 3, data=small / "team") as server:
-            browser = Browser(server.port, tally)
-            browser.sign_in("Person 00")
-            path = browser.begin()
-            browser.ask("form", path)
-            ballast = small / "ballast"
-            with ballast.open("wb") as file:
-                file.write(bytes(max(0, shutil.disk_usage(small).free - _LEFT)))
-            n_kept = status = 0
-            json = {"Accept": "application/json"}
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+@contextmanager
+def full(server: Server, *, mounted: bool) -> Iterator[None]:
+    """Little room for what the server writes: on a disk that is filled, or by a limit of its files."""
+    if mounted:
+        ballast = server.data.parent / "ballast"
+        with ballast.open("wb") as file:
+            file.write(bytes(max(0, shutil.disk_usage(ballast.parent).free - _LEFT)))
+        yield
+        ballast.unlink()
+        return
+    assert server.process is not None
+    largest = max(one.stat().st_size for one in server.data.iterdir())
+    before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (largest + _LEFT, before[1]))
+    yield
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+
+
+def disk(folder: Path) -> list[Row]:
+    """A disk that is filled: what a save answers, what operators read, and what is there afterwards."""
+    tally, rng = Tally(), random.Random(1)
+    small, ever = folder / "small", range(100, 600)
+    json = {"Accept": "application/json"}
+    with small_disk(small) as mounted, studio(folder / "rest", 3, data=small / "team") as server:
+        browser, operator = Browser(server.port, tally), Browser(server.port, tally)
+        browser.sign_in("Person 00")
+        operator.sign_in(OPERATOR)
+        path = browser.begin()
+        browser.ask("form", path)
+        with full(server, mounted=mounted):
             for n_kept in range(_SAVES_UNTIL_FULL):
                 said = {**texts(rng, 1000), "version": str(n_kept), "request": f"r{n_kept}"}
-                status = browser.ask("save", path, said, headers=json, fine=range(100, 600)).status
-                if status != 200:
+                answer = browser.ask("save", path, said, headers=json, fine=ever)
+                if answer.status != 200:
                     break
-            page = browser.ask("form", path, fine=range(100, 600)).status
-            ballast.unlink()
-            log = server.asked("SELECT COUNT(*), MAX(version) FROM studio_draftlogrow")[0]
-            version = server.asked("SELECT version FROM studio_draftrow")[0][0]
-            sound = server.asked("PRAGMA integrity_check")[0][0]
-            said["request"] = "again"
-            again = browser.ask("save", path, said, headers=json, fine=(200,)).status
-    finally:
-        subprocess.run(["umount", "-l", str(small)], check=False)
+            shown = browser.ask("save", path, {**said, "request": "shown"}, fine=ever).text
+            page = browser.ask("form", path, fine=ever).status
+            health = operator.ask("health", "/health", fine=ever).text
+        log = server.asked("SELECT COUNT(*), MAX(version) FROM studio_draftlogrow")[0]
+        version = server.asked("SELECT version FROM studio_draftrow")[0][0]
+        sound = server.asked("PRAGMA integrity_check")[0][0]
+        again = browser.ask("save", path, {**said, "request": "again"}, headers=json, fine=(200,)).status
+    what = f"(studio) full {'disk' if mounted else 'disk (by a limit of its files)'}"
+    told = {
+        "a script is told why": "the disk of the server" in answer.text,
+        'the page says "not saved"': "Nothing of this was saved" in shown,
+        "the state of the server has an alarm": "Not everything was saved" in health,
+    }
     return [
-        Row(f"{what}: the save that does not fit is answered", f"{status}", ">= 500", status >= 500),
+        Row(
+            f"{what}: the save that does not fit is answered", f"{answer.status}", "507", answer.status == 507
+        ),
+        *(Row(f"{what}: {name}", "yes" if holds else "no", "yes", holds) for name, holds in told.items()),
         Row(f"{what}: the page of what was saved", f"{page}", "200", page == 200),
         Row(
             f"{what}: {n_kept} saves acknowledged; in the log, of the draft",

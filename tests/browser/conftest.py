@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -103,14 +104,25 @@ def browser():
         started.close()
 
 
+def is_outside(url: str) -> bool:
+    """Whether an address is one of another machine."""
+    return urlsplit(url).hostname not in (None, "127.0.0.1", "localhost")
+
+
 @pytest.fixture
 def page(browser):
-    """A new page in a session of its own; what its console complains of fails the test."""
+    """A new page in a session of its own; what its console complains of fails the test.
+
+    So does whatever is asked of another machine.
+    """
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
+    outside: list[str] = []
+    opened.on("request", lambda one: outside.append(one.url) if is_outside(one.url) else None)
     yield opened
     context.close()
+    assert not outside, outside
     assert not [one for one in complaints if "Failed to load resource" not in one], complaints

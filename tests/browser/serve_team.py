@@ -58,6 +58,7 @@ def fill(password: str) -> None:
     ):
         people[name] = add_user(name, password, roles=roles, project="films")
         members.set_terms(people[name], project, members.Terms(roles=roles, domains=domains), by="p001")
+    add_user("Gina", password, roles=("operator",))
     first = training.add_guideline(project, GUIDELINES, by="p001")
     training.accept(people["Ann"], first)
     for words in ("Which cup is red? The red one.", "What is behind the door, which never opens?"):

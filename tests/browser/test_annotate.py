@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
 from videos.stamped import write
@@ -24,6 +25,26 @@ LISTEN = """() => {
   document.addEventListener("vidence:saved", (event) => window.told.push(event.detail.version));
 }"""
 FILM = f"clips/{HOSTILE}.mp4"
+WHOLE = {
+    "question": "Which block turns white in the second place?",
+    "language": "en",
+    "right-text": "the thick one",
+    **{f"wrong-{i}-text": f"the {one} one" for i, one in enumerate(("flat", "hollow", "green", "round"))},
+    **{f"wrong-{i}-why": "it looks so" for i in range(4)},
+    "step-0": "Several blocks stand side by side.",
+    "step-1": "They turn white one behind the other.",
+    "evidence-0-start": "0.1",
+    "evidence-0-end": "0.3",
+    "evidence-0-text": "the second block",
+    "evidence-0-steps": "1, 2",
+    "knowledge-0-title": "Binary numbers",
+    "knowledge-0-url": "https://en.wikipedia.org/wiki/Binary_number",
+    "hint-0": "Something changes its colour.",
+    "subject": "Physics",
+    "textbook": "Optics",
+    "chapter": "3",
+    "concept": "light",
+}
 
 
 class Team:
@@ -69,6 +90,7 @@ def begun(tmp_path_factory):
     for words, said in (
         (("project", folder / "team", "films", "--protocol", "mmvu", "--title", "Films"), ""),
         (("user", "add", folder / "team", "Ann", "--roles", "author", "--password-stdin"), PASSWORD),
+        (("user", "add", folder / "team", "Bob", "--roles", "reviewer", "--password-stdin"), PASSWORD),
     ):
         command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
         subprocess.run(command, input=said, text=True, check=True, stdout=subprocess.DEVNULL)
@@ -82,9 +104,9 @@ def team(serve, begun, tmp_path):
     return Team(serve, tmp_path / "copy")
 
 
-def sign_in(page, team, after="/"):
+def sign_in(page, team, after="/", name="Ann"):
     page.goto(f"{team.url}/sign-in?next={after}")
-    page.get_by_label("Name").fill("Ann")
+    page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Password").press("Enter")
     page.wait_for_url(f"{team.url}{after}")
@@ -227,3 +249,116 @@ def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team):
     assert page.get_by_role("alert").all_inner_texts() == []
     page.reload()
     assert page.get_by_label("Question").input_value() == "Which block is written after the end?"
+
+
+def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team):
+    begin(page, team)
+    player = page.locator("section[data-player]")
+    expect(player).to_have_attribute("data-frame", "0")
+    for frame in ("10", "20"):
+        page.keyboard.press("Shift+Period")
+        expect(player).to_have_attribute("data-frame", frame)
+        page.keyboard.press("f")
+    frames = page.locator("#f-evidence-0-frames")
+    expect(frames).to_have_value("10, 20")
+    assert page.locator("#f-evidence-0-kind").input_value() == "oracle"
+    page.locator("#f-evidence-0-text").fill("the second block is white in these alone")
+    page.keyboard.press("Alt+Shift+Period")
+    expect(player).to_have_attribute("data-frame", "30")
+    page.keyboard.press("Alt+f")
+    expect(frames).to_have_value("10, 20, 30")
+    page.get_by_role("button", name="Frame 30: one place earlier").press("Enter")
+    expect(frames).to_have_value("10, 30, 20")
+    page.get_by_role("button", name="Frame 10: take it out").press("Enter")
+    expect(frames).to_have_value("30, 20")
+    assert page.locator(".picked img").evaluate_all("all => all.map(one => one.alt)") == [
+        "frame 30",
+        "frame 20",
+    ]
+    expect(state(page)).to_have_text(SAVED)
+    looked(page, "oracle-frames")
+    page.reload()
+    expect(frames).to_have_value("30, 20")
+    assert page.locator(".picked li").count() == 2
+
+
+def test_a_box_is_drawn_on_a_picture_or_written_as_numbers(page, team):
+    plates = team.data.parent / "media" / "plates"
+    plates.mkdir()
+    for number, colour in enumerate(("navy", "darkred")):
+        picture = Image.new("RGB", (640, 480), colour)
+        ImageDraw.Draw(picture).rectangle((200, 120, 360, 300), fill="white")
+        picture.save(plates / f"{number}.png")
+    sign_in(page, team, "/projects/films/media/")
+    page.get_by_role("checkbox", name="plates images", exact=True).check()
+    page.get_by_role("button", name="Take in what is ticked").click()
+    page.get_by_role("link", name="New item").click()
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/edit")
+    second = page.locator("section[data-player]").nth(1)
+    expect(second).to_have_attribute("data-state", "painted")
+    page.get_by_role("button", name="Draw a box on 1.png").click()
+    image = second.locator(".stage img")
+    image.scroll_into_view_if_needed()
+    place = image.bounding_box()
+    scale = place["width"] / 640
+    page.mouse.move(place["x"] + 200 * scale, place["y"] + 120 * scale)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 300 * scale, place["y"] + 200 * scale)
+    page.mouse.move(place["x"] + 360 * scale, place["y"] + 300 * scale)
+    page.mouse.up()
+    expect(page.locator("#f-evidence-0-text")).to_be_focused()
+    drawn = [float(page.locator(f"#f-evidence-0-{side}").input_value()) for side in ("x0", "y0", "x1", "y1")]
+    assert drawn == pytest.approx([200, 120, 360, 300], abs=3)
+    assert page.locator("#f-evidence-0-medium").input_value() == "1"
+    page.keyboard.type("the white plate")
+    page.locator("#f-evidence-0-x0").fill("10")
+    assert second.locator(".boxes rect").last.get_attribute("x") == "10"
+    page.locator("#f-evidence-0-x1").fill("700")
+    expect(state(page)).to_have_text(SAVED)
+    expect(page.locator("[data-checks]")).to_contain_text("640 x 480 pixels")
+    page.locator("#f-evidence-0-x1").fill("360")
+    expect(page.locator("[data-checks]")).not_to_contain_text("640 x 480 pixels")
+    looked(page, "boxes")
+    page.reload()
+    expect(second.locator(".boxes rect").last).to_have_attribute("x", "10")
+
+
+def test_hints_are_tried_and_messages_go_to_and_fro(page, team, browser):
+    address = begin(page, team)
+    for name, words in WHOLE.items():
+        page.locator(f"#f-{name}").fill(words)
+    page.get_by_role("button", name="Hand in").click()
+    page.wait_for_url(address.removesuffix("edit"))
+    context = browser.new_context()
+    bob = context.new_page()
+    sign_in(bob, team, "/projects/films/hints", name="Bob")
+    bob.get_by_role("link", name="films-0001").click()
+    expect(bob.get_by_text("Something changes its colour.")).to_be_visible()
+    bob.get_by_label("the thick one").check()
+    bob.get_by_label("the words settle it").check()
+    looked(bob, "hints")
+    bob.get_by_role("button", name="Answer", exact=True).click()
+    expect(bob.get_by_text("The hints were too strong")).to_be_visible()
+    bob.goto(address.replace("edit", "review"))
+    bob.get_by_role("button", name="Claim it").click()
+    expect(bob.get_by_text("too strong: the words and the hints were enough")).to_be_visible()
+    bob.goto(address.replace("edit", "messages"))
+    bob.get_by_label("Message").fill(f"Which place is the second? {HOSTILE}")
+    expect(state(bob)).to_have_text(SAVED)
+    bob.reload()
+    bob.get_by_role("button", name="Send").click()
+    expect(bob.get_by_text("About revision 1")).to_be_visible()
+    page.goto(f"{team.url}/work")
+    looked(page, "unread")
+    page.get_by_role("link", name="1 new message").click()
+    page.get_by_role("link", name="films-0001").click()
+    looked(page, "thread")
+    page.get_by_role("button", name="Mark 1 as read").click()
+    expect(page.get_by_role("link", name="1 new message")).to_have_count(0)
+    page.goto(address.removesuffix("edit"))
+    expect(page.get_by_text("too strong: the words and the hints were enough")).to_be_visible()
+    looked(page, "history")
+    assert page.evaluate("window.pwned") is None
+    context.close()

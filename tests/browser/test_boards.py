@@ -136,8 +136,50 @@ def test_a_track_is_corrected_by_keyboard_and_the_question_changes(opened, drawn
     assert (drawn.made / "drafts.jsonl").read_bytes() == first_bytes
 
 
+def test_verdicts_are_kept_while_somebody_goes_on(opened, drawn):
+    """Six keys without a pause; the focus never leaves the rows, and every verdict is kept."""
+    board(opened, "Tracks")
+    seen = []
+    for _ in range(6):
+        seen.append(opened.evaluate("document.activeElement.dataset.track"))
+        opened.keyboard.press("v")
+    assert len(set(seen)) == 6
+    expect(opened.locator("[data-n-open]")).to_have_text("2 of 8")
+    assert [one.track_id for one in read_rows(drawn.people, TrackRow, videos=None)] == seen
+    assert opened.evaluate("document.activeElement.matches('[data-row]:not(.done)')")
+    opened.keyboard.press("s")  # without a crop: refused, and the row says why
+    expect(opened.locator("[data-row]:focus [data-fault]")).to_contain_text("choose the first crop")
+    for left in ("3 of 8", "4 of 8", "5 of 8", "6 of 8", "7 of 8", "8 of 8"):
+        opened.keyboard.press("u")
+        expect(opened.locator("[data-n-open]")).to_have_text(left)
+        ready(opened)
+
+
+def test_boxes_are_drawn_for_the_painted_frame_where_somebody_asks(opened, drawn):
+    board(opened, "Tracks")
+    told = opened.locator("[data-boxes-told]")
+    opened.keyboard.press("h")
+    canvas = opened.locator("canvas.boxes")
+    for frame in range(3):
+        expect(canvas).to_have_attribute("data-frame", str(frame), timeout=15_000)
+        tracks = drawn.opened().video("north").found.tracks
+        there = {one.track_id for one in tracks if frame in one.frame_indices}
+        words = told.inner_text().removeprefix(f"frame {frame}: ").replace(" (left out)", "")
+        assert set(words.split(", ")) >= (there or {"nobody"})
+        opened.keyboard.press(".")
+    picture, over = (opened.locator(one).bounding_box() for one in (".stage video", "canvas.boxes"))
+    assert over["width"] <= picture["width"] + 1
+    assert over["x"] >= picture["x"] - 1
+    opened.keyboard.press("f")  # the film goes to the first crop of the track
+    first = opened.locator("[data-row]:focus input[name=frame]").first.get_attribute("value")
+    expect(canvas).to_have_attribute("data-frame", first)
+    opened.keyboard.press("h")
+    expect(canvas).to_have_count(0)
+
+
 def test_a_cut_is_added_at_the_frame_of_the_player(opened):
     board(opened, "Shots")
+    expect(opened.locator(".curve polyline")).to_have_count(1)
     player = opened.locator("[data-player]")
     expect(player).to_have_attribute("data-frame", "0", timeout=15_000)
     for frame in (1, 2, 3):
@@ -145,6 +187,16 @@ def test_a_cut_is_added_at_the_frame_of_the_player(opened):
         expect(player).to_have_attribute("data-frame", str(frame))
     press(opened, "s", says="the last: cut-at:3")
     expect(opened.locator("[data-row]")).to_have_count(2)
+    opened.keyboard.press("u")
+    expect(opened.locator("[data-row]")).to_have_count(1)
+    ready(opened)
+    expect(player).to_have_attribute("data-frame", "0", timeout=15_000)
+    for key, frame in ((".", 1), ("i", 1), (".", 2), (".", 3), ("o", 3)):
+        opened.keyboard.press(key)
+        expect(player).to_have_attribute("data-frame", str(frame))
+    press(opened, "m", says="the last: gradual:1-3")
+    expect(opened.get_by_text("the first 3 show both shots")).to_have_count(1)
+    expect(opened.locator("#s-1:focus")).to_have_count(1)  # where somebody goes on
     opened.keyboard.press("u")
     expect(opened.locator("[data-row]")).to_have_count(1)
 
@@ -193,6 +245,44 @@ def test_people_are_counted_with_one_key(opened, drawn):
     expect(opened.locator("#done")).not_to_contain_text("solo")
 
 
+def test_who_was_counted_keeps_a_numbered_dot_that_goes_along(opened, drawn):
+    track = max(drawn.opened().video("north").tracked.tracks, key=lambda one: len(one.frame_indices))
+    half = len(track.frame_indices) // 2
+    frame, (x, y) = int(track.frame_indices[half]), track.centroids_px[half].tolist()
+    board(opened, "Counts")
+    opened.goto(f"{opened.url}?place=visited:whole&first={frame}&last={frame + 8}")
+    ready(opened)
+    player, dots = opened.locator("[data-player]"), opened.locator("svg.dots")
+    expect(player).to_have_attribute("data-frame", str(frame), timeout=15_000)
+    box, (wide, high) = dots.bounding_box(), dots.get_attribute("viewBox").split()[2:]
+    scale = min(box["width"] / float(wide), box["height"] / float(high))
+    left = box["x"] + (box["width"] - scale * float(wide)) / 2 + x * scale
+    opened.mouse.click(left, box["y"] + (box["height"] - scale * float(high)) / 2 + y * scale)
+    expect(opened.locator("[data-counted] li")).to_have_text(f"frame {frame}, followed by a track")
+    at = float(opened.locator("[data-dot='1'] circle").get_attribute("cx"))
+    assert at == pytest.approx(x, abs=0.2)
+    opened.keyboard.press(".")
+    expect(player).to_have_attribute("data-frame", str(frame + 1))
+    moved = float(opened.locator("[data-dot='1'] circle").get_attribute("cx"))
+    assert moved == pytest.approx(track.centroids_px[half + 1, 0], abs=0.2)
+    dots.focus()
+    opened.keyboard.press("ArrowLeft")
+    opened.keyboard.press("c")
+    expect(opened.locator("[data-dot]")).to_have_count(2)
+    expect(opened.get_by_text("Kept in this browser until you press Done.")).to_be_visible()
+    opened.reload()
+    ready(opened)
+    expect(opened.locator("[data-counted] li")).to_have_count(2)
+    expect(opened.locator("[data-count]")).to_have_text("2")
+    opened.get_by_role("button", name="Done", exact=True).press("Enter")
+    expect(opened.locator("#done")).to_contain_text("solo: 2")
+    ready(opened)
+    opened.keyboard.press("u")
+    expect(opened.locator("#done")).not_to_contain_text("solo")
+    opened.goto(opened.url.partition("#")[0] + f"?place=visited:whole&first={frame}&last={frame + 8}")
+    expect(opened.locator("[data-count]")).to_have_text("0")
+
+
 def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
     board(opened, "False cards")
     expect(opened.locator("[data-player]")).to_have_count(0)
@@ -210,7 +300,13 @@ def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
 
 def test_boards_fit_narrow_and_wide_pages_without_a_violation(opened):
     at = opened.url
-    for name in ("", "north/tracks", "north/shots", "north/cards", "north/counts?place=left:top"):
+    for name in (
+        "",
+        "north/tracks",
+        "north/shots",
+        "north/cards",
+        "north/counts?place=left:top&first=8&last=80",
+    ):
         opened.goto(at + name)
         for width in (1400, 400):
             opened.set_viewport_size({"width": width, "height": 900})

@@ -1,6 +1,10 @@
 """A look at an item in a browser: by keyboard alone, from the sign-in to the decision, at two widths."""
 
 import os
+import re
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,14 +19,45 @@ SEED = Path(__file__).parent / "seed_review.py"
 PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 
 
-@pytest.fixture
-def films(serve, tmp_path):
-    """A team's server with items that wait for a look."""
-    clips, folder = tmp_path / "clips", tmp_path / "team"
-    clips.mkdir()
-    clip = MAKERS["h264"](clips).path
+SAVED = re.compile(r"^saved \d")
+
+
+class Films:
+    """A team's server with items that wait for a look; it can be killed and started again."""
+
+    def __init__(self, serve, folder: Path, undo_s: float) -> None:
+        self._serve, self._folder, self.undo_s = serve, folder, undo_s
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.start()
+
+    def start(self) -> None:
+        """Serve; the address is the same each time."""
+        words = ("studio", "serve", self._folder, "--port", self._port, "--undo", self.undo_s)
+        self.served = self._serve(*words)
+
+    def kill(self) -> None:
+        """As a machine that loses its power does."""
+        os.kill(self.served.process.pid, signal.SIGKILL)
+        self.served.process.wait()
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory):
+    """The folder of a team with items that wait; each test has a copy."""
+    folder = tmp_path_factory.mktemp("seeded")
+    clip = MAKERS["h264"](tmp_path_factory.mktemp("clips")).path
     subprocess.run([sys.executable, SEED, folder, clip], check=True)
-    return serve("studio", "serve", folder, "--port", "0")
+    return folder
+
+
+@pytest.fixture
+def films(serve, seeded, tmp_path, request):
+    """The server, with the time in which a decision can be undone where a test says one."""
+    folder = shutil.copytree(seeded, tmp_path / "team")
+    return Films(serve, folder, getattr(request, "param", 0))
 
 
 def looked(page, name):
@@ -99,6 +134,7 @@ def settled(page, films):
     expect(page.get_by_role("heading", name="Two answers")).to_be_visible()
     expect(page.locator("tr.differs")).to_have_count(3)
     looked(page, "adjudicate")
+    page.wait_for_load_state("load")
     page.keyboard.press("n")
     page.keyboard.press("x")
     page.keyboard.press("n")
@@ -107,7 +143,8 @@ def settled(page, films):
     page.keyboard.press("4")
     page.get_by_label("What your decision rests on").select_option("the second")
     page.keyboard.press("Control+Shift+Enter")
-    expect(page.get_by_role("alert")).to_contain_text("no reason")
+    expect(page.get_by_text("no reason")).to_be_visible()
+    page.wait_for_load_state("load")
     page.keyboard.press("m")
     page.locator("#message").fill("The red one is picked up at 1.8 s as well.")
     page.get_by_role("button", name="Return to the author").press("Enter")
@@ -126,7 +163,7 @@ def counted_and_edited(page, films):
     looked(page, "count")
     page.goto(f"{films.url}/work")
     take(page, "experts")
-    page.get_by_role("link", name="Edit").press("Enter")
+    page.get_by_role("link", name="Edit", exact=True).press("Enter")
     looked(page, "edit")
     page.get_by_label("question", exact=True).fill("Which cup is lifted first?")
     page.get_by_role("button", name="Keep as the next revision").press("Enter")
@@ -139,3 +176,100 @@ def test_looks_at_items_by_keyboard(page, films):
     solved_and_accepted(page, films)
     counted_and_edited(page, films)
     settled(page, films)
+
+
+def state(page):
+    """How the form of the decision stands."""
+    return page.locator("form[data-look] [data-save-state]")
+
+
+def all_well(page):
+    """Say of every row that it is well."""
+    for one in page.locator("form[data-look] fieldset[data-row]").all():
+        one.get_by_role("radio").first.check()
+
+
+@pytest.mark.parametrize("films", [60], indirect=True)
+def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be_undone(page, films):
+    enter(page, films, "Eve")
+    take(page, "experts")
+    words = page.locator("#message")
+    words.press_sequentially("The first half. ", delay=5)
+    expect(state(page)).to_have_text(SAVED)
+    films.kill()
+    words.press_sequentially("The second half.", delay=5)
+    expect(state(page)).to_have_text("not saved, kept here", timeout=3_000)
+    films.start()
+    expect(state(page)).to_have_text(SAVED, timeout=10_000)
+    page.reload()
+    expect(words).to_have_value("The first half. The second half.")
+
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.locator("#message").fill("Of the second tab.")
+    expect(state(other)).to_have_text(SAVED)
+    words.fill("Of the first tab.")
+    expect(state(page)).to_have_text("not saved, kept here: there is another version")
+    page.get_by_role("button", name="Show both").click()
+    expect(page.get_by_role("heading", name="What was saved in another tab")).to_be_visible()
+    expect(page.get_by_text("Of the second tab.")).to_be_visible()
+    expect(words).to_have_value("Of the first tab.")
+
+    all_well(page)
+    expect(state(page)).to_have_text(SAVED)
+    page.get_by_role("button", name="Accept", exact=True).click()
+    expect(page.get_by_text("Accepted in")).to_be_visible()
+    looked(page, "held")
+    page.get_by_role("button", name="Undo").click()
+    expect(words).to_have_value("Of the first tab.")
+    page.get_by_role("button", name="Accept", exact=True).click()
+    expect(page.get_by_text("Accepted in")).to_be_visible()
+    films.kill()
+    films.undo_s = 0  # what was held is taken by the one that begins now
+    films.start()
+    page.reload()
+    expect(page.get_by_text("You have decided: accept.")).to_be_visible(timeout=15_000)
+
+
+def test_keys_are_those_that_somebody_chose(page, films):
+    enter(page, films, "Eve")
+    page.get_by_role("link", name="Keys").click()
+    looked(page, "keys")
+    page.get_by_label("next row", exact=True).fill("y")
+    page.get_by_role("textbox", name="play, pause").fill("j")
+    page.get_by_role("button", name="Keep these keys").click()
+    expect(page.get_by_text("j is the key of: five seconds back")).to_be_visible()
+    looked(page, "keys-refused")
+    page.get_by_role("textbox", name="play, pause").fill("z")
+    page.get_by_role("button", name="Keep these keys").click()
+    expect(page.get_by_text("Kept.")).to_be_visible()
+    page.goto(f"{films.url}/work")
+    take(page, "experts")
+    page.get_by_role("heading", name="Field by field").wait_for()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_have_attribute("aria-keyshortcuts", "Z")
+    first = page.locator("form[data-look] [data-row] input").first
+    page.keyboard.press("n")
+    expect(first).not_to_be_focused()
+    page.keyboard.press("y")
+    expect(first).to_be_focused()
+    page.keyboard.press("?")
+    shown = page.get_by_role("dialog", name="Keys")
+    expect(shown.get_by_role("row", name="y next row")).to_be_visible()
+    looked(page, "keys-shown")
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(0)
+    page.goto(f"{films.url}/keys")
+    page.get_by_label("Switch all keys off").check()
+    page.get_by_role("button", name="Keep these keys").click()
+    expect(page.get_by_text("Kept.")).to_be_visible()
+    page.go_back()
+    page.goto(f"{films.url}/work")
+    page.get_by_role("link", name="experts-01").click()
+    page.get_by_role("heading", name="Field by field").wait_for()
+    expect(page.get_by_role("button", name="Play", exact=True)).not_to_have_attribute(
+        "aria-keyshortcuts", "Z"
+    )
+    page.keyboard.press("y")
+    page.keyboard.press("Alt+m")
+    expect(first).not_to_be_focused()
+    expect(page.locator("#message")).not_to_be_focused()

@@ -1,6 +1,8 @@
 """What people do in the viewer: find a question, look at it beside another run, watch a run that goes on."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -8,18 +10,20 @@ from playwright.sync_api import expect
 
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
 from vidence.engine.store import RunStore
+from vidence.studio.bridge.places import place_id
 from videos.pans import pan, write
 
 ROOT = "document.documentElement"
 
 
-def faults(page) -> list[str]:
+def faults(page, **options) -> list[str]:
     """What axe finds on a page, and whether anything lies beyond its right edge: narrow, and wide."""
     found = []
     for width in (400, 1400):
         page.set_viewport_size({"width": width, "height": 900})
         found += [
-            f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in Axe().run(page).response["violations"]
+            f"{one['id']}: {one['nodes'][0]['html'][:200]}"
+            for one in Axe().run(page, options=options).response["violations"]
         ]
         if not page.evaluate(f"() => {ROOT}.scrollWidth <= {ROOT}.clientWidth"):
             found.append(f"too wide at {width} px")
@@ -101,3 +105,27 @@ def test_without_scripts_everything_but_the_player_is_there(
     expect(page.locator("video")).to_have_attribute("controls", "")
     expect(page.locator("section.told")).to_contain_text("Answer: A")
     context.close()
+
+
+def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    places = [f"run={place_id(runs / name)}" for name in "ab"]
+    command = [sys.executable, "-m", "vidence", "view", runs, "--export", tmp_path / "pages"]
+    subprocess.run([*command, "--list", f"http://127.0.0.1:1/items?{'&'.join(places)}&flip=any"], check=True)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.goto((tmp_path / "pages" / "index.html").as_uri())
+    page.locator("th a", has_text="Ours").click()
+    expect(page.locator("#piece")).to_contain_text("How it was run")
+    page.get_by_role("link", name="All questions").wait_for(
+        state="detached"
+    )  # another list than the exported
+    page.goto((tmp_path / "pages" / "items-1.html").as_uri())
+    expect(page.locator("table.items tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="q2").click()
+    expect(page.get_by_role("img", name="frame 45, 1.50 s")).to_have_count(2)
+    assert page.evaluate("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    assert faults(page, preload=False) == []  # files may not read each other
+    assert page.evaluate("() => window.pwned") is None
+    assert {url.split(":")[0] for url in asked} == {"file"}

@@ -86,7 +86,9 @@ def test_the_same_command_goes_on_and_asks_nothing_twice(made):
 def test_check_only_counts(made):
     vidence, _ = made
     done = vidence("ablate", "a.toml", "--check", "--out", "nothing", "--model", "openai:m")
-    assert done.out == "16 clips in 3 conditions, 1 models: 48 questions or more\n"
+    counted, findable = done.out.splitlines()
+    assert counted == "16 clips in 3 conditions, 1 models: 48 questions or more"
+    assert findable.startswith("a difference from the base is hardly ever found (16 sources of motions, ")
     assert not (vidence.folder / "nothing").exists()
 
 

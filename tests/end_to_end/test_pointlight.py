@@ -39,7 +39,7 @@ def test_a_clip_with_its_sheets_and_the_same_one_again(tmp_path: Path):
     said = run("walker:walk?duration_s=0.5", "--out", tmp_path / "b", *again)
     assert "pixel by pixel" in said
     kept = [msgspec.json.decode((tmp_path / f / "stimulus.json").read_bytes()) for f in "ab"]
-    assert kept[0]["frames_digest"] == kept[1]["frames_digest"]
+    assert kept[0] == kept[1]
     with pytest.raises(DataError, match="not what the stimulus was made from"):
         run("walker:run?duration_s=0.5", "--out", tmp_path / "c", *again)
 
@@ -93,6 +93,8 @@ def test_a_montage_has_four_columns_and_two_rows():
         ([], "name a file"),
         (["walker:fly"], "cannot 'fly'"),
         (["walker", "--again", "x.json", "--set", "seed=1"], "leave out --set"),
+        (["walker", "--set", "deg_per_m=2"], "need screen_px_per_cm"),
+        (["walker", "--set", "screen_px_per_cm=40"], "both screen_px_per_cm and screen_distance_cm"),
     ],
 )
 def test_wrong_input_is_told(tmp_path: Path, words: list[str], said: str):
@@ -118,5 +120,38 @@ def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
     kept = [json.loads((tmp_path / n / "stimulus.json").read_bytes()) for n in ("one", "two")]
     assert kept[0] == kept[1]
     assert kept[0]["spec"]["leave_out"] == ["head", "left_hip"]
-    with pytest.raises(UsageError, match="leave out --set and --leave-out"):
-        run(clip[0], "--leave-out", "head", "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path)
+    for more in (["--leave-out", "head"], ["--points", "15"], ["--hold-hands"], ["--option", "fps=60"]):
+        with pytest.raises(UsageError, match="takes everything from the file"):
+            run(clip[0], *more, "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path)
+
+
+def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
+    clips = ("walker:walk?duration_s=0.4", "walker:wave?duration_s=0.4")
+    kinds = ["mp4", "webm", "gif", "lossless", "png", "montage", "npz", "csv", "json", "psychopy", "jspsych"]
+    written = [word for kind in kinds for word in ("--write", kind)]
+    settings = (
+        "screen_px_per_cm=40",
+        "screen_distance_cm=57",
+        "deg_per_m=2",
+        "dot_radius_deg=0.1",
+        "n_noise=4",
+    )
+    given = [word for one in settings for word in ("--set", one)]
+    run(*clips, "--points", "15", "--option", "fps=50", *given, *written, "--out", tmp_path / "one")
+    run("--again", tmp_path / "one" / "stimulus.json", *written, "--out", tmp_path / "two")
+    first, second = (
+        {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
+        for n in ("one", "two")
+    )
+    assert len(first) == 11 + 12 + 6
+    assert first == second
+    older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
+    del older["staging"]
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    with pytest.raises(UsageError, match="names no sources"):
+        run("--again", tmp_path / "older.json", "--out", tmp_path / "three")
+
+
+def test_dots_outside_the_picture_are_told(tmp_path: Path):
+    said = run("walker:walk?duration_s=0.4", "--set", "px_per_m=600", "--out", tmp_path)
+    assert "of the dots are outside the picture" in said

@@ -154,6 +154,22 @@ def test_the_release_before_and_a_review_and_an_account(items, vidence) -> None:
     assert (nobody.code, "8 review-submitted" in nobody.err) == (2, True)
 
 
+def test_what_the_making_warns_of_is_said_by_the_release(items, vidence) -> None:
+    caution = "9 of 10 readings said that they are false: 90%, more than the 50% that most_told allows"
+    account = {"format": "vidence-make-account/1", "stages": [], "cautions": [caution]}
+    path = vidence.folder / "set" / "account.json"
+    path.write_text(json.dumps(account))
+    done = vidence("release", items, "--into", "out")
+    assert f"Caution: {caution}. The datasheet does not say so: name " in done.out
+    named = vidence("release", items, "--into", "told", "--account", "set/account.json")
+    assert f"Caution: {caution}.\n" in named.out
+    (folder,) = (vidence.folder / "told").iterdir()
+    (sheet,) = [one for one in folder.rglob("*.md") if "**Caution**: 9 of 10" in one.read_text()]
+    assert sheet.is_file()
+    path.write_text("[]")
+    assert "is no account of a making" in vidence("release", items, "--into", "third").err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,11 +1,12 @@
-"""``vidence studio``: accounts and projects on the command line, unsafe addresses, copies, and Postgres."""
+"""``vidence studio``: accounts and projects on the command line, unsafe addresses, and copies."""
 
 import importlib.util
-import os
 import shutil
+import sqlite3
 import subprocess
 import sys
-from pathlib import Path
+import time
+from contextlib import closing
 
 import pytest
 
@@ -74,6 +75,25 @@ def test_damage_is_named_and_the_exit_code_is_1(vidence):
     assert "events of safety: row 1 is not what its hash says" in done.out
 
 
+def test_a_team_is_copied_by_itself_as_long_as_it_is_served(vidence):
+    assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
+    served = vidence.start("studio", "serve", "team", "--port", "0", "--copy-every", "1")
+    try:
+        assert "http://127.0.0.1" in served.stdout.readline()
+        wanted = "SELECT COUNT(*) FROM studio_auditeventrow WHERE kind = 'copy-sound'"
+        end = time.monotonic() + 60
+        with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
+            while not opened.execute(wanted).fetchone()[0] and time.monotonic() < end:
+                time.sleep(0.1)
+    finally:
+        served.terminate()
+        served.communicate(timeout=30)
+    (copy,) = (vidence.folder / "team" / "backups").iterdir()
+    assert copy.name.endswith("-by-itself.sqlite3")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert vidence.apart("studio", "restore", "again", str(copy)).code == 0
+
+
 def test_without_the_extra_the_command_that_adds_it_is_said(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"the studio needs django, .*; add it with: .*install"):
@@ -90,53 +110,6 @@ def test_the_help_of_the_studio_imports_no_django(vidence):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=vidence.env
     )
     assert done.stderr.strip() == "[]"
-
-
-@pytest.fixture
-def postgres(tmp_path):
-    """A server of Postgres on loopback, and the address of its database."""
-    if importlib.util.find_spec("psycopg") is None or shutil.which("initdb") is None:
-        pytest.skip("no Postgres; install the package postgresql and the extra studio-postgres")
-    owner = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []
-    folder = Path("/tmp") / f"vidence-pg-{os.getpid()}"  # noqa: S108 - sockets want short paths
-    folder.mkdir()
-    try:
-        if owner:
-            shutil.chown(folder, "nobody")
-        data = folder / "data"
-
-        def call(*words):
-            subprocess.run([*owner, *words], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-
-        call("initdb", "-D", str(data), "-U", "studio", "-A", "trust")
-        told = f"-c listen_addresses= -k {folder}"
-        control = ["pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log")]
-        call(*control, "-o", told, "start")
-        try:
-            yield f"postgres://studio@{str(folder).replace('/', '%2F')}/postgres"
-        finally:
-            call(*control, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder)
-
-
-def test_postgres_holds_the_same(vidence, postgres):
-    vidence.env[command.DATABASE_VARIABLE] = postgres
-    assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
-    add = ("studio", "user", "add", "team", "Ada", "--roles", "author", "--password-stdin")
-    assert fed(vidence, add, f"{SECRET}\n")[0] == 0
-    assert vidence.apart("studio", "verify", "team").out == "nothing is wrong\n"
-    assert not list((vidence.folder / "team").glob("*.sqlite3"))
-    assert "pg_dump" in vidence.apart("studio", "backup", "team").err
-    script = (
-        "import psycopg, sys\nwith psycopg.connect(sys.argv[1]) as c:\n"
-        "    try:\n        c.execute('DELETE FROM studio_auditeventrow')\n"
-        "    except psycopg.Error as error:\n        print(error)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, postgres], capture_output=True, text=True, check=True
-    )
-    assert "never changed or deleted" in done.stdout
 
 
 RACE = """

@@ -1,50 +1,10 @@
-"""``vidence studio``: files in and out, copies put back, databases of earlier versions."""
+"""``vidence studio``: files in and out, copies put back."""
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
-
-from vidence.studio import migrations
 
 QUESTION = {"media": [{"path": "a.mp4"}], "question": "Which?", "choices": ["one", "two"], "answer": "two"}
-OLD = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from vidence.studio.app import configure
-from vidence.studio.settings import StudioSettings
-configure(StudioSettings(mode="team", data=Path(sys.argv[1])))
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-from vidence.make.review.protocol import digest, protocol_bytes
-executor = MigrationExecutor(connection)
-others = [one for one in executor.loader.graph.leaf_nodes() if one[0] != "studio"]
-executor.migrate([("studio", "0001_first"), *others])
-old = executor.loader.project_state([("studio", "0001_first")]).apps
-at, source = datetime(2026, 1, 1, tzinfo=UTC), protocol_bytes("mmvu")
-rules = old.get_model("studio", "ProtocolRow").objects.create(
-    title="t", source=source.decode(), sha256=digest(source), added_at=at
-)
-films = old.get_model("studio", "ProjectRow").objects.create(
-    slug="films", title="Films", protocol=rules, state="open", created_at=at
-)
-ann = old.get_model("studio", "UserRow").objects.create(
-    name="Ann", key="ann", shown="Ann", pseudonym="p001", password="!", created_at=at
-)
-old.get_model("studio", "MembershipRow").objects.create(user=ann, project=films, roles=["author"])
-for number in range(3):
-    item = old.get_model("studio", "ItemRow").objects.create(
-        project=films, item_id=f"q{number}", kind="mcq", state="drafting", returns_left=1,
-        created_at=at, changed_at=at,
-    )
-    old.get_model("studio", "DraftRow").objects.create(
-        user=ann, item=item, project=films, stage="author", version=1,
-        body='{"question": "Which?"}', saved_at=at,
-    )
-"""
 
 
 def contents(folder):
@@ -95,21 +55,3 @@ def test_a_copy_is_put_back_and_checked(vidence):
     assert changed.code != 0
     assert "q0 says accepted, and its transitions lead to submitted" in changed.err
     assert not any((vidence.folder / "third").iterdir())
-
-
-def test_a_database_of_the_first_version_is_brought_up_to_date(vidence):
-    data = vidence.folder / "old"
-    data.mkdir()
-    subprocess.run([sys.executable, "-c", OLD, data], env=vidence.env, check=True, timeout=120)
-    found = vidence.apart("studio", "verify", "old")
-    assert (found.code, found.out) == (0, "nothing is wrong\n"), found.err
-    assert "p001  author in films" in vidence.apart("studio", "user", "list", "old").out
-    assert vidence.apart("studio", "export", "old", "out").code == 0
-    tables = vidence.folder / "out" / "tables"
-    drafts = [json.loads(one) for one in (tables / "drafts.jsonl").read_text().splitlines()]
-    assert sorted((one["item"], one["body"]) for one in drafts) == [
-        (f"films/q{n}", '{"question": "Which?"}') for n in range(3)
-    ]
-    n_later = len(list(Path(migrations.__path__[0]).glob("0*.py"))) - 1
-    copies = list((data / "backups").glob("before-0001_first-*.sqlite3")) if n_later else [None]
-    assert len(copies) == 1

@@ -111,7 +111,7 @@ def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     clock = Clock()
     # The clock stands still, so nothing would ever come back that was used up.
     wide = Limits(of_session=Rate(at_once=10**6, a_second=1), of_address=Rate(at_once=10**6, a_second=1))
-    settings = StudioSettings(mode=mode, data=data, **{"clock": clock, "limits": wide, **more})
+    settings = StudioSettings(mode=mode, data=data, **{"clock": clock, "limits": wide, "undo_s": 0, **more})
     made = Studio(settings=settings, secret=SECRET, ticket=Ticket(TICKET if mode != "team" else ""))
     changed = {name: value for name, value in settings_of_django(made).items() if name not in _STAYS}
     changed["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -97,7 +97,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
     Olga leads it, Ann writes, Rob looks (each shown under a text of the list). Rob has one item claimed.
     """
     from vidence.studio import members, projects, rulebooks, times, training
-    from vidence.studio.accounts import add_user
+    from vidence.studio.accounts import Profile, add_user
     from vidence.studio.records.items import ItemRow, MediumRow
     from vidence.studio.rules.spans import Span
     from vidence.studio.workflow import Act, Done, act
@@ -109,7 +109,9 @@ def fill(folder: Path, *, now: datetime) -> Any:
     for n, (name, roles) in enumerate(
         (("Olga", ("operator",)), ("Ann", ("author",)), ("Rob", ("reviewer",)), ("Rex", ("researcher",)))
     ):
-        people[name] = add_user(name, PASSWORD, roles=roles, project="films", shown=shorts()[n * 4])
+        people[name] = add_user(
+            name, PASSWORD, roles=roles, project="films", profile=Profile(shown=shorts()[n * 4])
+        )
         terms = members.Terms(roles=roles, domains=(shorts()[n], "law"))
         members.set_terms(people[name], project, terms, by="p001")
     for n, text in enumerate(shorts()):

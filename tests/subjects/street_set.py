@@ -65,12 +65,16 @@ class StreetSet:
         self.people = folder / "people"
         self.made = folder / "made" / "street"
 
-    def draw(self) -> "StreetSet":
-        """Write everything that it is made of."""
+    def draw(self, *, has_twins: bool = False) -> "StreetSet":
+        """Write everything that it is made of; twins are two people of the same look."""
         folder = self.folder
         looks = [0, 2, 4, 6, 8, 1, 3, 5]
         assert max(looks) < len(LOOKS)
         street = plan_street("north", looks=looks, rng=np.random.default_rng(7))
+        if has_twins:
+            *others, last = street.passers
+            twin = msgspec.structs.replace(last, look=others[0].look)
+            street = msgspec.structs.replace(street, passers=(*others, twin))
         write_street(street, folder / "videos")
         self.config.write_text(CONFIG)
         scenes = self.people / "scenes" / "north.jsonl"
@@ -78,14 +82,16 @@ class StreetSet:
         scenes.write_text(json.dumps(SCENE) + "\n")
         return self
 
-    def make(self) -> Built:
-        """Make its questions; what is kept from before is not made again."""
+    def make(self, *, until: str = "") -> Built:
+        """Make its questions, or what stands before a stage; what is kept from before is not made again."""
         context = BuildContext(
             cache_root=self.folder / "cache",
             memory=self.folder / "replies.sqlite",
             on_event=lambda event: None,
         )
-        return herbench.create().make(self.config, out=None, overrides=MakeOverrides(), context=context)
+        return herbench.create().make(
+            self.config, out=None, overrides=MakeOverrides(until=until), context=context
+        )
 
     def opened(self) -> OpenedSet:
         """What the last making kept."""

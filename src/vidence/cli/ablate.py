@@ -50,12 +50,9 @@ def ablate(
     no question is asked twice.
     """
     import msgspec
+    import numpy as np
 
-    from vidence.make.lights.ablation import (
-        add_up,
-        statements,
-        write_files,
-    )
+    from vidence.make.lights.ablation import add_up, findable, statements, write_files
     from vidence.make.lights.ablation_clips import StimulusSet
     from vidence.make.lights.ablation_config import AblationConfig, conditions, read_ablation, unique
     from vidence.tables.charts import table_of
@@ -72,6 +69,7 @@ def ablate(
         f"{len(stimuli.clips)} clips in {n_conditions} conditions, {len(settings.ask.models)} models: "
         f"{len(stimuli.clips) * n_conditions * len(settings.ask.models):,} questions or more"
     )
+    click.echo(findable(settings, stimuli.clips, rng=np.random.default_rng(settings.seed)))
     if check:
         return 0
     _check_words(settings, folder, source=config, named=models, is_trusted=trust)
@@ -113,13 +111,13 @@ def _plans(config: "AblationConfig", folder: Path) -> Iterator[tuple[str, "Condi
 
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation import run_folder
-    from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
+    from vidence.make.lights.ablation_config import BASE, conditions, model_spec, shown_frames, unique
 
     stimuli = (folder / "stimuli").resolve()
     for model, condition in itertools.product(config.ask.models, unique(conditions(config))):
         data = stimuli / condition.folder
         overrides = {**config.ask.overrides, "split": config.ask.split, "protocol": config.ask.protocol}
-        overrides["n_frames"] = condition.n_frames or config.ask.n_frames
+        overrides["n_frames"] = shown_frames(config, condition)
         spec = model_spec(model, base=stimuli / BASE.name, same=data)
         plan = make_plan("actpld", data=data, model=spec, overrides=overrides)
         yield model, condition, plan, run_folder(folder, model, condition)

@@ -17,6 +17,7 @@ from vidence.errors import DataError, UsageError
 if TYPE_CHECKING:
     from vidence.make.gates.rules import ReleaseRules
     from vidence.make.licences.checks import LicenceCheck
+    from vidence.make.pipeline.ledger import Account
     from vidence.make.release.scan import Leak
     from vidence.make.release.sets import ReleasedSet, SetMaterial
     from vidence.records import Item
@@ -156,7 +157,7 @@ def release(
     )
     material = _material(Papers(**papers), items, version=rules.about.version)
     found = release_set(items, rules, material, into=into)
-    sentences = list(_sentences(found))
+    sentences = [*_sentences(found), *_cautions(Path(what), material.account)]
     write_said(json_path, "release", sentences=sentences, tables=[_table(found)])
     if not shown.quiet:
         from vidence.tables.terminal import print_table
@@ -186,10 +187,8 @@ def _about(path: Path | None, version: str | None, without_licence: tuple[str, .
 
 
 def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetMaterial":
-    import msgspec
     import numpy as np
 
-    from vidence.make.pipeline.ledger import Account
     from vidence.make.release.changes import read_before
     from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
@@ -202,14 +201,8 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     gone = () if papers.withdrawn is None else read_withdrawn(papers.withdrawn)
     if papers.after is not None:
         gone = withdrawn_since(papers.after, items, now_withdrawn=gone, version=version)
-    account = None
-    if papers.account is not None:
-        try:
-            account = msgspec.json.decode(_read(papers.account), type=Account)
-        except msgspec.DecodeError as error:
-            raise DataError(f"{papers.account} is no account of a making: {error}") from error
     return SetMaterial(
-        account=account,
+        account=None if papers.account is None else _account(papers.account),
         reviews=reviews,
         rates=None if reviews is None else rates_of(reviews, rng=np.random.default_rng(_SEED)),
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
@@ -218,6 +211,32 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
         before=before,
         fresh_secret=os.urandom(_SECRET_BYTES),
     )
+
+
+def _account(path: Path) -> "Account":
+    import msgspec
+
+    from vidence.make.pipeline.ledger import Account
+
+    try:
+        return msgspec.json.decode(_read(path), type=Account)
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path} is no account of a making: {error}") from error
+
+
+def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
+    """What the making says must not go unnoticed: by the account that was named, or the one beside ITEMS."""
+    from vidence.make.pipeline.ledger import ACCOUNT_FILE
+
+    beside = what.parent / ACCOUNT_FILE
+    if account is not None:
+        return [f"Caution: {said}." for said in account.warnings]
+    if not what.is_file() or not beside.is_file():
+        return ()
+    return [
+        f"Caution: {said}. The datasheet does not say so: name {beside} with --account."
+        for said in _account(beside).warnings
+    ]
 
 
 def _read(path: Path) -> bytes:

@@ -3,7 +3,9 @@
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -40,6 +42,15 @@ _database = click.option(
     default="",
     envvar=DATABASE_VARIABLE,
     help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
+)
+_undo = click.option(
+    "--undo",
+    "undo_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 3600),
+    default=10,
+    show_default=True,
+    help="How long a decision of a review can be taken back; 0: not at all.",
 )
 _roles = click.option(
     "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
@@ -108,14 +119,17 @@ def start_alone(
     refuse_unsafe(bind, has_accounts=False)
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
+    from vidence.studio.holding import start_ticking
+
     migrate()
     if before is not None:
         before()
     listening = listen(bind)
+    on_start = [] if settings.mode == "view" else [start_ticking]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
-    serve(application, listening, on_start=[lambda: _open(door)] if is_opened else ())
+    serve(application, listening, on_start=[*on_start, *([lambda: _open(door)] if is_opened else ())])
 
 
 def _open(door: str) -> None:
@@ -129,9 +143,10 @@ def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # no
     need_studio()
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
-    from vidence.studio.upkeep import migrate, secret_of
+    from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    refuse_unsafe_folder(folder, has_database=not database)
     settings = StudioSettings(
         mode="team", data=folder.resolve(), database=database, cache_root=cache_root(), **more
     )
@@ -216,8 +231,15 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
 @_host
 @_port
 @_media
+@_undo
 def open_alone(
-    *, folder: Path, paths: tuple[Path, ...], host: str, port: int, media_roots: tuple[Path, ...]
+    *,
+    folder: Path,
+    paths: tuple[Path, ...],
+    host: str,
+    port: int,
+    media_roots: tuple[Path, ...],
+    undo_s: float,
 ) -> None:
     """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
     need_studio()
@@ -233,6 +255,7 @@ def open_alone(
         paths=there(paths),
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache_root(),
+        undo_s=undo_s,
     )
     start_alone(settings, bind, said="vidence studio")
 
@@ -257,8 +280,17 @@ def open_alone(
     help="Speak TLS: the certificate with its chain, and its key, in PEM.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
+@click.option(
+    "--copy-every",
+    type=click.IntRange(min=0),
+    default=24,
+    show_default=True,
+    metavar="HOURS",
+    help="Copy an SQLite database into DIR/backups by itself, and check the copy; 0: never.",
+)
 @_database
 @_media
+@_undo
 def serve_team(
     *,
     folder: Path,
@@ -268,8 +300,10 @@ def serve_team(
     names: tuple[str, ...],
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
+    copy_every: int,
     database: str,
     media_roots: tuple[Path, ...],
+    undo_s: float,
 ) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
@@ -293,11 +327,20 @@ def serve_team(
         hosts=(*LOOPBACK, *names),
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,
+        undo_s=undo_s,
+        copy_every_h=0 if database else copy_every,
     )
+    from vidence.studio.copying import keep_copying
+    from vidence.studio.holding import start_ticking
+
+    on_start: list[Callable[[], object]] = [start_ticking]
+    if copy_every and not database:
+        every = timedelta(hours=copy_every)
+        on_start.append(keep_copying(folder.resolve(), every=every, over=Event()))
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
-    serve(application, listening, tls=secured)
+    serve(application, listening, tls=secured, on_start=on_start)
 
 
 @studio.group("user")
@@ -327,15 +370,14 @@ def add(
 ) -> None:
     """Make an account NAME in the studio DIR; the password is asked for."""
     _of_folder(folder, database)
-    from vidence.studio.accounts import add_user
+    from vidence.studio.accounts import Profile, add_user
 
     user = add_user(
         name,
         _password(from_stdin=password_stdin),
         roles=_listed(roles),
         project=project,
-        shown=shown,
-        pseudonym=pseudonym,
+        profile=Profile(shown=shown, pseudonym=pseudonym),
     )
     click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{f' in {project}' if project else ''}")
 
@@ -405,16 +447,25 @@ def close(*, folder: Path, name: str, database: str) -> None:
 @click.option("--protocol", required=True, metavar="NAME", help="A protocol's name, or FILE.toml.")
 @click.option("--title", default="", help="Its name on pages (default: SLUG).")
 @click.option("--media-root", "media_root", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--languages", metavar="TAG,…", default="", help="What items are written in, the usual first.")
 @_database
 def add_project(
-    *, folder: Path, slug: str, protocol: str, title: str, media_root: Path | None, database: str
+    *,
+    folder: Path,
+    slug: str,
+    protocol: str,
+    title: str,
+    media_root: Path | None,
+    languages: str,
+    database: str,
 ) -> None:
     """Begin a project SLUG in the studio DIR under a protocol."""
     _of_folder(folder, database)
     from vidence.studio import projects
 
     root = "" if media_root is None else str(media_root.resolve())
-    project = projects.add_project(slug, protocol, title=title, media_root=root)
+    named = projects.languages_in(languages)
+    project = projects.add_project(slug, protocol, title=title, media_root=root, languages=named)
     click.echo(f"{project.slug}: {project.protocol.title}")
 
 

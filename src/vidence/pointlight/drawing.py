@@ -1,6 +1,6 @@
 """Draw stimuli: frames, contact sheets, paths of dots, montages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,8 @@ def _drawn(stimulus: Stimulus, first: int, last: int) -> NDArray[np.uint8]:
         shown = np.flatnonzero(inside)
         if len(shown) == 0:
             continue
-        _stamp(
-            canvas,
-            shown,
-            centres[shown, dot],
-            radius=radii[shown, dot],
-            level=stimulus.levels[dot],
-            border=reach,
-        )
+        covered = (centres[shown, dot], radii[shown, dot])
+        _stamp(canvas, shown, covered, level=stimulus.levels[dot], gamma=spec.gamma, border=reach)
     made: NDArray[np.uint8] = canvas[:, reach : reach + spec.height_px, reach : reach + spec.width_px]
     return made
 
@@ -55,13 +49,17 @@ def _drawn(stimulus: Stimulus, first: int, last: int) -> NDArray[np.uint8]:
 def _stamp(
     canvas: NDArray[np.uint8],
     shown: NDArray[np.int64],
-    centres: NDArray[np.float64],
+    disc: tuple[NDArray[np.float64], NDArray[np.float64]],
     *,
-    radius: NDArray[np.float64],
     level: NDArray[np.uint8],
+    gamma: float,
     border: int,
 ) -> None:
-    """Draw one dot into the frames `shown`; `canvas` has a border as wide as the largest dot reaches."""
+    """Draw one dot, a disc with its centres and radii, into the frames `shown`.
+
+    `canvas` has a border as wide as the largest dot reaches.
+    """
+    centres, radius = disc
     x, y = centres[:, 0], centres[:, 1]
     offsets = np.arange(-border, border + 1)
     column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
@@ -74,7 +72,13 @@ def _stamp(
     columns = np.clip(column[:, None] + offsets + border, 0, canvas.shape[2] - 1)
     where = (shown[:, None, None], rows[:, :, None], columns[:, None, :])
     under = canvas[where].astype(np.float64)
-    canvas[where] = np.rint(under + covered * (level.astype(np.float64) - under)).astype(np.uint8)
+    over = level.astype(np.float64)
+    if gamma != 1:  # what lies between two values is the mean of their luminances
+        under, over = 255 * (under / 255) ** gamma, 255 * (over / 255) ** gamma
+    mixed = under + covered * (over - under)
+    if gamma != 1:
+        mixed = 255 * (mixed / 255) ** (1 / gamma)
+    canvas[where] = np.rint(mixed).astype(np.uint8)
 
 
 _GAP = 4
@@ -93,15 +97,24 @@ _PATHS = (
 _NOISE = (205, 205, 205)
 
 
+def evenly(n_frames: int, n_shown: int) -> list[int]:
+    """Frames at even distances, at most `n_shown`, the first and the last included.
+
+    >>> evenly(20, 8), evenly(3, 8)
+    ([0, 3, 5, 8, 11, 14, 16, 19], [0, 1, 2])
+    """
+    made = np.rint(np.linspace(0, n_frames - 1, min(n_shown, n_frames))).astype(int)
+    return [int(n) for n in made]
+
+
 def contact_sheet(
-    pictures: Sequence[NDArray[np.uint8]], *, fps: float, n_shown: int = 12, columns: int = 4
+    pictures: Mapping[int, NDArray[np.uint8]], *, fps: float, columns: int = 4
 ) -> NDArray[np.uint8]:
-    """Frames at even distances, the first and the last included, each with its number and time.
+    """Frames in one picture, each with its number and time.
 
     Args:
-        pictures: the frames, RGB, all of one size.
+        pictures: the frames that are shown by their numbers (see `evenly`), RGB, all of one size.
         fps: their rate, for the times.
-        n_shown: how many are shown at most.
         columns: how many stand in a row.
 
     Returns:
@@ -110,10 +123,10 @@ def contact_sheet(
     Raises:
         UsageError: no pictures.
     """
-    if not pictures or n_shown < 1 or columns < 1:
-        raise UsageError("a contact sheet needs at least one picture, one column, one frame")
-    chosen = np.unique(np.rint(np.linspace(0, len(pictures) - 1, min(n_shown, len(pictures)))).astype(int))
-    height_px, width_px = pictures[0].shape[:2]
+    if not pictures or columns < 1:
+        raise UsageError("a contact sheet needs at least one picture and one column")
+    chosen = sorted(pictures)
+    height_px, width_px = pictures[chosen[0]].shape[:2]
     rows = -(-len(chosen) // columns)
     n_columns = min(columns, len(chosen))
     size = (_GAP + n_columns * (width_px + _GAP), _GAP + rows * (height_px + _LINE + _GAP))
@@ -164,8 +177,7 @@ def montage_of(
 ) -> NDArray[np.uint8]:
     """Frames row by row in one picture without gaps, as ActPLD shows them to Gemini.
 
-    Eight frames at even distances where there are more, the first and the last included; cells that are
-    left over are black.
+    Eight of them (see `evenly`) where there are more; cells that are left over are black.
 
     Source: ActPLD, section 2.2: montages of 4x2.
     Departs: "4x2" is read as 4 columns and 2 rows.
@@ -175,8 +187,7 @@ def montage_of(
     """
     if not pictures:
         raise UsageError("a montage needs at least one picture")
-    n_cells = columns * rows
-    chosen = np.rint(np.linspace(0, len(pictures) - 1, min(n_cells, len(pictures)))).astype(int)
+    chosen = evenly(len(pictures), columns * rows)
     height_px, width_px = pictures[0].shape[:2]
     canvas = np.zeros((rows * height_px, columns * width_px, 3), np.uint8)
     for place, index in enumerate(chosen):

@@ -16,6 +16,7 @@ from vidence.pointlight.motion import Motion, noted, part
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.stimulus import without_dots
 from vidence.pointlight.walker import walker_of
+from vidence.records import Record
 
 Floats = NDArray[np.float64]
 HANDS = ("left_wrist", "right_wrist")
@@ -238,6 +239,26 @@ def _name(motion: Motion) -> str:
 
 
 WALKER = "walker"
+
+
+class Staging(Record, omit_defaults=True):
+    """Which figures are shown, and how they are come by: the arguments of `staged`."""
+
+    sources: tuple[str, ...]
+    points: str = "13"
+    hold_hands: bool = False
+    offset_m: tuple[float, float, float] | None = None
+    options: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def figures(self) -> list[Motion]:
+        """The figures; errors as for `staged`."""
+        return staged(
+            self.sources,
+            points=self.points,
+            hold_hands=self.hold_hands,
+            offset_m=self.offset_m,
+            options=self.options,
+        )
 
 
 def staged(

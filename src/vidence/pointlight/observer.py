@@ -1,12 +1,13 @@
 """Ideal observer: how well point-light actions can be told apart by one who knows every motion.
 
 The observer knows the motions pixel by pixel (view, size, place and phase included), how large the jitter
-is, how many noise dots there are, and where they may be. Nobody can do better with the labelled dots that it
-is given; people and models do worse, and how much worse is their efficiency.
+is, and how many noise dots there are, which it takes for ones that lie anywhere, anew in each frame. Nobody
+can do better with the labelled dots that it is given; people and models do worse, and how much worse is their
+efficiency.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +26,19 @@ class Template:
 
     Shapes: `places_px` (n_frames, n_dots, 2), NaN where a dot is not shown. `sd_px` is the standard deviation
     of each coordinate of a dot around its place, in pixels: the jitter of the display and what the observer
-    adds. `group` is the semantic group of the label; labels of one group are no choices together.
+    adds. `group` is the semantic group of the label; labels of one group are no choices together. `noise_px`
+    (n_frames, n_noise, 2) are the noise dots of this clip, those that models are shown; None: no noise.
     """
 
     label: str
     places_px: Floats
     sd_px: float
     group: str = ""
+    noise_px: Floats | None = None
 
     def __post_init__(self) -> None:
+        if self.noise_px is not None and len(self.noise_px) != len(self.places_px):
+            raise ValueError(f"noise of {len(self.noise_px)} frames for {len(self.places_px)} of places")
         if self.places_px.ndim != 3 or self.places_px.shape[2] != 2:
             raise ValueError(f"places of shape {self.places_px.shape}; expected (n_frames, n_dots, 2)")
         if not self.sd_px > 0:
@@ -44,14 +49,12 @@ class Viewing(Record, omit_defaults=True):
     """What the observer is shown of a motion, and how it is asked.
 
     `n_frames` are taken from the middle (None: all); `n_dots` of the dots are drawn anew for each trial
-    (None: all); `n_noise` dots lie anywhere in the picture of `width_px` by `height_px`, anew in each frame.
-    With `is_labelled` the observer knows which dot is which and of how many, so that noise dots are none;
-    without, all dots look alike.
+    (None: all). With `is_labelled` the observer knows which dot is which and of how many, so that noise dots
+    are none; without, all dots look alike, in a picture of `width_px` by `height_px`.
     """
 
     n_frames: int | None = None
     n_dots: int | None = None
-    n_noise: int = 0
     width_px: int = 128
     height_px: int = 128
     is_labelled: bool = False
@@ -60,18 +63,24 @@ class Viewing(Record, omit_defaults=True):
 
 
 def template(stimulus: Stimulus, *, label: str, group: str, jitter_m: float, own_sd_px: float) -> Template:
-    """What the observer knows of an undisturbed stimulus; noise dots are left out.
+    """What the observer knows of a stimulus, and the noise dots that it is shown with it.
 
     Args:
-        stimulus: made without jitter.
+        stimulus: made without jitter and dropout.
         label: what it shows.
         group: the semantic group of the label.
         jitter_m: the jitter of the display, in metres.
         own_sd_px: what the observer itself adds, in pixels; its variance is added to that of the jitter.
     """
     sd_px = float(np.hypot(jitter_m * stimulus.px_per_m, own_sd_px))
-    places = stimulus.centres_px[:, stimulus.owners >= 0]
-    return Template(label=label, places_px=places, sd_px=sd_px, group=group)
+    is_noise = stimulus.owners < 0
+    return Template(
+        label=label,
+        places_px=stimulus.centres_px[:, ~is_noise],
+        sd_px=sd_px,
+        group=group,
+        noise_px=stimulus.centres_px[:, is_noise] if is_noise.any() else None,
+    )
 
 
 def observed_accuracy(
@@ -80,14 +89,14 @@ def observed_accuracy(
     """The share of trials in which the observer names the right label, with Wilson's interval.
 
     In each trial a label is drawn, and one of its templates, which is disturbed: independent Gaussian jitter
-    of every dot in every frame, and noise dots. The choices are its label and others of other groups, taken
-    as alike likely. The observer sums the likelihoods of all templates of a label and takes the label with
-    the largest sum.
+    of every dot in every frame, and the noise dots of the clip, the same ones that models see. The choices
+    are its label and others of other groups, taken as alike likely. The observer sums the likelihoods of all
+    templates of a label and takes the label with the largest sum.
 
     With `is_labelled` this is the ideal observer, and its accuracy bounds everybody's from above. Without,
     it takes each dot of a frame for an independent draw: with chance n_dots / (n_dots + n_noise) one of
-    the figure's dots, any of them, else noise. It does not use that a frame shows each dot once, so that
-    the ideal observer of dots that look alike lies between the two.
+    the figure's dots, any of them, else noise, anywhere. It does not use that a frame shows each dot once,
+    nor how noise dots move, so that the ideal observer of dots that look alike lies between the two.
 
     Args:
         templates: the motions that there may be.
@@ -140,8 +149,8 @@ def _check(templates: Sequence[Template], viewing: Viewing, *, n_labels: int) ->
     least = min(t.places_px.shape[1] for t in templates)
     if viewing.n_dots is not None and not 1 <= viewing.n_dots <= least:
         raise UsageError(f"{viewing.n_dots} dots are wanted, and a motion has {least}")
-    if viewing.n_trials < 1 or viewing.n_noise < 0:
-        raise UsageError(f"{viewing.n_trials} trials with {viewing.n_noise} noise dots make no sense")
+    if viewing.n_trials < 1:
+        raise UsageError(f"{viewing.n_trials} trials make no sense")
     if len({t.places_px.shape[0] for t in templates}) > 1 and viewing.n_frames is None:
         raise UsageError("motions of different length are shown; say how many frames to take (n_frames)")
 
@@ -150,8 +159,9 @@ def _middle(whole: Template, n_frames: int | None) -> Template:
     if n_frames is None:
         return whole
     start = (len(whole.places_px) - n_frames) // 2
-    places = whole.places_px[start : start + n_frames]
-    return Template(label=whole.label, places_px=places, sd_px=whole.sd_px, group=whole.group)
+    part = slice(start, start + n_frames)
+    noise = None if whole.noise_px is None else whole.noise_px[part]
+    return replace(whole, places_px=whole.places_px[part], noise_px=noise)
 
 
 def _trial(
@@ -176,10 +186,9 @@ def _trial(
             if t.label in choices
         ]
     else:
-        noise_shape = (len(dots), viewing.n_noise, 2)
-        noise = rng.uniform(0.0, 1.0, noise_shape) * [viewing.width_px, viewing.height_px]
+        noise = np.empty((len(dots), 0, 2)) if shown.noise_px is None else shown.noise_px
         everything = np.concatenate([dots, noise], axis=1)
-        share = len(kept) / (len(kept) + viewing.n_noise)
+        share = len(kept) / (len(kept) + noise.shape[1])
         even = (1 - share) / (viewing.width_px * viewing.height_px)
         fits = [_alike(everything, t, share=share, even=even) for t in templates if t.label in choices]
     of = [t.label for t in templates if t.label in choices]

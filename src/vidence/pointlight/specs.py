@@ -113,7 +113,13 @@ class StimulusSpec(Record, omit_defaults=True):
     ones stand still for `noise_life_frames` and go elsewhere.
 
     `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
-    be larger. With `colours` ``two`` each of two figures has its own.
+    be larger. With `colours` ``two`` each of two figures has its own. `gamma` is the exponent of the display:
+    contrast and the edges of dots are shares of its *luminance* then; with 1 they are shares of the values
+    in the file.
+
+    Screen: with `screen_px_per_cm` and `screen_distance_cm` (from the eye) sizes can be given in degrees of
+    visual angle: `deg_per_m`, how large a metre of the room is in the middle of the screen, instead of
+    `px_per_m`, and `dot_radius_deg` instead of `dot_radius_px`.
     """
 
     width_px: SidePx = 512
@@ -130,6 +136,7 @@ class StimulusSpec(Record, omit_defaults=True):
     framing: Literal["fixed", "follow", "root", "support"] = "fixed"
     fit: Literal["views", "view"] = "views"
     px_per_m: Positive | None = None
+    deg_per_m: Positive | None = None
     margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
@@ -148,12 +155,64 @@ class StimulusSpec(Record, omit_defaults=True):
     noise_life_frames: Count = 10
     noise_speed_m_s: NotNegative | None = None
     dot_radius_px: Positive = 4.0
+    dot_radius_deg: Positive | None = None
     depth_dots: bool = False
     contrast: Share = 1.0
     polarity: Literal["light", "dark", "mixed"] = "light"
     background: Annotated[int, Meta(ge=0, le=255)] | None = None
     colours: Literal["one", "two"] = "one"
+    gamma: Annotated[float, Meta(gt=0, le=4)] = 1.0
+    screen_px_per_cm: Positive | None = None
+    screen_distance_cm: Positive | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.screen_px_per_cm is None) != (self.screen_distance_cm is None):
+            raise UsageError("a screen has both screen_px_per_cm and screen_distance_cm, or neither")
+        has_degrees = self.deg_per_m is not None or self.dot_radius_deg is not None
+        if has_degrees and self.screen_px_per_cm is None:
+            raise UsageError("degrees of visual angle need screen_px_per_cm and screen_distance_cm")
+        if self.deg_per_m is not None and self.px_per_m is not None:
+            raise UsageError("deg_per_m and px_per_m both say how large a metre is; give one")
+
+    @property
+    def px_per_deg(self) -> float | None:
+        """Pixels of one degree of visual angle in the middle of the screen; None without a screen."""
+        if self.screen_px_per_cm is None or self.screen_distance_cm is None:
+            return None
+        return float(2 * self.screen_distance_cm * np.tan(np.radians(0.5)) * self.screen_px_per_cm)
+
+
+def in_pixels(spec: StimulusSpec) -> StimulusSpec:
+    """The same settings with sizes in pixels where they were given in degrees.
+
+    >>> at_57_cm = StimulusSpec(screen_px_per_cm=40.0, screen_distance_cm=57.3, dot_radius_deg=0.1)
+    >>> round(in_pixels(at_57_cm).dot_radius_px, 2)
+    4.0
+    """
+    size = spec.px_per_deg
+    if size is None:
+        return spec
+    radius, scale = spec.dot_radius_deg, spec.deg_per_m
+    return msgspec.structs.replace(
+        spec,
+        dot_radius_px=spec.dot_radius_px if radius is None else radius * size,
+        dot_radius_deg=None,
+        px_per_m=spec.px_per_m if scale is None else scale * size,
+        deg_per_m=None,
+    )
+
+
+def degrees(px: Floats, spec: StimulusSpec) -> Floats:
+    """The visual angle of distances from the middle of the screen, in degrees; any shape, in pixels.
+
+    Raises:
+        UsageError: the spec names no screen.
+    """
+    if spec.screen_px_per_cm is None or spec.screen_distance_cm is None:
+        raise UsageError("degrees of visual angle need screen_px_per_cm and screen_distance_cm")
+    made: Floats = np.degrees(np.arctan(px / spec.screen_px_per_cm / spec.screen_distance_cm))
+    return made
 
 
 def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:

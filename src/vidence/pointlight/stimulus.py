@@ -24,7 +24,7 @@ from vidence.pointlight.manipulations import (
     scrambled_places,
 )
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.specs import StimulusSpec, seen
+from vidence.pointlight.specs import StimulusSpec, in_pixels, rotation, seen
 
 Floats = NDArray[np.float64]
 # Told apart by most kinds of colour blindness.
@@ -36,15 +36,19 @@ class Stimulus:
     """The dots of every frame.
 
     Shapes: `centres_px` (n_frames, n_dots, 2), x to the right and y down from the upper left corner, NaN for
-    a dot that is not shown; `radii_px` (n_frames, n_dots); `levels` (n_dots, 3), RGB 0..255; `owners`
-    (n_dots,), the figure that a dot belongs to, -1 for noise.
+    a dot that is not shown; `depths_m` (n_frames, n_dots), towards the viewer from the middle of the figures,
+    NaN for a dot that has no place in the room; `radii_px` (n_frames, n_dots); `levels` (n_dots, 3), RGB
+    0..255; `owners` (n_dots,), the figure that a dot belongs to, -1 for noise; `names` (n_dots,), the point
+    of the body that a dot shows, "" for noise and for dots on limbs.
     """
 
     spec: StimulusSpec
     centres_px: Floats
+    depths_m: Floats
     radii_px: Floats
     levels: NDArray[np.uint8]
     owners: NDArray[np.int64]
+    names: tuple[str, ...]
     fps: float
     px_per_m: float
     background: int
@@ -68,6 +72,7 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
         UsageError: no figure, figures of different frame rates, or a spec that leaves nothing to show.
         DataError: no dot is seen anywhere.
     """
+    given, spec = spec, in_pixels(spec)
     timed = in_time(figures, spec)
     pictured, px_per_m, middle = _pictured(timed, spec)
     rng = np.random.default_rng(spec.seed)
@@ -94,11 +99,13 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
     centres = (dots.places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
     background = _background(spec)
     return Stimulus(
-        spec=spec,
+        spec=given,
         centres_px=np.where(dots.valid[..., None], centres, np.nan),
+        depths_m=np.where(dots.valid, dots.depths, np.nan),
         radii_px=spec.dot_radius_px * dots.scales,
         levels=_levels(dots.looks_like, spec, background=background, rng=rng),
         owners=dots.owners,
+        names=dots.names,
         fps=timed[0].fps,
         px_per_m=px_per_m,
         background=background,
@@ -110,15 +117,17 @@ class _Dots:
     """Dots in the picture plane, in metres.
 
     Shapes: `places` (n_frames, n_dots, 2), `valid` and `scales` (n_frames, n_dots), how large a dot looks;
-    `owners` (n_dots,), the figure that a dot belongs to, -1 for noise, and `looks_like` the figure whose
-    colour it has.
+    `depths` (n_frames, n_dots), towards the viewer, NaN for none; `owners` (n_dots,), the figure that a dot
+    belongs to, -1 for noise, and `looks_like` the figure whose colour it has; `names` of points.
     """
 
     places: Floats
+    depths: Floats
     valid: NDArray[np.bool_]
     scales: Floats
     owners: NDArray[np.int64]
     looks_like: NDArray[np.int64]
+    names: tuple[str, ...]
 
 
 def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
@@ -164,10 +173,20 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
     sign = np.array([-1.0 if spec.is_mirrored else 1.0, -1.0 if spec.is_inverted else 1.0])
     made = []
     for owner, figure in enumerate(figures):
-        place, scale = seen(turned(figure.positions_m - way, turn_deg), spec.view, centre_m=centre_m)
+        there = turned(figure.positions_m - way, turn_deg)
+        place, scale = seen(there, spec.view, centre_m=centre_m)
         owners = np.full(len(figure.names), owner, np.int64)
-        shown = figure.is_valid & np.isfinite(scale)
-        made.append(_Dots(places=place * sign, valid=shown, scales=scale, owners=owners, looks_like=owners))
+        made.append(
+            _Dots(
+                places=place * sign,
+                depths=(there - centre_m) @ rotation(spec.view)[2],
+                valid=figure.is_valid & np.isfinite(scale),
+                scales=scale,
+                owners=owners,
+                looks_like=owners,
+                names=figure.names,
+            )
+        )
     px_per_m, middle = _scale(made, together[valid] - centre_m, spec)
     return made, px_per_m, middle
 
@@ -194,16 +213,19 @@ def _without(dots: _Dots, names: tuple[str, ...], spec: StimulusSpec) -> tuple[_
     kept = kept_points(names, spec.leave_out)
     return _Dots(
         places=dots.places[:, kept],
+        depths=dots.depths[:, kept],
         valid=dots.valid[:, kept],
         scales=dots.scales[:, kept],
         owners=dots.owners[kept],
         looks_like=dots.looks_like[kept],
+        names=tuple(names[i] for i in kept),
     ), tuple(names[i] for i in kept)
 
 
 def _disturbed(dots: _Dots, *, names: tuple[str, ...], spec: StimulusSpec, rng: np.random.Generator) -> _Dots:
     """The dots of one figure with everything done to them that the spec says."""
     places, valid, owner = dots.places, dots.valid, int(dots.owners[0])
+    depths = dots.depths
     if spec.life_frames > 0:
         places, valid = limited_life(
             places,
@@ -213,6 +235,7 @@ def _disturbed(dots: _Dots, *, names: tuple[str, ...], spec: StimulusSpec, rng: 
             life_frames=spec.life_frames,
             rng=rng,
         )
+        depths, names = np.full(valid.shape, np.nan), ("",) * valid.shape[1]
     is_plain = not spec.depth_dots or spec.life_frames > 0
     scales = np.ones(valid.shape) if is_plain else np.nan_to_num(dots.scales, nan=1.0)
     if spec.scramble in {"places", "both"}:
@@ -220,21 +243,32 @@ def _disturbed(dots: _Dots, *, names: tuple[str, ...], spec: StimulusSpec, rng: 
     if spec.scramble in {"phases", "both"}:
         places, valid, frames = scrambled_phases(places, valid, rng=rng)
         scales = scales[frames, np.arange(frames.shape[1])]
+        depths = depths[frames, np.arange(frames.shape[1])]
     if spec.jitter_m > 0:
         places = jittered(places, spec.jitter_m, rng=rng)
     if spec.dropout > 0:
         valid = lost_dots(valid, spec.dropout, rng=rng)
     owners = np.full(places.shape[1], owner, np.int64)
-    return _Dots(places=places, valid=valid, scales=scales, owners=owners, looks_like=owners)
+    return _Dots(
+        places=places,
+        depths=depths,
+        valid=valid,
+        scales=scales,
+        owners=owners,
+        looks_like=owners,
+        names=names,
+    )
 
 
 def _joined(parts: Sequence[_Dots]) -> _Dots:
     return _Dots(
         places=np.concatenate([p.places for p in parts], axis=1),
+        depths=np.concatenate([p.depths for p in parts], axis=1),
         valid=np.concatenate([p.valid for p in parts], axis=1),
         scales=np.concatenate([p.scales for p in parts], axis=1),
         owners=np.concatenate([p.owners for p in parts]),
         looks_like=np.concatenate([p.looks_like for p in parts]),
+        names=tuple(name for p in parts for name in p.names),
     )
 
 
@@ -249,10 +283,12 @@ def _copies(dots: _Dots, n_copies: int, *, box: Floats, phases: bool, rng: np.ra
     made = mask_scrambled(dots.places, dots.valid, n_copies, box=box, phases=phases, rng=rng)
     return _Dots(
         places=made.places,
+        depths=dots.depths[made.frames, made.copied],
         valid=made.valid,
         scales=dots.scales[made.frames, made.copied],
         owners=np.full(n_copies, -1, np.int64),
         looks_like=dots.looks_like[made.copied],
+        names=("",) * n_copies,
     )
 
 
@@ -283,7 +319,15 @@ def _noise(
     if spec.dropout > 0:
         valid = lost_dots(valid, spec.dropout, rng=rng)
     nobody = np.full(n, -1, np.int64)
-    return _Dots(places=places, valid=valid, scales=np.ones((n_frames, n)), owners=nobody, looks_like=nobody)
+    return _Dots(
+        places=places,
+        depths=np.full((n_frames, n), np.nan),
+        valid=valid,
+        scales=np.ones((n_frames, n)),
+        owners=nobody,
+        looks_like=nobody,
+        names=("",) * n,
+    )
 
 
 def _steps(figures: _Dots, n: int, *, rng: np.random.Generator) -> Floats:
@@ -298,7 +342,8 @@ def _steps(figures: _Dots, n: int, *, rng: np.random.Generator) -> Floats:
 def _background(spec: StimulusSpec) -> int:
     if spec.background is not None:
         return spec.background
-    return {"light": 0, "dark": 255, "mixed": 128}[spec.polarity]
+    middle = 128 if spec.gamma == 1 else round(255 * 0.5 ** (1 / spec.gamma))
+    return {"light": 0, "dark": 255, "mixed": middle}[spec.polarity]
 
 
 def _levels(
@@ -314,8 +359,12 @@ def _levels(
     if spec.colours == "two":
         for figure, colour in enumerate(_COLOURS):
             target[owner == figure] = colour
-    made: NDArray[np.uint8] = np.rint(background + spec.contrast * (target - background)).astype(np.uint8)
-    return made
+    if spec.gamma == 1:
+        made = background + spec.contrast * (target - background)
+    else:
+        low, high = (background / 255) ** spec.gamma, (target / 255) ** spec.gamma
+        made = 255 * (low + spec.contrast * (high - low)) ** (1 / spec.gamma)
+    return np.rint(made).astype(np.uint8)
 
 
 def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:

@@ -1,10 +1,15 @@
-"""Write stimuli as files: numbered pictures, videos, and the record to make them again."""
+"""Write stimuli as files: numbered pictures, videos, and the record to make them again.
+
+Pictures pass once, one at a time: what is written, hashed and laid on sheets needs no clip in memory.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -13,17 +18,23 @@ from PIL import Image
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.drawing import frames
+from vidence.pointlight.figures import Staging
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.specs import SPEC_VERSION, StimulusSpec
 from vidence.pointlight.stimulus import Stimulus, make_stimulus
 from vidence.records import Record
 
-Pictures: TypeAlias = Sequence[NDArray[np.uint8]]
+Picture: TypeAlias = NDArray[np.uint8]
+Sink: TypeAlias = Callable[[Picture], None]
+"""What is done with each picture, in their order."""
+_LOSSLESS: Final = "libx264rgb"
 # How each kind of file is written: the encoder, its pixel format, its options.
 _VIDEO = {
     ".mp4": ("libx264", "yuv420p", {"crf": "16", "preset": "medium"}),
     ".webm": ("libvpx-vp9", "yuv420p", {"crf": "20", "b": "0"}),
 }
+_MOST_OF_A_GIF: Final = 2_000
+"""A GIF is laid out when all its pictures are there."""
 
 
 class MadeFrom(Record):
@@ -35,10 +46,11 @@ class MadeFrom(Record):
     fps: float
 
 
-class Sidecar(Record):
-    """What stands beside a stimulus: with the same motions it can be made again, bit for bit.
+class Sidecar(Record, omit_defaults=True):
+    """What stands beside a stimulus: from it alone the stimulus can be made again, bit for bit.
 
-    `frames_digest` is the SHA-256 over the pixels of all frames, before any encoding.
+    `frames_digest` is the SHA-256 over the pixels of all frames, before any encoding. `staging` names the
+    sources and how they were read (None in files of versions before this one: name the sources then).
     """
 
     spec: StimulusSpec
@@ -49,6 +61,7 @@ class Sidecar(Record):
     fps: float
     px_per_m: float
     vidence: str
+    staging: Staging | None = None
 
 
 def motion_digest(motion: Motion) -> str:
@@ -59,16 +72,28 @@ def motion_digest(motion: Motion) -> str:
     return digest.hexdigest()
 
 
-def frames_digest(pictures: Pictures) -> str:
-    """The SHA-256 over the pixels of pictures, in their order."""
+def passed(pictures: Iterable[Picture], sinks: Collection[Sink] = ()) -> str:
+    """Hand each picture to every sink; the SHA-256 over the pixels of all, in their order."""
     digest = hashlib.sha256()
     for picture in pictures:
         digest.update(np.ascontiguousarray(picture).tobytes())
+        for sink in sinks:
+            sink(picture)
     return digest.hexdigest()
 
 
-def sidecar(stimulus: Stimulus, figures: Sequence[Motion], pictures: Pictures, *, vidence: str) -> Sidecar:
-    """What has to be kept to make a stimulus again; `vidence` is the version of this package."""
+def sidecar(
+    stimulus: Stimulus, figures: Sequence[Motion], digest: str, *, vidence: str, staging: Staging
+) -> Sidecar:
+    """What has to be kept to make a stimulus again.
+
+    Args:
+        stimulus: the stimulus.
+        figures: what it was made from.
+        digest: over its pixels, see `passed`.
+        vidence: the version of this package.
+        staging: how the figures were come by.
+    """
     return Sidecar(
         spec=stimulus.spec,
         spec_version=SPEC_VERSION,
@@ -76,11 +101,12 @@ def sidecar(stimulus: Stimulus, figures: Sequence[Motion], pictures: Pictures, *
             MadeFrom(source=f.source, digest=motion_digest(f), n_frames=f.n_frames, fps=f.fps)
             for f in figures
         ),
-        frames_digest=frames_digest(pictures),
+        frames_digest=digest,
         n_frames=stimulus.n_frames,
         fps=stimulus.fps,
         px_per_m=stimulus.px_per_m,
         vidence=vidence,
+        staging=staging,
     )
 
 
@@ -98,8 +124,8 @@ def read_sidecar(path: Path) -> Sidecar:
         raise DataError(f"{path}: is no sidecar of a stimulus: {error}") from error
 
 
-def remake(kept: Sidecar, figures: Sequence[Motion]) -> tuple[Stimulus, list[NDArray[np.uint8]]]:
-    """Make a stimulus again from its sidecar.
+def remake(kept: Sidecar, figures: Sequence[Motion]) -> Stimulus:
+    """Make a stimulus again from its sidecar, and see that every pixel is as it was.
 
     Args:
         kept: the sidecar.
@@ -118,17 +144,17 @@ def remake(kept: Sidecar, figures: Sequence[Motion]) -> tuple[Stimulus, list[NDA
                 f"{made_from.fps:g} per second)"
             )
     stimulus = make_stimulus(figures, kept.spec)
-    pictures = list(frames(stimulus))
-    found = frames_digest(pictures)
+    found = passed(frames(stimulus))
     if found != kept.frames_digest:
         raise DataError(
             f"the pictures came out differently (SHA-256 {found[:12]}, before {kept.frames_digest[:12]}); "
             f"the stimulus was made by vidence {kept.vidence}, format {kept.spec_version}"
         )
-    return stimulus, pictures
+    return stimulus
 
 
-def write_pictures(pictures: Pictures, folder: Path) -> None:
+@contextmanager
+def numbered_pictures(folder: Path) -> Iterator[Sink]:
     """Write ``0001.png`` and so on; a folder that has other files is refused.
 
     Raises:
@@ -137,53 +163,116 @@ def write_pictures(pictures: Pictures, folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name another folder, or empty it")
     folder.mkdir(parents=True, exist_ok=True)
-    for number, picture in enumerate(pictures, start=1):
-        Image.fromarray(picture).save(folder / f"{number:04d}.png", optimize=False)
+    numbers = iter(range(1, 10**9))
+
+    def add(picture: Picture) -> None:
+        Image.fromarray(picture).save(folder / f"{next(numbers):04d}.png", optimize=False)
+
+    yield add
 
 
-def write_video(pictures: Pictures, path: Path, *, fps: float) -> None:
-    """Write an MP4 (H.264), WebM (VP9) or GIF, by the ending of the name.
+@contextmanager
+def video_file(
+    path: Path, *, fps: float, size_px: tuple[int, int], is_lossless: bool = False
+) -> Iterator[Sink]:
+    """Write an MP4 (H.264), WebM (VP9) or GIF, by the ending of the name; its pictures come one by one.
 
-    Every frame of MP4 and WebM has its exact time. A GIF counts hundredths of a second: times are rounded,
-    and rates above 50 are refused, since viewers slow them down.
+    Every frame of an MP4 has its exact time. WebM counts thousandths and GIF hundredths of a second: times
+    are rounded to these, and a GIF above 50 frames per second is refused, since viewers slow it down. MP4
+    and WebM say that their colours are BT.709 in limited range; half the resolution is kept for colour. A
+    lossless MP4 (H.264 in RGB) has the very pixels; browsers do not play it.
+
+    Args:
+        path: the file.
+        fps: frames per second.
+        size_px: width and height.
+        is_lossless: keep every pixel; of MP4 only.
 
     Raises:
-        UsageError: another ending, no pictures, sides of odd length (not for GIF), or a GIF that is too fast.
+        UsageError: another ending, sides of odd length (not for GIF), or a GIF that is too fast or long.
     """
-    if not pictures:
-        raise UsageError(f"{path}: there are no pictures to write")
     kind = path.suffix.lower()
+    if is_lossless and kind != ".mp4":
+        raise UsageError(f"{path}: a lossless video ends in .mp4, not {kind or 'nothing'}")
     if kind == ".gif":
-        _write_gif(pictures, path, fps=fps)
+        with _gif(path, fps=fps) as add:
+            yield add
     elif kind in _VIDEO:
-        _write_video(pictures, path, fps=fps)
+        codec, pixels, options = _VIDEO[kind]
+        if is_lossless:
+            codec, pixels, options = _LOSSLESS, "rgb24", {"crf": "0", "preset": "veryfast"}
+        with _video(path, codec, pixels, options=options, fps=fps, size_px=size_px) as add:
+            yield add
     else:
         raise UsageError(f"{path}: a video ends in .mp4, .webm or .gif, not {kind or 'nothing'}")
 
 
-def _write_gif(pictures: Pictures, path: Path, *, fps: float) -> None:
+def write_video(pictures: Iterable[Picture], path: Path, *, fps: float) -> None:
+    """Write pictures of one size as `video_file` does.
+
+    Raises:
+        UsageError: there are none; and as for `video_file`.
+    """
+    rest = iter(pictures)
+    first = next(rest, None)
+    if first is None:
+        raise UsageError(f"{path}: there are no pictures to write")
+    with video_file(path, fps=fps, size_px=(first.shape[1], first.shape[0])) as add:
+        for picture in chain([first], rest):
+            add(picture)
+
+
+@contextmanager
+def _gif(path: Path, *, fps: float) -> Iterator[Sink]:
     if fps > 50:
         raise UsageError(f"{path}: a GIF shows 50 frames per second at most, not {fps:g}; lower the rate")
-    images = [Image.fromarray(p).quantize(colors=64, dither=Image.Dither.NONE) for p in pictures]
+    images: list[Image.Image] = []
+
+    def add(picture: Picture) -> None:
+        if len(images) == _MOST_OF_A_GIF:
+            raise UsageError(
+                f"{path}: a GIF has {_MOST_OF_A_GIF:,} frames at most, as all are laid out together; "
+                "write mp4 or webm"
+            )
+        images.append(Image.fromarray(picture).quantize(colors=64, dither=Image.Dither.NONE))
+
+    yield add
     ends = [round(100 * (n + 1) / fps) for n in range(len(images))]
     waits = [10 * (end - start) for start, end in zip([0, *ends], ends, strict=False)]
     images[0].save(path, save_all=True, append_images=images[1:], duration=waits, loop=0, disposal=1)
 
 
-def _write_video(pictures: Pictures, path: Path, *, fps: float) -> None:
+@contextmanager
+def _video(
+    path: Path, codec: str, pixels: str, *, options: dict[str, str], fps: float, size_px: tuple[int, int]
+) -> Iterator[Sink]:
     import av
+    from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
     from av.video.stream import VideoStream
 
-    codec, pixels, options = _VIDEO[path.suffix.lower()]
-    height_px, width_px = pictures[0].shape[:2]
+    width_px, height_px = size_px
     if height_px % 2 or width_px % 2:
         raise UsageError(f"{path}: the sides of a video must be even, not {width_px}x{height_px}")
     rate = Fraction(fps).limit_denominator(1001)
-    with av.open(str(path), "w") as container:
+    # Without this a WebM holds an identifier that is drawn anew each time.
+    with av.open(str(path), "w", container_options={"fflags": "+bitexact"}) as container:
         stream = cast(VideoStream, container.add_stream(codec, rate=rate, options=options))
         stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
-        for picture in pictures:
-            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
+        told = stream.codec_context
+        is_rgb = pixels == "rgb24"
+        if not is_rgb:
+            told.colorspace, told.color_range = Colorspace.ITU709, ColorRange.MPEG
+            told.color_primaries, told.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
+
+        def add(picture: Picture) -> None:
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            if not is_rgb:
+                frame = frame.reformat(
+                    format=pixels, dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG
+                )
+            for packet in stream.encode(frame):
                 container.mux(packet)
+
+        yield add
         for packet in stream.encode():
             container.mux(packet)

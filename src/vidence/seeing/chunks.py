@@ -12,7 +12,7 @@ from vidence.media.pixels import resize
 from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, stretches
+from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, ShotScores, stretches
 from vidence.seeing.tracks import Detections
 from vidence.seeing.watching import (
     Detector,
@@ -221,11 +221,15 @@ class ChunkWork:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenVideo:
-    """What was seen in a whole video: boxes, their vectors, its shots, as far as they were looked for."""
+    """What was seen in a whole video: boxes, their vectors, its shots, as far as they were looked for.
+
+    `scores` are what the shot detector measured, where it says.
+    """
 
     watched: Watched
     vectors: NDArray[np.float32] | None = None
     shots: tuple[Shot, ...] | None = None
+    scores: ShotScores | None = None
 
 
 class Watch:
@@ -311,10 +315,12 @@ class Watch:
         problems = tuple(problem for seen in found for problem in seen.problems)
         n_read = len(self.looks) if observer is None else video.n_frames
         check_problems(video, problems, n_read=n_read)
+        cut = None if observer is None else observer.found(video.times_s)
         return SeenVideo(
             watched=Watched(detections=_joined([seen.detections for seen in found]), problems=problems),
             vectors=_vectors(found) if self.eyes.describer is not None else None,
-            shots=None if observer is None else observer.shots(video.times_s),
+            shots=None if cut is None else cut.shots,
+            scores=None if cut is None else cut.scores,
         )
 
     def clear(self) -> None:

@@ -44,6 +44,27 @@ class Shot(Record):
         return Span(first_frame=self.first_frame, last_frame=self.last_frame, n_mixed=self.n_mixed)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShotScores:
+    """What a detector measured at each frame, for people who look at what it decided.
+
+    `values` (n_frames,): how much a frame looks like the beginning of another shot. Below `least` none is
+    taken for one by its value. `what` says in words what is measured.
+    """
+
+    values: NDArray[np.float32]
+    least: float
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundShots:
+    """The shots of a video, and what its detector measured (None where it gives no scores)."""
+
+    shots: tuple[Shot, ...]
+    scores: ShotScores | None = None
+
+
 class ShotWatch(Protocol):
     """One detector looking at one video, picture after picture."""
 
@@ -52,6 +73,9 @@ class ShotWatch(Protocol):
 
     def spans(self) -> tuple[Span, ...]:
         """The shots of all that was seen, in order. Frames of a gradual transition may be in none."""
+
+    def scores(self) -> ShotScores | None:
+        """What was measured at all frames that were seen; None where the detector gives no scores."""
 
 
 class ShotDetector(Protocol):
@@ -71,6 +95,15 @@ class ShotDetector(Protocol):
 def find_shots(video: Video, detector: ShotDetector) -> tuple[Shot, ...]:
     """The shots of a video, in order, with the exact times of their frames.
 
+    Raises:
+        MediaError: the file cannot be opened any more, or no frame of it can be decoded.
+    """
+    return find_scored_shots(video, detector).shots
+
+
+def find_scored_shots(video: Video, detector: ShotDetector) -> FoundShots:
+    """The shots of a video, and what was measured at its frames.
+
     The video is decoded once, from its beginning to its end. A frame that is damaged counts as the one
     before it.
 
@@ -80,7 +113,7 @@ def find_shots(video: Video, detector: ShotDetector) -> tuple[Shot, ...]:
     watch = detector.watch()
     for picture in pictures_in_order(video, size=detector.size):
         watch.see(picture)
-    return timed(watch.spans(), video.times_s)
+    return FoundShots(shots=timed(watch.spans(), video.times_s), scores=watch.scores())
 
 
 class ShotObserver:
@@ -103,7 +136,11 @@ class ShotObserver:
             self._advance()
 
     def shots(self, times_s: NDArray[np.float64]) -> tuple[Shot, ...]:
-        """The shots, after all frames.
+        """The shots, after all frames; errors as for `found`."""
+        return self.found(times_s).shots
+
+    def found(self, times_s: NDArray[np.float64]) -> FoundShots:
+        """The shots and what was measured, after all frames.
 
         Raises:
             MediaError: not one frame was seen.
@@ -112,7 +149,7 @@ class ShotObserver:
             self._advance()
         if self._last is None:
             raise MediaError("no frame of the video can be decoded, so that it has no shots")
-        return timed(self._watch.spans(), times_s)
+        return FoundShots(shots=timed(self._watch.spans(), times_s), scores=self._watch.scores())
 
     def _advance(self) -> None:
         """Show the next frame; one that is not there counts as the one before it."""

@@ -22,6 +22,7 @@ EVERY_ROLE: Final[frozenset[Rule]] = frozenset(ROLES)
 ANYONE: Final[frozenset[Rule]] = frozenset({"anyone"})
 """Also who has not signed in: the door, and what its page is drawn with."""
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 SOLO: Final = "solo"
 """The pseudonym of the one person of a studio without accounts."""
 
@@ -41,6 +42,11 @@ class Person:
         if project is None:
             return frozenset[Role]().union(*self.roles.values())
         return self.roles.get(project, frozenset()) | self.roles.get("", frozenset())
+
+    @property
+    def leads_all(self) -> bool:
+        """Whether the person is an operator of all projects, who begins projects and makes accounts."""
+        return "operator" in self.roles.get("", frozenset())
 
     def is_in(self, project: str) -> bool:
         """Whether the person has a say in a project at all."""
@@ -134,12 +140,25 @@ class SignedIn(MiddlewareMixin):
         person = cast("Person | None", request.person)
         if person is None:
             return to_the_door(request)
+        if current().settings.mode == "team" and (answer := _first_of_all(request, person)) is not None:
+            return answer
         project = kwargs.get("project")
         if project is not None and not person.is_in(project):
             raise Http404
         if not person.roles_in(project) & allowed:
             raise PermissionDenied("another role")
         return None
+
+
+def _first_of_all(request: HttpRequest, person: Person) -> HttpResponse | None:
+    """The answer to somebody who has still to choose a password of their own; None to everybody else."""
+    from vidence.studio.accounts import has_first_password
+
+    if not has_first_password(person.user) or request.resolver_match.url_name in _BEFORE_A_PASSWORD:
+        return None
+    if request.method not in SAFE:
+        raise PermissionDenied("a password of one's own comes first")
+    return HttpResponseRedirect(reverse("password"))
 
 
 def to_the_door(request: HttpRequest) -> HttpResponse:
@@ -161,5 +180,13 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "person": person,
         "roles": person.roles_in(None) if person is not None else frozenset(),
         "mode": current().settings.mode,
+        "export": current().settings.export,
         "pulse": current().settings.pulse,
+        "keys_told": functools.partial(_keys_told, person),
     }
+
+
+def _keys_told(person: Person | None) -> str:
+    from vidence.studio.pages.keys import keys_of
+
+    return keys_of(person).told()

@@ -2,21 +2,25 @@
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
-from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.hashers import check_password, is_password_usable, make_password
 from django.db import transaction
 
 from vidence.errors import UsageError
+from vidence.records import Record
 from vidence.studio.access import ROLES, Person, Role
 from vidence.studio.audit import note
+from vidence.studio.records.fields import NAME_LENGTH
 from vidence.studio.records.people import MembershipRow, ProjectRow, SignInTryRow, UserRow
 from vidence.studio.settings import current
 
 LEAST_PASSWORD: Final = 10
 MOST_PASSWORD: Final = 1000
+MOST_PSEUDONYM: Final = 64
 FREE_TRIES: Final = 5
 """Wrong passwords for one name before each further try has to wait, twice as long each time."""
 MOST_TRIES: Final = 10
@@ -24,6 +28,22 @@ MOST_TRIES: Final = 10
 MOST_OF_ADDRESS: Final = 100
 """Wrong passwords from one address before it is closed for `LOCKED`."""
 LOCKED: Final = timedelta(minutes=15)
+_OPERATOR: Final = "operator"
+_FIRST: Final = "first_password"
+_WORD_LETTERS: Final = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is taken for another
+_WORD_LENGTH: Final = 16
+
+
+class Profile(Record):
+    """What else is known of a new account.
+
+    `shown` is its name on pages, `name` by default; `pseudonym` the one in files, by default the next
+    that is free. With `has_first_password` the person has to choose another one before anything else.
+    """
+
+    shown: str = ""
+    pseudonym: str = ""
+    has_first_password: bool = False
 
 
 def add_user(
@@ -32,26 +52,40 @@ def add_user(
     *,
     roles: Collection[str],
     project: str = "",
-    shown: str = "",
-    pseudonym: str = "",
+    profile: Profile | None = None,
+    by: str = "",
 ) -> UserRow:
     """Make an account, with roles in one project, or in all of them.
 
+    Args:
+        name: what is typed to sign in.
+        password: the password.
+        roles: what the person may do.
+        project: where; empty: in all projects.
+        profile: its other names, and whose the password is.
+        by: the pseudonym of the operator; empty: the command line.
+
     Raises:
-        UsageError: the name is taken, the password too short, a role or the project unknown.
+        UsageError: the name is taken or too long, the password too short, a role or the project unknown.
     """
     refuse_password(password)
     known = _roles(roles)
     where = project_of(project) if project else None
+    about = profile or Profile()
+    shown, pseudonym = about.shown, about.pseudonym
     key = key_of(name)
     if not key:
         raise UsageError("the name is empty; expected letters or digits")
+    if longest := [one for one in (name, shown) if len(one) > NAME_LENGTH]:
+        raise UsageError(f"a name of {len(longest[0])} signs; expected {NAME_LENGTH} at most")
+    if len(pseudonym) > MOST_PSEUDONYM:
+        raise UsageError(f"a pseudonym of {len(pseudonym)} signs; expected {MOST_PSEUDONYM} at most")
     with transaction.atomic():
         if UserRow.objects.filter(key=key).exists():
             raise UsageError(f"there is a user {name!r} already; expected a new name")
         said = pseudonym or f"p{UserRow.objects.count() + 1:03d}"
         if UserRow.objects.filter(pseudonym=said).exists():
-            raise UsageError(f"the pseudonym {said!r} is taken; say another --pseudonym")
+            raise UsageError(f"the pseudonym {said!r} is taken; say another one")
         user = UserRow.objects.create(
             name=name,
             key=key,
@@ -59,29 +93,86 @@ def add_user(
             pseudonym=said,
             password=make_password(password),
             created_at=current().settings.clock(),
+            settings={_FIRST: True} if about.has_first_password else {},
         )
         MembershipRow.objects.create(user=user, project=where, roles=known)
-        note("user-added", about=said, details={"roles": known, "project": project})
+        note("user-added", by=by, about=said, details={"roles": known, "project": project})
     return user
 
 
-def set_roles(name: str, roles: Collection[str], *, project: str = "") -> None:
+def set_roles(name: str, roles: Collection[str], *, project: str = "", by: str = "") -> None:
     """Give an account these roles, and no other, in one project or in all; its sessions end.
 
     Raises:
-        UsageError: there is no such user, role or project.
+        UsageError: there is no such user, role or project, or nobody would be left to lead.
     """
     known = _roles(roles)
     user = user_of(name)
     where = project_of(project) if project else None
     with transaction.atomic():
+        if _OPERATOR not in known:
+            refuse_without_operator(user, where)
         MembershipRow.objects.update_or_create(user=user, project=where, defaults={"roles": known})
         end_sessions(user)
-        note("roles-changed", about=user.pseudonym, details={"roles": known, "project": project})
+        note("roles-changed", by=by, about=user.pseudonym, details={"roles": known, "project": project})
 
 
-def set_password(name: str, password: str) -> None:
+def take_roles(name: str, *, project: str = "", by: str) -> None:
+    """Take from an account all roles that it has in one project, or in all; its sessions end.
+
+    Raises:
+        UsageError: there is no such user or project, it has none there, or nobody would be left to lead.
+    """
+    user = user_of(name)
+    where = project_of(project) if project else None
+    with transaction.atomic():
+        refuse_without_operator(user, where)
+        n_taken, _ = MembershipRow.objects.filter(user=user, project=where).delete()
+        if not n_taken:
+            place = f"the project {project}" if project else "all projects"
+            raise UsageError(f"{user.name} has no role in {place}; there is nothing to take")
+        end_sessions(user)
+        note("roles-changed", by=by, about=user.pseudonym, details={"roles": [], "project": project})
+
+
+def refuse_without_operator(user: UserRow, project: ProjectRow | None) -> None:
+    """See that somebody is left who leads, where an account leads no longer; call it in the transaction.
+
+    Accounts that are closed, or that nobody can sign in with, lead nothing.
+
+    Args:
+        user: whose role would go.
+        project: where; None: in all projects.
+
+    Raises:
+        UsageError: this is the last operator of the project, or of all projects.
+    """
+    leading = [
+        one
+        for one in MembershipRow.objects.select_for_update()
+        .filter(user__is_active=True)
+        .select_related("user")
+        if _OPERATOR in one.roles and is_password_usable(one.user.password)
+    ]
+    here = [
+        one for one in leading if one.project_id is None or one.project_id == getattr(project, "pk", None)
+    ]
+    own = None if project is None else project.pk
+    if not any(one.user_id == user.pk and one.project_id == own for one in here):
+        return
+    if all(one.user_id == user.pk and one.project_id == own for one in here):
+        place = "this studio" if project is None else f"the project {project.slug}"
+        raise UsageError(f"{user.name} is the last operator of {place}; make another operator first")
+
+
+def set_password(name: str, password: str, *, by: str = "", is_first: bool = False) -> None:
     """Give an account another password; its sessions end.
+
+    Args:
+        name: of the account.
+        password: the new one.
+        by: the pseudonym of whoever does it; empty: the command line.
+        is_first: whether the person has to choose another one before anything else.
 
     Raises:
         UsageError: there is no such user, or the password is too short.
@@ -90,24 +181,57 @@ def set_password(name: str, password: str) -> None:
     user = user_of(name)
     with transaction.atomic():
         user.password = make_password(password)
-        user.save(update_fields=["password"])
+        others = {name: value for name, value in user.settings.items() if name != _FIRST}
+        user.settings = {**others, _FIRST: True} if is_first else others
+        user.save(update_fields=["password", "settings"])
         end_sessions(user)
         SignInTryRow.objects.filter(key=_try_key("name", user.key)).delete()
-        note("password-changed", about=user.pseudonym)
+        note("password-changed", by=by, about=user.pseudonym)
 
 
-def close_account(name: str) -> None:
+def choose_password(user: UserRow, before: str, password: str) -> None:
+    """Let somebody choose a password in place of theirs; all their sessions end.
+
+    Raises:
+        UsageError: the one before is wrong, or the new one is the same or too short.
+    """
+    if not check_password(before[: MOST_PASSWORD + 1], user.password):
+        raise UsageError("the password until now is wrong")
+    if password == before:
+        raise UsageError("the new password is the one until now; choose another")
+    set_password(user.name, password, by=user.pseudonym)
+
+
+def first_password() -> str:
+    """A password that nobody can guess, to be handed to somebody once.
+
+    >>> len(first_password())
+    16
+    """
+    return "".join(secrets.choice(_WORD_LETTERS) for _ in range(_WORD_LENGTH))
+
+
+def has_first_password(user: object) -> bool:
+    """Whether somebody has still to choose a password of their own."""
+    return isinstance(user, UserRow) and bool(user.settings.get(_FIRST))
+
+
+def close_account(name: str, *, by: str = "") -> None:
     """Let nobody sign in with an account any more; its sessions end, what it did stays.
 
     Raises:
-        UsageError: there is no such user.
+        UsageError: there is no such user, it is closed already, or nobody would be left to lead.
     """
     user = user_of(name)
+    if not user.is_active:
+        raise UsageError(f"{user.name} is closed already")
     with transaction.atomic():
+        for one in user.memberships.select_related("project"):
+            refuse_without_operator(user, one.project)
         user.is_active = False
         user.save(update_fields=["is_active"])
         end_sessions(user)
-        note("account-closed", about=user.pseudonym)
+        note("account-closed", by=by, about=user.pseudonym)
 
 
 def end_sessions(user: UserRow) -> None:

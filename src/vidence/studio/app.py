@@ -86,8 +86,10 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
             f"{_HERE}.floods.Quiet",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
+            f"{_HERE}.bodies.Texts",
             "django_htmx.middleware.HtmxMiddleware",
             f"{_HERE}.access.SignedIn",
+            f"{_HERE}.unsaved.Unsaved",
         ],
         "TEMPLATES": [_templates()],
         "DATABASES": {"default": database(settings)},
@@ -134,6 +136,7 @@ def _templates() -> dict[str, Any]:
             "context_processors": [
                 "django.template.context_processors.request",
                 f"{_HERE}.access.for_templates",
+                f"{_HERE}.pages.messages.for_templates",
             ],
             "libraries": {"studio": f"{_HERE}.assets"},
             "builtins": [f"{_HERE}.assets"],

@@ -1,42 +1,97 @@
-"""How much a browser may send: no page takes files, and what is longer than any form is not read."""
+"""How much a browser may send, and how slowly: no page takes files, and nobody is waited for without end."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest
+from django.utils.deprecation import MiddlewareMixin
 
 from vidence.studio.headers import Application
 
 MOST_BYTES: Final = 2 * 2**20
-_WORDS: Final = b"more was sent than any page takes; nothing was saved"
+MOST_S: Final = 60.0
+"""Within which a body has to be there, from when it is first asked for."""
+_TOO_MUCH: Final = (413, b"more was sent than any page takes; nothing was saved")
+_TOO_SLOW: Final = (408, b"what was sent did not arrive in time; nothing was saved")
 _Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[Any]]
+_Send = Callable[[_Message], Awaitable[None]]
+_GONE: Final[_Message] = {"type": "http.disconnect"}
 
 
-def with_limit(application: Application) -> Application:
-    """The application, which is given no body of more than `MOST_BYTES`: 413, whatever length was said."""
+def with_limit(application: Application, *, most_s: float = MOST_S) -> Application:
+    """The application, which is given no body of more than `MOST_BYTES`, nor one that trickles.
 
-    async def wrapped(
-        scope: _Message, receive: Callable[[], Awaitable[Any]], send: Callable[[_Message], Awaitable[None]]
-    ) -> None:
+    Args:
+        application: what answers.
+        most_s: how long a whole body may take.
+
+    Returns:
+        One that answers 413 to what is too long, whatever length was said, and 408 to what is too slow.
+    """
+
+    async def wrapped(scope: _Message, receive: _Receive, send: _Send) -> None:
         if scope["type"] == "http" and _length(scope) > MOST_BYTES:
-            await _refuse(send)
+            await _refuse(send, *_TOO_MUCH)
             return
-        n_read, is_over = 0, False
-
-        async def counted() -> _Message:
-            nonlocal n_read, is_over
-            message: _Message = await receive()
-            n_read += len(message.get("body", b""))
-            if n_read > MOST_BYTES and not is_over:
-                is_over = True
-                await _refuse(send)
-            return {"type": "http.disconnect"} if is_over else message
+        body = _Body(receive, send, most_s=most_s)
 
         async def answered(message: _Message) -> None:
-            if not is_over:
+            if not body.is_refused:
                 await send(message)
 
-        await application(scope, counted, answered)
+        await application(scope, body.next, answered)
 
     return wrapped
+
+
+class Texts(MiddlewareMixin):
+    """Refuses what holds the sign NUL, in an address or a form: no text of Postgres can hold it."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Look at what was sent.
+
+        Raises:
+            BadRequest: it holds one.
+        """
+        for given in (request.GET, request.POST):
+            if any("\0" in one for name, values in given.lists() for one in (name, *values)):
+                raise BadRequest("a text with the sign NUL")
+
+
+class _Body:
+    """What comes in of one request, until it is too much or too slow: that is answered here."""
+
+    def __init__(self, receive: _Receive, send: _Send, *, most_s: float) -> None:
+        self._receive, self._send, self._most_s = receive, send, most_s
+        self._end: float | None = None
+        self._n_bytes, self._is_whole = 0, False
+        self.is_refused = False
+
+    async def next(self) -> _Message:
+        """The next piece. After the last one it is waited for without end: for the browser to go away."""
+        message: _Message
+        if self.is_refused:
+            return _GONE
+        if self._is_whole:
+            message = await self._receive()
+            return message
+        now = asyncio.get_running_loop().time()
+        self._end = now + self._most_s if self._end is None else self._end
+        try:
+            message = await asyncio.wait_for(self._receive(), self._end - now)
+        except TimeoutError:
+            return await self._refused(*_TOO_SLOW)
+        self._n_bytes += len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        return message if self._n_bytes <= MOST_BYTES else await self._refused(*_TOO_MUCH)
+
+    async def _refused(self, status: int, words: bytes) -> _Message:
+        self.is_refused = True
+        await _refuse(self._send, status, words)
+        return _GONE
 
 
 def _length(scope: _Message) -> int:
@@ -45,11 +100,11 @@ def _length(scope: _Message) -> int:
     return int(said) if said.isdigit() else 0
 
 
-async def _refuse(send: Callable[[_Message], Awaitable[None]]) -> None:
+async def _refuse(send: _Send, status: int, words: bytes) -> None:
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(_WORDS)).encode()),
+        (b"content-length", str(len(words)).encode()),
         (b"connection", b"close"),
     ]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": _WORDS})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": words})

@@ -36,8 +36,10 @@ from vidence.make.scene_graph.proof import Verdict
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item
 from vidence.studio.bridge.items import Subject, final_item, item_as_written, options_of
-from vidence.studio.rules.faults import Level, Said, form_faults
+from vidence.studio.hint_tries import Tried
+from vidence.studio.rules.faults import Level, Said, Shape, form_faults
 from vidence.studio.rules.forms import Form, Kind
+from vidence.studio.rules.hints import asked_in
 from vidence.studio.rules.wording import Wording, seconds
 
 CHECKS: Final = "checks.toml"
@@ -67,16 +69,22 @@ _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "no
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What is known of an item beside its words. `films` are its media, `lengths_s` theirs where known."""
+    """What is known of an item beside its words.
+
+    `films` are its media as those of licences are known, `media` as the form knows them, by their order.
+    """
 
     form: Form
     kind: Kind
     subject: Subject
     films: tuple[Film, ...]
+    media: tuple[Shape, ...]
     author: str
     now: datetime
     folder: Path
     """The files of the project."""
+    tried: tuple[Tried, ...] = ()
+    """Answers that people gave from the words and the hints alone, where that was enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +108,7 @@ def check(written: Wording, told: Told) -> Checked:
 
     A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
     """
-    said = list(form_faults(written, told.form, told.kind, n_media=len(told.subject.media)))
+    said = list(form_faults(written, told.form, told.kind, media=told.media))
     item = item_as_written(written, told.subject)
     licences: tuple[tuple[Film, str, bool], ...] = ()
     verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
@@ -124,7 +132,20 @@ def check(written: Wording, told: Told) -> Checked:
         leak = leak_in(written.hints, item)
         if leak is not None:
             said.append(Said(field="hints", level="fault", words=leak.detail, by="leak"))
+    said += _by_people(item, told)
     return Checked(said=_once(said), licences=licences, verdicts=verdicts, proof=proof)
+
+
+def _by_people(item: Item, told: Told) -> Iterator[Said]:
+    """That hints were enough without the video, as long as the words are as they were."""
+    now = asked_in(item)
+    for one in told.tried:
+        if one.asked.is_same(now):
+            words = (
+                f"A second person answered revision {one.n} from the words and these hints without the "
+                f"video, in {one.seconds:.0f} s: they are too strong. Word them anew."
+            )
+            yield Said(field="hints", level="fault", words=words, by="people")
 
 
 def rules_of(folder: Path) -> DraftRules:

@@ -1,5 +1,6 @@
 """A studio to try: planted videos, runs of simulated models, and questions in every state of a review."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any, Final, NamedTuple
 import anyio
 import msgspec
 
-from vidence.ask.phantom.plan import WorldSpec
-from vidence.ask.phantom.world import ITEMS_FILE, WORLD_FILE, render
+from vidence.ask.phantom.plan import PlantedPiece, WorldSpec
+from vidence.ask.phantom.world import ITEMS_FILE, WORLD_FILE, World, read_world, render
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event
@@ -18,19 +19,20 @@ from vidence.errors import StoreError, UsageError
 from vidence.make.review.protocol import NO, YES, Check, Protocol, Stage
 from vidence.make.review.revisions import Kind, Role
 from vidence.records import Item
+from vidence.studio.rules.wording import EvidenceKind, Knowledge, Mark, Wording
 from vidence.studio.settings import current
 
 WORLD, RUNS, STUDIO = "world", "runs", "studio"
 PROJECT: Final = "demonstration"
 PROTOCOL: Final = "humanpcr-r"
-_FORM: Final = "mmvu"  # one right and four wrong options, as planted questions have
+_REASONING: Final = "assessment"
 _SPEC: Final = WorldSpec(
     n_videos=3, items_per_video=5, min_s=20, max_s=22, sizes=((320, 180),), rates=(10,), n_variable=1
 )
 _SEED: Final = 7
 _MODELS: Final[Mapping[str, str]] = {"sees-everything": "phantom:fuser", "never-looks": "phantom:blind"}
 _N_FRAMES: Final = 16
-_WANTED: Final = "Say at which second the card is seen first, and which of the two cards is meant."
+_WANTED: Final = "Say whether the card that appears first is meant, or the one that is read first."
 _PEOPLE: Final[Mapping[str, Role]] = {"Ann": "author", "Bo": "reviewer", "Cleo": "meta", "Dara": "operator"}
 
 
@@ -130,8 +132,11 @@ def fill(folder: Path) -> None:
     world = (folder / WORLD).resolve()
     lines = (world / ITEMS_FILE).read_bytes().splitlines()
     questions = [msgspec.json.decode(line, type=Item) for line in lines]
+    written = contents_of(questions, read_world(world))
     with transaction.atomic():
-        project = add_project(PROJECT, PROTOCOL, title="Demonstration", media_root=str(world))
+        project = add_project(
+            PROJECT, PROTOCOL, title="Demonstration", media_root=str(world), languages=("en",)
+        )
         now = current().settings.clock()
         for name, role in _PEOPLE.items():
             user = UserRow.objects.create(
@@ -144,12 +149,12 @@ def fill(folder: Path) -> None:
             )
             MembershipRow.objects.create(user=user, project=project, roles=[role])
         add_items(
-            project, [one.item_id for one in questions], kinds={one.item_id: "mcq" for one in questions}
+            project, [one.item_id for one in questions], kinds={one.item_id: "open" for one in questions}
         )
         media_of(project, questions)
         rows = {one.item_id: one for one in ItemRow.objects.filter(project=project)}
         for row in rows.values():
-            row.strata = {FORM: _FORM, ORDER: [str(one.public) for one in row.media.all()]}
+            row.strata = {FORM: PROTOCOL, ORDER: [str(one.public) for one in row.media.all()]}
             row.save(update_fields=["strata"])
         author = UserRow.objects.get(pseudonym="ann")
         for question, story in zip(questions, STORIES, strict=False):
@@ -159,10 +164,68 @@ def fill(folder: Path) -> None:
             row.author = author
             row.save(update_fields=["author"])
             for step in story:
-                _do(row, question, step)
+                _do(row, written[question.item_id], step)
 
 
-def _do(row: Any, question: Item, step: _Step) -> None:  # noqa: ANN401 - a row of Django
+def contents_of(questions: Sequence[Item], world: World) -> dict[str, dict[str, object]]:
+    """What the author writes of each question, as the form of the protocol asks for it, by its name.
+
+    Each asks for two cards, of which it names one: the other has to be looked for.
+
+    Args:
+        questions: those that the models were asked, for their names and videos.
+        world: what is planted in the videos.
+    """
+    from vidence.studio.bridge.items import Subject, content_of
+
+    videos = {one.path: one for one in world.videos}
+    n_of = Counter[str]()
+    found = {}
+    for one in questions:
+        path = one.media[0].path or ""
+        pieces = sorted(videos[path].pieces, key=lambda piece: piece.start_s)
+        first, second = pieces[n_of[path]], pieces[n_of[path] + 1]
+        n_of[path] += 1
+        subject = Subject(
+            item_id=one.item_id, form=PROTOCOL, seed=_SEED, media=one.media, benchmark=PROJECT, source=path
+        )
+        found[one.item_id] = content_of(_wording(first, second, until_s=videos[path].duration_s), subject)
+    return found
+
+
+def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wording:
+    kinds: tuple[EvidenceKind, EvidenceKind] = ("referred", "proactive")
+    marks = [
+        Mark(
+            kind=kind,
+            start=f"{one.start_s:.2f}",
+            end=f"{one.end_s:.2f}",
+            text=f"{one.colour} card: {one.value}",
+            steps=str(n),
+        )
+        for n, (one, kind) in enumerate(zip((first, second), kinds, strict=True), 1)
+    ]
+    return Wording(
+        question=(
+            f"What is the sum of the number on the {first.colour} card and of that on the first card that "
+            "appears after it?"
+        ),
+        language="en",
+        answer=str(first.value + second.value),
+        reasoning=_REASONING,
+        steps=(
+            f"The {first.colour} card shows {first.value}.",
+            f"The first card that appears after it is the {second.colour} one; it shows {second.value}.",
+            f"{first.value} + {second.value} = {first.value + second.value}.",
+        ),
+        evidence=tuple(marks),
+        knowledge=(Knowledge(title="Addition", url="https://en.wikipedia.org/wiki/Addition"),),
+        start="0",
+        end=f"{until_s:.2f}",
+    )
+
+
+def _do(row: Any, written: Mapping[str, object], step: _Step) -> None:  # noqa: ANN401 - a row of Django
     """One act, with what the rules ask for.
 
     Raises:
@@ -174,9 +237,9 @@ def _do(row: Any, question: Item, step: _Step) -> None:  # noqa: ANN401 - a row 
     role = _PEOPLE[step.who]
     content = None
     if step.kind in ("submit", "resubmit"):
-        content = msgspec.to_builtins(question)
+        content = dict(written)
         if step.kind == "resubmit":
-            content["question"] = f"{question.question} ({_REVISED})"
+            content["question"] = f"{content['question']} ({_REVISED})"
     told = _told(step.kind, protocol, role)
     done = act(
         row,
@@ -193,7 +256,7 @@ def _do(row: Any, question: Item, step: _Step) -> None:  # noqa: ANN401 - a row 
         raise AssertionError(done.reason)
 
 
-_REVISED: Final = "the second that the card is seen is meant"
+_REVISED: Final = "the one whose first frame comes first is meant"
 
 
 def _told(kind: Kind, protocol: Protocol, role: Role) -> dict[str, Any]:

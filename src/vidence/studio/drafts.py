@@ -14,6 +14,10 @@ from vidence.studio.settings import current
 
 AUTHOR: Final = "author"
 """The stage of whoever writes an item."""
+HELD: Final = "held"
+"""The stage of a decision that can still be taken back."""
+PART: Final = ":"
+"""Stands between the role of a stage and the form of its page that a draft is of."""
 MOST_BYTES: Final = 400_000
 _MOST_REQUEST: Final = 64
 

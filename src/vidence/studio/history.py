@@ -10,6 +10,8 @@ from vidence.make.review.revisions import Event, Revision
 from vidence.records import Record
 from vidence.studio.access import Person, Role
 from vidence.studio.bridge.items import wording_of
+from vidence.studio.hint_tries import Tried, tries_of
+from vidence.studio.intake import Pictured, pictured_in
 from vidence.studio.looking import counted_by, reviews_of_item
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
@@ -41,6 +43,7 @@ class Worded:
     by: str
     is_first: bool
     diffs: tuple[FieldDiff, ...]
+    pictures: tuple[Pictured, ...] = ()
     fault: str = ""
 
 
@@ -51,6 +54,7 @@ class History:
     wordings: tuple[Worded, ...]
     done: tuple[Deed, ...]
     n_hidden: int
+    tried: tuple[Tried, ...] = ()
 
 
 def history_of(item: ItemRow, person: Person) -> History:
@@ -68,7 +72,7 @@ def history_of(item: ItemRow, person: Person) -> History:
     numbers = {one.sha256: one.n for one in revisions}
     readable = _readable(item, reader, events=events, revisions=revisions)
     wordings = [
-        _wording(one, revisions[one.n - 2] if one.n > 1 else None, is_operator=reader.is_operator)
+        _wording(item, one, revisions[one.n - 2] if one.n > 1 else None, is_operator=reader.is_operator)
         for one in revisions
         if one.sha256 in readable
     ]
@@ -84,7 +88,13 @@ def history_of(item: ItemRow, person: Person) -> History:
         )
         for one in events
     ]
-    return History(wordings=tuple(wordings), done=tuple(done), n_hidden=len(revisions) - len(wordings))
+    shown = {one.n for one in wordings}
+    return History(
+        wordings=tuple(wordings),
+        done=tuple(done),
+        n_hidden=len(revisions) - len(wordings),
+        tried=tuple(one for one in tries_of(item) if one.n in shown),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +149,7 @@ def _readable(
     return frozenset(one.revision for one in events if one.by == reader.name and one.kind in _LOOKS) & every
 
 
-def _wording(one: Revision, before: Revision | None, *, is_operator: bool) -> Worded:
+def _wording(item: ItemRow, one: Revision, before: Revision | None, *, is_operator: bool) -> Worded:
     fault = one.fault
     try:
         after = fields_of(wording_of(one.content))
@@ -153,5 +163,6 @@ def _wording(one: Revision, before: Revision | None, *, is_operator: bool) -> Wo
         by=one.by if is_operator else "",
         is_first=before is None,
         diffs=tuple(d for d in field_diffs(first, after) if not d.name.endswith("-id")),
+        pictures=pictured_in(item, one.content),
         fault=fault,
     )

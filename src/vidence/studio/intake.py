@@ -1,26 +1,28 @@
 """Media of a project: found below its folders, taken in with what their files say, shown by their tokens."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 from django.db import transaction
 
-from vidence.errors import MediaError, UsageError
+from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.expert.films import Film
 from vidence.make.licences.checking import film_in
 from vidence.media.files import MediaFacts, read_facts
 from vidence.media.stills import images_in
 from vidence.records import Media, Record
-from vidence.studio.bridge.items import Piece
+from vidence.studio.bridge.items import Piece, bare_piece, wording_of
 from vidence.studio.media import token_of
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow
+from vidence.studio.rules.faults import Shape
 from vidence.studio.rules.forms import MOST_MEDIA
-from vidence.studio.rules.wording import Mark, Wording, numbers, seconds
+from vidence.studio.rules.wording import Mark, Wording, box_of, frame_numbers, seconds
 from vidence.studio.settings import current
 
 MediumKind: TypeAlias = Literal["video", "image", "images", "frames"]
@@ -60,6 +62,24 @@ class Shown(Record):
     kind: Literal["video", "image", "frames"]
     token: str
     why: str = ""
+
+
+class Pictured(Record):
+    """Evidence on a picture as a page draws it: the `n`-th piece, on the picture of this number, both from 1.
+
+    `width_px` and `height_px` are those of the picture, `box` is left, top, width and height in its pixels;
+    None: all of it.
+    """
+
+    n: int
+    picture: int
+    name: str
+    token: str
+    width_px: int
+    height_px: int
+    kind: str
+    text: str
+    box: tuple[float, float, float, float] | None = None
 
 
 def roots_of(project: ProjectRow) -> tuple[Path, ...]:
@@ -213,6 +233,76 @@ def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Shown, 
     return tuple(found)
 
 
+def shapes_of(rows: Sequence[MediumRow], media: Sequence[Media], project: ProjectRow) -> tuple[Shape, ...]:
+    """The media as the rules of a form know them, in the order of `as_media`.
+
+    The pixels of a picture that cannot be read are not known: the page says of it why.
+
+    Args:
+        rows: the media that were taken in; none of an imported item.
+        media: what the item names.
+        project: whose they are.
+    """
+    n_frames = {row.path: row.n_frames for row in rows if row.kind in ("video", "frames")}
+    return tuple(_shape(one, n_frames.get(one.path or ""), project) for one in media)
+
+
+def _shape(one: Media, n_frames: int | None, project: ProjectRow) -> Shape:
+    if one.kind != "image":
+        return Shape(kind=one.kind, n_frames=n_frames)
+    try:
+        facts = _facts(_place(project, one.path or "")[0], "image")
+    except MediaError:
+        facts = None
+    if facts is None:
+        return Shape(kind="image")
+    return Shape(kind="image", n_frames=1, width_px=facts.probe.width_px, height_px=facts.probe.height_px)
+
+
+def pictured(shown: Sequence[Shown], shapes: Sequence[Shape], written: Wording) -> tuple[Pictured, ...]:
+    """The evidence that is on pictures, with its boxes; that of pictures which cannot be read is left out.
+
+    Args:
+        shown: the media, in their order.
+        shapes: the same, as `shapes_of` knows them.
+        written: whose evidence it is.
+    """
+    found = []
+    for n, one in enumerate(written.evidence, 1):
+        if one.medium >= min(len(shown), len(shapes)):
+            continue
+        medium, shape = shown[one.medium], shapes[one.medium]
+        if medium.kind != "image" or not (medium.token and shape.width_px and shape.height_px):
+            continue
+        box = box_of(one)
+        found.append(
+            Pictured(
+                n=n,
+                picture=one.medium + 1,
+                name=medium.name,
+                token=medium.token,
+                width_px=shape.width_px,
+                height_px=shape.height_px,
+                kind=one.kind,
+                text=one.text,
+                box=None if box is None else (box[0], box[1], box[2] - box[0], box[3] - box[1]),
+            )
+        )
+    return tuple(found)
+
+
+def pictured_in(item: ItemRow, content: Mapping[str, object]) -> tuple[Pictured, ...]:
+    """The evidence on pictures of a wording; none where it may not be seen, or cannot be read."""
+    rows = media_rows(item)
+    if "evidence" not in content or not any(one.kind in ("image", "images") for one in rows):
+        return ()
+    try:
+        media, written = as_media(rows, item.project), wording_of(content)
+    except (DataError, MediaError):  # the page says of its fields and its media what cannot be read
+        return ()
+    return pictured(shown_media(rows, item.project), shapes_of(rows, media, item.project), written)
+
+
 def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
     """The media as the checks of drafts and licences know them."""
     return tuple(
@@ -237,18 +327,25 @@ def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> 
 
 
 def _piece(one: Mark, media: Sequence[Media], project: ProjectRow) -> Piece:
-    bare = Piece(medium=one.medium, steps=numbers(one.steps) or ())
+    bare = bare_piece(one, media)
     start, end = seconds(one.start), seconds(one.end)
-    if start is None or end is None or one.medium >= len(media) or media[one.medium].kind == "image":
+    named = frame_numbers(one.frames) or ()
+    has_span = start is not None and end is not None
+    if not (has_span or named) or one.medium >= len(media) or media[one.medium].kind == "image":
         return bare
     medium = media[one.medium]
     facts = _facts(_place(project, medium.path or "")[0], medium.kind)
     if facts is None:
         return bare
+    if named:
+        times_s = tuple(round(float(facts.times_s[index]), 6) for index in named)
+        bare = msgspec.structs.replace(bare, times_s=times_s)
+    if start is None or end is None:
+        return bare
     # A time that was marked is printed with few digits: it may lie just before its frame.
     frames = np.searchsorted(facts.times_s, [start + 1e-4, end + 1e-4], side="right") - 1
     first, last = (int(n) for n in np.maximum(frames, 0))
-    return Piece(medium=one.medium, steps=bare.steps, first=first, last=last)
+    return msgspec.structs.replace(bare, first=first, last=last)
 
 
 # --------------------------------------------------------------------------- new items

@@ -4,7 +4,8 @@ Nothing is paid out here. An entry is due once what it is for is final: time whe
 its item is at its end; until then it is pending.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -14,7 +15,7 @@ from django.db.models import Sum
 
 from vidence.errors import UsageError
 from vidence.make.review.pay import ledger, time_amount
-from vidence.make.review.protocol import Pay, Protocol
+from vidence.make.review.protocol import Pay, Protocol, protocol_of_text
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS
 from vidence.records import Record
@@ -22,12 +23,15 @@ from vidence.studio.audit import note
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import TransitionRow
 from vidence.studio.records.people import ProjectRow, UserRow
-from vidence.studio.records.work import LedgerRow, TimeSpanRow
+from vidence.studio.records.work import AuditEventRow, LedgerRow, TimeSpanRow
 from vidence.studio.rules.spans import Span, active_s
 from vidence.studio.settings import current
 
 EVENT: Final = "event:"
 TIME: Final = "time:"
+_BATCH: Final = 500
+_SAME_S: Final = 1.0
+"""A day whose entries and spans differ by less is settled."""
 
 
 class Entry(Record):
@@ -88,7 +92,7 @@ def settle(user: UserRow, project: ProjectRow, *, pay: Pay | None, day: datetime
         entered = LedgerRow.objects.filter(project=project, user=user, kind="time", source__startswith=source)
         before = entered.aggregate(n=Sum("quantity"))["n"] or 0.0
         minutes = worked_s(user, project, day) / 60
-        if abs(minutes - before) * 60 < 1:
+        if abs(minutes - before) * 60 < _SAME_S:
             return
         entry = Entry(
             kind="time",
@@ -162,15 +166,20 @@ def owed(user: UserRow, project: ProjectRow) -> list[Owed]:
         LedgerRow.objects.filter(user=user, project=project).select_related("reverses").order_by("-number")
     )
     ids = [(one.reverses or one).source.removeprefix(EVENT) for one in rows]
-    ended = set(
-        TransitionRow.objects.filter(project=project, event_id__in=ids, item__state__in=ENDS).values_list(
-            "event_id", flat=True
-        )
-    )
+    ended = set(_ended(ids))
     return [
         Owed(row=one, is_due=not (one.reverses or one).source.startswith(EVENT) or name in ended)
         for one, name in zip(rows, ids, strict=True)
     ]
+
+
+def _ended(ids: Sequence[str]) -> Iterator[str]:
+    """Those of the acts whose item is at its end; found by their names, which no two acts share."""
+    for start in range(0, len(ids), _BATCH):
+        acts = TransitionRow.objects.filter(event_id__in=ids[start : start + _BATCH])
+        for name, state in acts.values_list("event_id", "item__state"):
+            if state in ENDS:
+                yield name
 
 
 def links(project: ProjectRow) -> Iterator[tuple[int, Mapping[str, object], str]]:
@@ -178,6 +187,120 @@ def links(project: ProjectRow) -> Iterator[tuple[int, Mapping[str, object], str]
     rows = LedgerRow.objects.filter(project=project).select_related("user", "reverses").order_by("number")
     for row in rows.iterator():
         yield row.number, _content(row), row.chain_sha256
+
+
+def first_fault(project: ProjectRow) -> str:
+    """The first entry that does not follow from what it is for, in words; empty where all do.
+
+    A piece is compared with its act, time with the spans of its day, each by the rates that the project was
+    under when the entry was written; what takes an entry back with that entry.
+    """
+    rows = list(
+        LedgerRow.objects.filter(project=project).select_related("user", "reverses").order_by("number")
+    )
+    found = _Rates(project)
+    minutes: dict[tuple[int, str], float] = defaultdict(float)
+    last: dict[tuple[int, str], LedgerRow] = {}
+    faults: list[tuple[int, str]] = []
+    for row in rows:
+        if row.kind == "time":
+            day = (row.user_id, row.source.removeprefix(TIME).rpartition(":")[0])
+            why = _time_fault(row, found.at(row.at), before=minutes[day])
+            minutes[day] += row.quantity
+            last[day] = row
+        elif row.kind == "reversal":
+            of = row.reverses
+            is_same = of is not None and (row.amount_minor, row.quantity) == (-of.amount_minor, -of.quantity)
+            why = "" if is_same else f"it takes back {0 if of is None else of.amount_minor}"
+        else:
+            why = _piece_fault(row, found.at(row.at))
+        if why:
+            faults.append((row.number, f"{_entry_words(row)}, and {why}"))
+    for day, row in last.items():
+        if why := _day_fault(row, day[1], found, minutes=minutes[day]):
+            faults.append((row.number, f"{_entry_words(row)}, and {why}"))
+    return min(faults)[1] if faults else ""
+
+
+class _Rates:
+    """Under which rates a project was at which time.
+
+    The log of this server tells it. A project that came from another server without that log may have been
+    under any version that was used by then.
+    """
+
+    def __init__(self, project: ProjectRow) -> None:
+        kept = {one.n: one for one in project.versions.select_related("protocol")}
+        first = kept[1].protocol if 1 in kept else project.protocol
+        used = [(project.created_at, first)]
+        told = AuditEventRow.objects.filter(kind="protocol-used", about=project.slug).order_by("number")
+        used += [(one.at, kept[n].protocol) for one in told if (n := one.details.get("version")) in kept]
+        used_ones = {n for n, one in kept.items() if n > 1 and one.used_at is not None}
+        self._is_told = used_ones <= {one.details.get("version") for one in told}
+        if not self._is_told:
+            used += [(kept[n].used_at, kept[n].protocol) for n in sorted(used_ones)]
+        self._used = [(at, protocol_of_text(one.source, name="protocol.toml").pay) for at, one in used]
+
+    def at(self, at: datetime) -> list[Pay | None]:
+        """What was paid at a time; of several where the rules were changed at that very moment."""
+        before = [pay for since, pay in self._used if since < at]
+        if self._is_told:
+            before = before[-1:]
+        return before + [pay for since, pay in self._used if since == at]
+
+    def always_paid_time(self, since: datetime) -> bool:
+        """Whether hours earned something from a time until now."""
+        until_now = [pay for at, pay in self._used if at > since]
+        return all(pay is not None and pay.per_hour for pay in (*self.at(since), *until_now))
+
+
+def _piece_fault(row: LedgerRow, rates: Sequence[Pay | None]) -> str:
+    made = TransitionRow.objects.filter(
+        project=row.project_id, event_id=row.source.removeprefix(EVENT)
+    ).first()
+    if made is None:
+        return "there is no such act"
+    event = msgspec.structs.replace(msgspec.json.decode(made.event, type=Event), minutes=None)
+    if event.by != row.user.pseudonym:
+        return f"the act is one of {event.by}"
+    earned = {(one.kind, one.amount, pay.currency) for pay in rates if pay for one in ledger([event], pay)}
+    if (row.kind, row.amount_minor, row.currency) in earned and row.quantity == 1:
+        return ""
+    return f"its act earns {_amounts(earned)}"
+
+
+def _time_fault(row: LedgerRow, rates: Sequence[Pay | None], *, before: float) -> str:
+    earned = {
+        (
+            "time",
+            time_amount(before + row.quantity, pay.per_hour) - time_amount(before, pay.per_hour),
+            pay.currency,
+        )
+        for pay in rates
+        if pay
+    }
+    is_right = ("time", row.amount_minor, row.currency) in earned
+    return "" if is_right else f"its {row.quantity:.2f} minutes earn {_amounts(earned)}"
+
+
+def _day_fault(row: LedgerRow, day: str, rates: _Rates, *, minutes: float) -> str:
+    """What is wrong with all the time of a day, whose last entry this is."""
+    begin = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    if not rates.always_paid_time(begin):
+        return ""  # what was worked while hours earned nothing was not entered
+    worked = worked_s(row.user, row.project, begin)
+    if abs(worked - minutes * 60) < _SAME_S:
+        return ""
+    return f"the entries of that day hold {minutes:.2f} minutes, its spans {worked / 60:.2f}"
+
+
+def _entry_words(row: LedgerRow) -> str:
+    said = f"{row.amount_minor} {row.currency}"
+    return f"entry {row.number} ({row.kind} of {row.user.pseudonym}, {row.source}) says {said}"
+
+
+def _amounts(earned: Collection[tuple[str, int, str]]) -> str:
+    return " or ".join(f"{n} {currency} ({kind})" for kind, n, currency in sorted(earned)) or "nothing"
 
 
 def _of_team(by: str) -> UserRow | None:

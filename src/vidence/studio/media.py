@@ -107,6 +107,7 @@ class MediaDesk:
         self._types: dict[tuple[Path, str], str] = {}
         self._tables: OrderedDict[tuple[Path, str], PackedTable] = OrderedDict()
         self._lock = threading.Lock()
+        self._openings: dict[tuple[Path, str], threading.Lock] = {}
         self._decoders = anyio.CapacityLimiter(_N_DECODERS)
         self._readers = anyio.CapacityLimiter(_N_READERS)
         self.renditions = Renditions(cache_root, max_bytes=copies_max_bytes)
@@ -239,7 +240,8 @@ class MediaDesk:
     def _original(self, known: Known) -> Original:
         if known.kind != "video":
             raise MediaError(f"{known.path}: is no video; only videos are copied for browsers")
-        return self.renditions.original(_checked(known.path, known.within))
+        video, digest = self._video(_checked(known.path, known.within), known.kind)
+        return Original(video=video, digest=digest)
 
     def _copy(self, original: Original) -> Path:
         place = self.renditions.ready(original)
@@ -251,9 +253,20 @@ class MediaDesk:
         """Run what takes a while beside the event loop; a few at a time, however many ask."""
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
+    def _video(self, path: Path, kind: str) -> tuple[Video, str]:
+        """A medium as numbered frames, and its hash; read once, however many ask for it at the same time.
+
+        Raises:
+            MediaError: it cannot be read.
+        """
+        with self._lock:
+            opening = self._openings.setdefault((path, kind), threading.Lock())
+        with opening:
+            return known_video(path, kind=kind, cache_root=self._cache_root)
+
     def _table(self, known: Known) -> PackedTable:
         path = _checked(known.path, known.within)
-        video, digest = known_video(path, kind=known.kind, cache_root=self._cache_root)
+        video, digest = self._video(path, known.kind)
         return self._table_of(video, digest)
 
     def _copy_table(self, original: Original) -> PackedTable:
@@ -290,6 +303,8 @@ class MediaDesk:
             for index in indices:
                 if 0 <= index < len(images):
                     _checked(images[index], known.within)
+        if known.kind == "video":
+            self._video(path, known.kind)
         job = Job(
             path=str(path),
             kind=known.kind,

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Final, cast
 
 from django.db import transaction
+from django.db.models import Count
 
 from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
 from vidence.records import Record
 from vidence.studio import training
 from vidence.studio.access import ROLES, Role
-from vidence.studio.accounts import end_sessions
+from vidence.studio.accounts import end_sessions, refuse_without_operator
 from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
@@ -49,6 +50,8 @@ def set_terms(user: UserRow, project: ProjectRow, terms: Terms, *, by: str) -> N
         was = [] if before is None else before.roles
         if user.pseudonym == by and "operator" in was and "operator" not in terms.roles:
             raise UsageError("operators do not take this role from themselves; another operator does")
+        if "operator" not in terms.roles:
+            refuse_without_operator(user, project)
         roles = [one for one in ROLES if one in terms.roles]
         if roles:
             MembershipRow.objects.update_or_create(
@@ -128,9 +131,10 @@ def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) 
     """
     roles = ("author", *(one.role for one in protocol.stages))
     of_items: Counter[str] = Counter()
-    for strata in ItemRow.objects.filter(project=project).values_list("strata", flat=True).iterator():
-        if domain := strata.get("domain"):
-            of_items[str(domain)] += 1
+    counted = ItemRow.objects.filter(project=project).values("strata__domain").annotate(n=Count("pk"))
+    for one in counted.order_by():
+        if domain := one["strata__domain"]:
+            of_items[str(domain)] += one["n"]
     named = {one for member in people for one in _domains(member)}
     return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
 

@@ -1,37 +1,69 @@
 """Projects: begun under a protocol, and filled with items."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 from django.db import transaction
 from django.utils.text import slugify
 
 from vidence.errors import UsageError
-from vidence.make.review.protocol import digest, load_protocol, protocol_bytes
+from vidence.make.review.protocol import Protocol, digest, load_protocol, protocol_bytes
+from vidence.records import Record
 from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, ProtocolRow
+from vidence.studio.rulebooks import read
 from vidence.studio.settings import current
 from vidence.studio.workflow import protocol_of
 
+MOST_SLUG: Final = 60
+MOST_TITLE: Final = 300
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
-def add_project(slug: str, protocol: str, *, title: str = "", media_root: str = "") -> ProjectRow:
+
+class RuleText(Record):
+    """The text of a protocol, where it is no file and has no name."""
+
+    source: str
+
+
+def add_project(
+    slug: str,
+    protocol: str | RuleText,
+    *,
+    title: str = "",
+    media_root: str = "",
+    languages: Sequence[str] = (),
+    by: str = "",
+) -> ProjectRow:
     """Begin a project.
 
     Args:
         slug: its name in addresses.
-        protocol: a name that vidence knows, or a file.
+        protocol: a name that vidence knows, a file, or a text.
         title: its name on pages; the slug by default.
         media_root: the folder that its media lie in.
+        languages: what its items are written in, the usual one first.
+        by: the pseudonym of the operator; empty: the command line.
 
     Raises:
-        UsageError: the name is taken or cannot stand in an address, or there is no such protocol.
+        UsageError: the name is taken or cannot stand in an address, there is no such protocol, or a language
+            is no tag of one.
     """
     if not slug or slugify(slug) != slug:
         raise UsageError(
             f"the project {slug!r}; expected small letters, digits and -, as {slugify(slug) or 'films'!r}"
         )
-    rules = load_protocol(protocol)
-    source = protocol_bytes(protocol)
+    if len(slug) > MOST_SLUG or len(title) > MOST_TITLE:
+        raise UsageError(
+            f"a name of {len(slug)} signs and a title of {len(title)}; expected {MOST_SLUG} and {MOST_TITLE} "
+            "at most"
+        )
+    if bad := [one for one in languages if not _LANGUAGE.fullmatch(one)]:
+        raise UsageError(f"the language {bad[0]!r}; expected a tag such as en, de or pt-BR")
+    rules, source = _rules(protocol)
     now = current().settings.clock()
     with transaction.atomic():
         if ProjectRow.objects.filter(slug=slug).exists():
@@ -40,10 +72,57 @@ def add_project(slug: str, protocol: str, *, title: str = "", media_root: str = 
             sha256=digest(source), defaults={"title": rules.title, "source": source.decode(), "added_at": now}
         )
         project = ProjectRow.objects.create(
-            slug=slug, title=title or slug, protocol=kept, state="open", media_root=media_root, created_at=now
+            slug=slug,
+            title=title or slug,
+            protocol=kept,
+            state="open",
+            media_root=media_root,
+            languages=list(dict.fromkeys(languages)),
+            created_at=now,
         )
-        note("project-added", about=slug, details={"protocol": kept.sha256})
+        note("project-added", by=by, about=slug, details={"protocol": kept.sha256})
     return project
+
+
+def _rules(protocol: str | RuleText) -> tuple[Protocol, bytes]:
+    if isinstance(protocol, RuleText):
+        words = protocol.source.replace("\r\n", "\n")
+        return read(words), words.encode()
+    return load_protocol(protocol), protocol_bytes(protocol)
+
+
+def languages_in(words: str) -> tuple[str, ...]:
+    """Tags of languages as people write them, with commas or blanks between.
+
+    >>> languages_in("en, pt-BR en")
+    ('en', 'pt-BR')
+    """
+    return tuple(dict.fromkeys(words.replace(",", " ").split()))
+
+
+def folder_below(words: str, roots: Sequence[Path]) -> str:
+    """The folder of media that somebody named, where it is one of the folders of the studio or below one.
+
+    Args:
+        words: a whole path, or one from a folder of the studio; empty: all of these folders.
+        roots: the folders of the studio.
+
+    Raises:
+        UsageError: it is none, is not there, or lies elsewhere; links are followed first.
+    """
+    if not words:
+        return ""
+    if not roots:
+        raise UsageError("this studio was told of no folder of media; it is started with --media-root DIR")
+    whole = tuple(one.resolve() for one in roots)
+    refused = f"the folder {words!r}; expected one of this studio: {', '.join(map(str, roots))}, or below"
+    if "\0" in words:
+        raise UsageError(refused)
+    for root in whole:
+        found = (root / words).resolve()
+        if any(found == one or one in found.parents for one in whole) and found.is_dir():
+            return str(found)
+    raise UsageError(refused)
 
 
 def add_items(project: ProjectRow, item_ids: Iterable[str], *, kinds: Mapping[str, str]) -> int:

@@ -12,7 +12,6 @@ from vidence.errors import MediaError
 from vidence.media.browser import Encoder, encoder, plays_as_it_is, write_copy
 from vidence.media.cache import BoundedFolder, mark_used
 from vidence.media.clock import read_clock
-from vidence.media.files import known_video
 from vidence.media.video import Video
 from vidence.media.whole import make_private
 from vidence.records import Record
@@ -49,21 +48,11 @@ class Renditions:
     """
 
     def __init__(self, cache_root: Path, *, max_bytes: int) -> None:
-        self._cache_root = cache_root
         self._folder = cache_root / _FOLDER
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._states: dict[str, CopyState] = {}
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="copy-for-browsers")
-
-    def original(self, path: Path) -> Original:
-        """What a video holds, from kept facts where they hold.
-
-        Raises:
-            MediaError: it cannot be read, or holds no frame.
-        """
-        video, digest = known_video(path, kind="video", cache_root=self._cache_root)
-        return Original(video=video, digest=digest)
 
     def ask(self, original: Original) -> CopyState:
         """How far the copy of a video is; one that is needed and was never asked for is begun.

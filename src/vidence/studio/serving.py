@@ -120,7 +120,7 @@ def serve(
     listening: socket.socket,
     *,
     tls: Tls | None = None,
-    on_start: Sequence[Callable[[], None]] = (),
+    on_start: Sequence[Callable[[], object]] = (),
 ) -> None:
     """Answer until the process is told to stop (Ctrl-C, SIGTERM).
 

@@ -23,6 +23,13 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+class Export(Record):
+    """What becomes files: so many questions of each list, and the media themselves beside their stills."""
+
+    most: int
+    has_media: bool = False
+
+
 class StudioSettings(Record):
     """What one studio is told.
 
@@ -42,6 +49,8 @@ class StudioSettings(Record):
     """Where facts, frames and copies of videos are kept, as by runs; None: in `data`."""
     cache_max_bytes: int = 20 * 2**30
     """The bound of the kept frames, and that of the copies."""
+    export: Export | None = None
+    """Pages are made to be kept as files: without forms, scripts and players."""
     is_tls: bool = False
     """Whether it speaks TLS itself."""
     is_behind_proxy: bool = False
@@ -49,6 +58,10 @@ class StudioSettings(Record):
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
     """How often pages say that somebody works, and what silence means."""
+    undo_s: float = 10
+    """How long a decision of a review can be taken back before it is taken; 0: not at all."""
+    copy_every_h: int = 0
+    """After how many hours the database is copied by itself; 0: never."""
     limits: Limits = Limits()
     """How much one browser and one address may change and search for in a while."""
 
@@ -70,6 +83,33 @@ class Ticket:
         return is_right
 
 
+class Trouble(Record):
+    """What could not be written: the last of them, and how many there were since the server began."""
+
+    words: str
+    at: datetime
+    n: int = 1
+
+
+class Troubles:
+    """Remembers what could not be written, where nothing can be written down."""
+
+    def __init__(self) -> None:
+        self._last: Trouble | None = None
+        self._lock = Lock()
+
+    @property
+    def last(self) -> Trouble | None:
+        """The last one; None where everything could be written."""
+        return self._last
+
+    def note(self, words: str, *, at: datetime) -> None:
+        """Remember one more."""
+        with self._lock:
+            n = 1 if self._last is None else self._last.n + 1
+            self._last = Trouble(words=words, at=at, n=n)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Studio:
     """The running studio of this process."""
@@ -79,6 +119,7 @@ class Studio:
     """Signs what is given out; of this process, or of the data folder of a team."""
     ticket: Ticket = field(repr=False)
     floods: Floods = field(default_factory=Floods, repr=False)
+    troubles: Troubles = field(default_factory=Troubles, repr=False)
 
     @property
     def cookie(self) -> str:

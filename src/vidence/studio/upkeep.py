@@ -1,6 +1,7 @@
 """The database brought up to date, copied, and checked."""
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vidence.errors import StoreError, UsageError
-from vidence.media.whole import PRIVATE, write_whole
+from vidence.media.whole import PRIVATE, whole_file, write_whole
 from vidence.records import Record
 from vidence.studio.database import SQLITE_FILE
 from vidence.studio.settings import current, new_secret
@@ -17,8 +18,35 @@ from vidence.studio.settings import current, new_secret
 KEYS: Final = "keys"
 BACKUPS: Final = "backups"
 _OTHERS: Final = 0o077
+LOCK_FILE: Final = "starting.sqlite3"
+"""Held by the process that brings the database up to date."""
 _COPY: Final = "copy"
+_LOCK: Final = "lock"
 _PREFIX: Final = "studio_"
+NETWORKS: Final = frozenset(
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "davfs",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "rclone",
+        "s3fs",
+        "smb3",
+        "smbfs",
+        "sshfs",
+    }
+)
+"""Kinds of disks of other machines."""
+_FIELDS_OF_MOUNTS: Final = 3
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _PRAGMAS: Final[Mapping[str, str]] = {
     "journal_mode": "PRAGMA journal_mode",
     "synchronous": "PRAGMA synchronous",
@@ -53,35 +81,111 @@ def secret_of(data: Path) -> bytes:
     return found
 
 
+def kind_of_disk(path: Path, mounts: str) -> str:
+    """Of which kind the disk is on which a path lies, by ``/proc/self/mounts``; empty where it does not say.
+
+    >>> said = ["a / ext4 rw 0 0", "b:/x /srv/lab nfs4 rw 0 0", "c /srv/la tmpfs rw 0 0"]
+    >>> kind_of_disk(Path("/srv/lab/team"), chr(10).join(said))
+    'nfs4'
+    """
+    found = [line.split(" ")[1:3] for line in mounts.splitlines() if line.count(" ") >= _FIELDS_OF_MOUNTS]
+    above = {Path(_OCTAL.sub(lambda one: chr(int(one[1], 8)), where)): kind for where, kind in found}
+    return next((above[one] for one in (path, *path.parents) if one in above), "")
+
+
+def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path("/proc/self/mounts")) -> None:
+    """See that a team's studio can keep its database in a folder.
+
+    Args:
+        data: the folder, which is there.
+        has_database: whether SQLite is kept in it, which takes locks that networks do not keep.
+        mounts: which disks there are; where it is absent nothing is said of networks.
+
+    Raises:
+        StoreError: it cannot be written, or it lies on a network.
+    """
+    if not os.access(data, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"{data} cannot be written: it is mounted read-only, or belongs to somebody else; a team's "
+            "studio writes into it, so take another folder (vidence view only reads)"
+        )
+    kind = kind_of_disk(data.resolve(), mounts.read_text(encoding="utf-8")) if mounts.is_file() else ""
+    if has_database and kind.removeprefix("fuse.") in NETWORKS:
+        raise StoreError(
+            f"{data} lies on a network ({kind}), where SQLite's locks do not hold and saves can be lost; "
+            "take a folder on a disk of this machine, or Postgres (--database)"
+        )
+
+
 def migrate() -> None:
     """Bring the database of the configured studio up to date, with the index of runs; else nothing changes.
+
+    All migrations that are to be done are one transaction: what ends in the middle leaves the old tables.
 
     Raises:
         StoreError: it cannot be written, or was made by a later version.
     """
-    from django.core.management import call_command
     from django.db import DatabaseError, connection
+
+    try:
+        refuse_unsafe_database(connection)
+        with _alone(connection):
+            _migrate(connection)
+    except DatabaseError as error:
+        raise StoreError(f"the database of the studio cannot be used: {error}") from error
+
+
+def _migrate(connection: Any) -> None:  # noqa: ANN401 - Django's connection
     from django.db.migrations.executor import MigrationExecutor
 
     from vidence.studio.records.chains import guard
     from vidence.studio.records.index import make_tables
 
+    executor = MigrationExecutor(connection)
+    known = set(executor.loader.disk_migrations)
+    later = sorted(name for name in executor.loader.applied_migrations if name not in known)
+    if later:
+        raise StoreError(f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it")
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        _copy_before(connection, executor.loader.applied_migrations)
+        _migrate_whole(connection)
+    make_tables()
+    guard(connection)
+
+
+@contextmanager
+def _alone(connection: Any) -> Iterator[None]:  # noqa: ANN401 - Django's connection
+    """One process at a time: of two that start together, the second finds everything made.
+
+    An immediate transaction of a file beside the database is the lock; it ends with the process.
+    """
+    if connection.vendor != "sqlite" or connection.is_in_memory_db():
+        yield
+        return
+    from django.db import transaction
+
+    path = current().settings.data / LOCK_FILE
+    with _opened(path, alias=_LOCK, transaction_mode="IMMEDIATE"), transaction.atomic(_LOCK):
+        yield
+
+
+def _migrate_whole(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+    """Do what is to be done, or nothing of it.
+
+    Django does one migration after the other, and notes the one that makes an index after it has committed
+    it: ended in between, the next start would make tables that are there. SQLite ignores a change of its
+    checks inside a transaction, so they are put off before it; Django checks at the end of each migration.
+    """
+    from django.core.management import call_command
+    from django.db import transaction
+
+    is_off = connection.disable_constraint_checking()
     try:
-        executor = MigrationExecutor(connection)
-        known = set(executor.loader.disk_migrations)
-        later = sorted(name for name in executor.loader.applied_migrations if name not in known)
-        if later:
-            raise StoreError(
-                f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it"
-            )
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            _copy_before(connection, executor.loader.applied_migrations)
+        with transaction.atomic():
             call_command("migrate", interactive=False, verbosity=0)
-        make_tables()
-        guard(connection)
-        refuse_unsafe_database(connection)
-    except DatabaseError as error:
-        raise StoreError(f"the database of the studio cannot be used: {error}") from error
+    finally:
+        if is_off:
+            connection.enable_constraint_checking()
 
 
 def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
@@ -150,14 +254,15 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
     path = to or data / BACKUPS / f"studio-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3"
     if path.exists():
         raise UsageError(f"{path} is there already; expected a new file")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM INTO %s", [str(path)])
-    except DatabaseError as error:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with whole_file(path, mode=PRIVATE, is_durable=True) as part:
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM INTO %s", [str(part)])
+            n_rows = _checked(part).n_rows
+    except (DatabaseError, OSError) as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    path.chmod(0o600)
-    return _checked(path)
+    return Copied(path=path, n_rows=n_rows)
 
 
 def _checked(path: Path) -> Copied:
@@ -225,6 +330,7 @@ def restore(data: Path, copy: Path) -> Copied:
         connection.close()
         for name in ("", "-wal", "-shm"):
             there.with_name(there.name + name).unlink(missing_ok=True)
+        (data / LOCK_FILE).unlink(missing_ok=True)
         shutil.rmtree(data / BACKUPS, ignore_errors=True)  # made on bringing it up to date
         raise
     return Copied(path=there, n_rows=after)
@@ -268,18 +374,18 @@ def check_copy(path: Path, *, by: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator[Any]:
     """A second database of the same kind, opened for a while."""
     from django.db import connections
 
     bare = {**connections.databases["default"], "NAME": path}
-    connections.databases[_COPY] = {**bare, "OPTIONS": {"timeout": 20}}
+    connections.databases[alias] = {**bare, "OPTIONS": {"timeout": 20, **more}}
     try:
-        yield connections[_COPY]
+        yield connections[alias]
     finally:
-        connections[_COPY].close()
-        del connections[_COPY]
-        del connections.databases[_COPY]
+        connections[alias].close()
+        del connections[alias]
+        del connections.databases[alias]
 
 
 def count_rows(alias: str) -> dict[str, int]:
@@ -330,6 +436,8 @@ def _chains() -> Iterator[str]:
             yield f"transitions of {project.slug}: {broken}"
         if broken := first_break(ledger.links(project)):
             yield f"ledger of {project.slug}: {broken}"
+        if wrong := ledger.first_fault(project):
+            yield f"ledger of {project.slug}: {wrong}"
 
 
 def _items() -> Iterator[str]:

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 
 from vidence.errors import DataError, StoreError
 from vidence.make.cards.card_files import CardRow, SceneRow
+from vidence.make.cards.screening import says_different_people
 from vidence.make.people.checks import check_of_card
 from vidence.make.people.rows import (
     KINDS,
@@ -169,7 +170,7 @@ def said(row: BoardRow) -> str:
         case boards.FalseCheckRow():
             return f"a sentence, {row.told_without_film}"
         case _:
-            return f"{row.place} {row.n}"
+            return f"{row.place} {row.n}{' agreed' * bool(row.agreed)}"
 
 
 def file_row(row: BoardRow) -> FileRow | None:
@@ -194,6 +195,7 @@ def file_row(row: BoardRow) -> FileRow | None:
                 n_high=row.n_high,
                 counter=row.by_name,
                 frames=tuple(row.frames),
+                agreed=tuple(row.agreed.split()),
             )
 
 
@@ -372,6 +374,20 @@ def _given(line: CardRow | SceneRow) -> dict[str, object]:
     }
 
 
+def sent_back(made: boards.MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
+    """The tracks in whose pictures the writer of a card sees different people, and who that is.
+
+    By the track and its check as the writer saw it: a track that was split since is another one.
+    """
+    rows = boards.CardCheckRow.objects.filter(made_set=made, video_id=video_id).exclude(text="")
+    latest = {(row.track_id, row.kind): row for row in rows.order_by("at", "pk")}
+    return {
+        (row.track_id, row.seen): f"different people in its pictures, says {row.by_name}"
+        for row in latest.values()
+        if row.kind in "AB" and says_different_people(row.text) is not None
+    }
+
+
 # --------------------------------------------------------------------------- rows that others wrote
 
 
@@ -454,6 +470,7 @@ def _table_row(made: boards.MadeSetRow, row: FileRow) -> BoardRow:
                 n_low=row.n_low,
                 n_high=row.n_high,
                 frames=list(row.frames),
+                agreed=" ".join(row.agreed),
             )
 
 

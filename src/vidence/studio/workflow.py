@@ -12,7 +12,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Record
-from vidence.studio import admission, ledger, training
+from vidence.studio import admission, hint_tries, ledger, training
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
@@ -120,6 +120,8 @@ def act(item: ItemRow, said: Act) -> Result:
         if admission.is_asked(said.kind, said.origin) and (
             fault := admission.refusal(said.by, project, protocol, role=said.role, item=row)
         ):
+            return Refused(reason=fault)
+        if fault := hint_tries.refusal(said.kind, row, protocol, by=said.by):
             return Refused(reason=fault)
         before = standing(row, protocol)
         known = revisions_of(row)

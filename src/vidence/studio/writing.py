@@ -16,12 +16,14 @@ from vidence.records import Record
 from vidence.studio.bridge.items import Subject, content_of, wording_of
 from vidence.studio.checking import Checked, Told, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
-from vidence.studio.intake import as_media, films_of, media_rows, pieces_of
-from vidence.studio.records.items import ItemRow, MediumRow
+from vidence.studio.hint_tries import too_strong
+from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
+from vidence.studio.records.items import FieldVerdictRow, ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
 from vidence.studio.rules.faults import Said
 from vidence.studio.rules.forms import FORMS, Form, Kind
+from vidence.studio.rules.looks import WRONG
 from vidence.studio.rules.wording import Wording
 from vidence.studio.settings import current
 from vidence.studio.workflow import Act, Done, Refused, act, events_of, protocol_of, to_revision
@@ -35,7 +37,7 @@ _SHOWN_TAGS: Final = frozenset(
 
 
 class Returned(Record):
-    """Why an item came back: the message, and of each check that failed its words and its field."""
+    """Why an item came back: the message, and by field the words of each check that failed, and the notes."""
 
     message: str
     by_role: str
@@ -51,6 +53,22 @@ class Desk:
     rows: tuple[MediumRow, ...]
     subject: Subject
     told: Told
+
+
+def is_writer(item: ItemRow, name: str) -> bool:
+    """Whether an author of the project may see the form of this item, which shows all of its wording.
+
+    An item that has a wording is written on by its author alone: whoever made it elsewhere is none of those
+    who read it here, some of whom review it later. One without a wording, and without an author, is whose who
+    writes first.
+
+    Args:
+        item: which one.
+        name: the pseudonym of the person.
+    """
+    if item.author is not None:
+        return bool(item.author.pseudonym == name)
+    return item.current is None or bool(item.standing.get("author") == name)
 
 
 def folder_of(project: ProjectRow) -> Path:
@@ -82,9 +100,11 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
         kind=kind,
         subject=subject,
         films=films_of(rows),
+        media=shapes_of(rows, subject.media, item.project),
         author=author,
         now=current().settings.clock(),
         folder=folder_of(item.project),
+        tried=too_strong(item),
     )
     return Desk(item=item, form=form, rows=rows, subject=subject, told=told)
 
@@ -165,6 +185,10 @@ def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
         return None
     failed = {one.id: one for one in stage.checks if one.id in event.checks}
     marks = [(one.field, one.words) for one in failed.values() if one.is_failed(event.checks[one.id])]
+    noted = FieldVerdictRow.objects.filter(
+        review__item=item, review__transition__event_id=event.event_id, verdict=WRONG
+    ).exclude(note="")
+    marks += [(one.field, f"“{one.note}”") for one in noted.order_by("pk")]
     return Returned(message=event.message, by_role=event.role, marks=tuple(marks))
 
 

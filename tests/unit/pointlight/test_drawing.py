@@ -1,24 +1,31 @@
 """From dots to pictures and files: discs, sheets, videos, sidecars."""
 
+from fractions import Fraction
 from pathlib import Path
 
+import av
 import msgspec
 import numpy as np
 import pytest
+from av.video.reformatter import ColorRange, Colorspace
 from PIL import Image
 
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.drawing import contact_sheet, frames, path_plot
+from vidence.pointlight.drawing import contact_sheet, evenly, frames, path_plot
+from vidence.pointlight.figures import Staging
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.stimulus import make_stimulus
+from vidence.pointlight.stimulus import Stimulus, make_stimulus
 from vidence.pointlight.writing import (
+    Sidecar,
     motion_digest,
+    numbered_pictures,
+    passed,
     read_sidecar,
     remake,
     sidecar,
-    write_pictures,
+    video_file,
     write_video,
 )
 
@@ -35,6 +42,11 @@ def walking(n_frames: int = 12) -> Motion:
 
 def spec(**overrides: object) -> StimulusSpec:
     return StimulusSpec(**{"width_px": 96, "height_px": 64, "fps": None, "dot_radius_px": 3.0} | overrides)
+
+
+def kept_of(made: Stimulus) -> Sidecar:
+    staging = Staging(sources=("walking",))
+    return sidecar(made, [walking()], passed(frames(made)), vidence="1", staging=staging)
 
 
 def test_a_disc_covers_its_area_around_its_centre():
@@ -73,16 +85,15 @@ def test_blocks_do_not_change_a_pixel():
 
 def test_a_stimulus_can_be_made_again_bit_for_bit(tmp_path: Path):
     made = make_stimulus([walking()], spec(scramble="both", n_noise=4, seed=9))
-    pictures = list(frames(made))
     path = tmp_path / "stimulus.json"
-    path.write_bytes(msgspec.json.encode(sidecar(made, [walking()], pictures, vidence="1")))
-    _, again = remake(read_sidecar(path), [walking()])
-    assert np.array_equal(np.stack(pictures), np.stack(again))
+    path.write_bytes(msgspec.json.encode(kept_of(made)))
+    again = remake(read_sidecar(path), [walking()])
+    assert np.array_equal(np.stack(list(frames(made))), np.stack(list(frames(again))))
 
 
 def test_other_motions_and_other_pixels_are_told(tmp_path: Path):
     made = make_stimulus([walking()], spec())
-    kept = sidecar(made, [walking()], list(frames(made)), vidence="1")
+    kept = kept_of(made)
     with pytest.raises(DataError, match="not what the stimulus was made from"):
         remake(kept, [walking(13)])
     with pytest.raises(DataError, match="from 1 motions, not 2"):
@@ -117,6 +128,63 @@ def test_videos_have_every_frame_at_its_time(tmp_path: Path, ending: str):
     assert np.abs(last.astype(int) - pictures[11]).mean() < 4
 
 
+def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path: Path):
+    made = make_stimulus([walking(), walking()], spec(colours="two", n_noise=3, dot_radius_px=1.6))
+    pictures = list(frames(made))
+    path = tmp_path / "clip.mp4"
+    with video_file(path, fps=30_000 / 1001, size_px=(96, 64), is_lossless=True) as add:
+        passed(pictures, [add])
+    with av.open(str(path)) as container:
+        found = list(container.decode(video=0))
+    assert [f.pts * f.time_base for f in found] == [Fraction(1001 * n, 30_000) for n in range(12)]
+    assert all(np.array_equal(f.to_ndarray(format="rgb24"), p) for f, p in zip(found, pictures, strict=True))
+    with (
+        pytest.raises(UsageError, match=r"ends in \.mp4"),
+        video_file(tmp_path / "clip.webm", fps=24.0, size_px=(96, 64), is_lossless=True),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".webm"])
+def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path: Path, ending: str):
+    made = make_stimulus([walking(), walking()], spec(colours="two", dot_radius_px=12.0, px_per_m=20.0))
+    for name in ("a", "b"):
+        write_video(frames(made), tmp_path / f"{name}{ending}", fps=24.0)
+    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
+    with av.open(str(tmp_path / f"a{ending}")) as container:
+        frame = next(container.decode(video=0))
+    assert (frame.colorspace, frame.color_range) == (Colorspace.ITU709, ColorRange.MPEG)
+    found = open_video(tmp_path / f"a{ending}").frames([0])[0]
+    x, y = np.round(made.centres_px[0, -1]).astype(int)
+    assert np.abs(found[y, x].astype(int) - made.levels[-1]).max() <= 4
+
+
+def test_pictures_pass_one_at_a_time(tmp_path: Path):
+    made = make_stimulus([walking(200)], spec())
+    seen: list[int] = []
+
+    def pictures():
+        for number, picture in enumerate(frames(made)):
+            assert len(seen) == number
+            yield picture
+
+    assert passed(pictures(), [lambda picture: seen.append(int(picture.max()))]) == passed(frames(made))
+    assert len(seen) == 200
+    with pytest.raises(UsageError, match="2,000 frames at most"):
+        write_video((np.zeros((2, 2, 3), np.uint8) for _ in range(2001)), tmp_path / "x.gif", fps=24.0)
+
+
+def test_with_gamma_edges_and_contrast_are_shares_of_luminance():
+    half = make_stimulus([walking(1)], spec(gamma=2.2, contrast=0.5, px_per_m=20.3))
+    assert half.levels[0].tolist() == [186] * 3  # 255 * .5 ** (1 / 2.2)
+    full = make_stimulus([walking(1)], spec(gamma=2.2, px_per_m=20.3))
+    plain = make_stimulus([walking(1)], spec(px_per_m=20.3))
+    luminance = (next(frames(full)) / 255.0) ** 2.2
+    assert luminance == pytest.approx(next(frames(plain)) / 255.0, abs=0.011)
+    mixed = make_stimulus([walking(1)], spec(gamma=2.2, polarity="mixed"))
+    assert mixed.background == 186
+
+
 def test_gifs_keep_the_mean_rate(tmp_path: Path):
     made = make_stimulus([walking()], spec())
     write_video(list(frames(made)), tmp_path / "clip.gif", fps=24.0)
@@ -143,21 +211,22 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path):
 
 def test_pictures_are_numbered_and_nothing_is_overwritten(tmp_path: Path):
     pictures = list(frames(make_stimulus([walking()], spec())))
-    write_pictures(pictures, tmp_path / "clip")
+    with numbered_pictures(tmp_path / "clip") as add:
+        passed(pictures, [add])
     assert len(list((tmp_path / "clip").iterdir())) == 12
     assert np.array_equal(np.asarray(Image.open(tmp_path / "clip" / "0003.png")), pictures[2])
-    with pytest.raises(UsageError, match="not empty"):
-        write_pictures(pictures, tmp_path / "clip")
+    with pytest.raises(UsageError, match="not empty"), numbered_pictures(tmp_path / "clip"):
+        pass
 
 
 def test_a_contact_sheet_holds_the_first_and_the_last_frame():
     pictures = list(frames(make_stimulus([walking()], spec())))
-    sheet = contact_sheet(pictures, fps=24.0, n_shown=5, columns=3)
+    sheet = contact_sheet({n: pictures[n] for n in evenly(12, 5)}, fps=24.0, columns=3)
     assert sheet.shape == (4 + 2 * (64 + 18 + 4), 4 + 3 * (96 + 4), 3)
     assert np.array_equal(sheet[4:68, 4:100], pictures[0])
     assert np.array_equal(sheet[90:154, 104:200], pictures[11])
     with pytest.raises(UsageError, match="at least one picture"):
-        contact_sheet([], fps=24.0)
+        contact_sheet({}, fps=24.0)
 
 
 def test_paths_run_from_pale_to_dark_where_the_dots_were():

@@ -58,9 +58,10 @@ def test_cues_of_dots_whose_motion_is_known():
     known = Stimulus(
         **{
             f: getattr(made, f)
-            for f in ("spec", "radii_px", "levels", "owners", "fps", "px_per_m", "background")
+            for f in ("spec", "radii_px", "levels", "owners", "names", "fps", "px_per_m", "background")
         },
         centres_px=places,
+        depths_m=np.zeros((5, 3)),
     )
     found = local_cues(known)
     assert [found[cue][0] for cue in CUES] == [20.0, 12.0, 5.0, 5.0, 5.0, 0.0]

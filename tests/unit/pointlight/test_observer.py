@@ -1,5 +1,7 @@
 """The ideal observer against closed forms, and where its bounds must lie."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -95,12 +97,24 @@ def test_noise_dots_lower_what_dots_that_look_alike_tell_and_nothing_else():
     values = {}
     for n_noise in (0, 20, 400):
         for is_labelled in (True, False):
-            viewing = Viewing(n_noise=n_noise, is_labelled=is_labelled, n_choices=2, n_trials=400)
-            values[n_noise, is_labelled] = observed_accuracy(templates, viewing, rng=rng()).value
+            shape = (len(templates[0].places_px), n_noise, 2)
+            noisy = [replace(one, noise_px=rng().uniform(0, 128, shape)) for one in templates]
+            viewing = Viewing(is_labelled=is_labelled, n_choices=2, n_trials=400)
+            values[n_noise, is_labelled] = observed_accuracy(noisy, viewing, rng=rng()).value
     assert values[0, True] == values[20, True] == values[400, True]
     assert values[0, False] > values[20, False] > values[400, False]
     assert all(values[n, True] >= values[n, False] for n in (0, 20, 400))
     assert values[400, False] > 0.5 - 0.07
+
+
+def test_the_noise_dots_are_those_of_the_clip():
+    spec = StimulusSpec(width_px=128, height_px=128, n_noise=7, noise_phases="kept")
+    made = make_stimulus(staged(["walker:walk"]), spec)
+    known = template(made, label="walk", group="", jitter_m=0.0, own_sd_px=1.0)
+    assert known.noise_px is not None
+    assert np.array_equal(known.noise_px, made.centres_px[:, 13:])
+    with pytest.raises(ValueError, match="noise of 1 frames"):
+        replace(known, noise_px=known.noise_px[:1])
 
 
 def test_a_label_with_many_motions_has_no_advantage():

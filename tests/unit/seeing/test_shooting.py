@@ -14,6 +14,7 @@ from vidence.seeing.shooting import (
     Gap,
     ShotDetector,
     cuts_to_spans,
+    find_scored_shots,
     find_shots,
     pictures_in_order,
     spans_between,
@@ -268,6 +269,15 @@ def test_frames_that_show_nothing_are_in_no_shot():
     nothing = detector("content").watch()
     nothing.see(black)
     assert nothing.spans() == ()
+
+
+def test_what_was_measured_comes_with_the_shots(film):
+    found = find_scored_shots(film, detector("content"))
+    assert found.shots == find_shots(film, detector("content"))
+    assert found.scores is not None
+    assert len(found.scores.values) == film.n_frames
+    assert {int(at) for at in np.argsort(found.scores.values)[-len(edited.CUTS) :]} == set(edited.CUTS)
+    assert all(found.scores.values[at] >= found.scores.least for at in edited.CUTS)
 
 
 @pytest.mark.parametrize("rule", ["adaptive", "hsv"])

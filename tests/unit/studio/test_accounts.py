@@ -5,13 +5,21 @@ import pytest
 from servers.studio import PASSWORD
 from vidence.errors import UsageError
 from vidence.studio.accounts import (
+    Profile,
     account_of,
     add_user,
+    choose_password,
+    close_account,
+    first_password,
+    has_first_password,
     key_of,
     known_account,
     refuse_password,
+    set_password,
     set_roles,
     stamp,
+    take_roles,
+    try_password,
     user_of,
     with_stamp,
 )
@@ -28,7 +36,7 @@ from vidence.studio.records.work import AuditEventRow
         ("Bob", PASSWORD, {"roles": ["root"]}, "there is no role 'root'; expected researcher, author"),
         ("Bob", PASSWORD, {"roles": []}, "no roles"),
         ("Bob", PASSWORD, {"roles": ["author"], "project": "films"}, "there is no project 'films'"),
-        ("Bob", PASSWORD, {"roles": ["author"], "pseudonym": "p001"}, "'p001' is taken"),
+        ("Bob", PASSWORD, {"roles": ["author"], "profile": Profile(pseudonym="p001")}, "'p001' is taken"),
     ],
 )
 def test_what_makes_no_account_is_said(team, name, password, more, said):
@@ -102,5 +110,94 @@ def test_names_are_compared_without_capitals_and_blanks():
     assert key_of("  Ada  LOVELACE ") == "ada lovelace"
 
 
-def test_a_long_password_is_fine():
-    refuse_password("x" * 1000)
+def test_a_long_password_is_fine(team):
+    team.user("Ada", "author")
+    set_password("Ada", "x" * 1000)
+    assert try_password("Ada", "x" * 1000, address="a") == user_of("Ada")
+    assert try_password("Ada", "x" * 999, address="a") is None
+    with pytest.raises(UsageError, match="1000 at most"):
+        refuse_password("x" * 1001)
+
+
+def test_every_act_says_who_did_it(team):
+    team.project()
+    add_user("Ada", PASSWORD, roles=["author"], by="p009")
+    set_roles("Ada", ["meta"], project="films", by="p009")
+    take_roles("Ada", project="films", by="p009")
+    set_password("Ada", f"{PASSWORD}!", by="p009", is_first=True)
+    close_account("Ada", by="p009")
+    found = list(AuditEventRow.objects.order_by("number").values_list("kind", "by", "about"))
+    assert found.pop(0)[0] == "project-added"
+    kinds = ["user-added", "roles-changed", "roles-changed", "password-changed", "account-closed"]
+    assert found == [(one, "p009", "p001") for one in kinds]
+    with pytest.raises(UsageError, match="closed already"):
+        close_account("Ada")
+
+
+def demote(name):
+    set_roles(name, ["author"])
+
+
+def take(name):
+    take_roles(name, by="p001")
+
+
+@pytest.mark.parametrize("go", [demote, take, close_account])
+def test_the_last_operator_stays(team, go):
+    team.user("Olga", "operator")
+    team.user("Omar", "operator")
+    team.user("Pia", "operator", project=team.project().slug)
+    close_account("Omar")
+    before = AuditEventRow.objects.count()
+    with pytest.raises(UsageError, match="Olga is the last operator of this studio; make another"):
+        go("Olga")
+    assert (user_of("Olga").is_active, AuditEventRow.objects.count()) == (True, before)
+    close_account("Pia")  # Olga leads that project as well
+    team.user("Otto", "operator")
+    go("Olga")
+    with pytest.raises(UsageError, match="last operator"):
+        go("Otto")
+
+
+def test_the_last_operator_of_a_project_stays(team):
+    team.project()
+    team.user("Pia", "operator", project="films")
+    for go in (close_account, lambda name: set_roles(name, ["meta"], project="films")):
+        with pytest.raises(UsageError, match="Pia is the last operator of the project films"):
+            go("Pia")
+    set_roles("Pia", ["operator", "meta"], project="films")
+    assert user_of("Pia").memberships.get().roles == ["meta", "operator"]
+
+
+def test_roles_that_nobody_has_are_not_taken(team):
+    team.project()
+    team.user("Ada", "author")
+    with pytest.raises(UsageError, match="Ada has no role in the project films"):
+        take_roles("Ada", project="films", by="p009")
+    with pytest.raises(UsageError, match="there is no project"):
+        take_roles("Ada", project="nothing", by="p009")
+
+
+def test_a_first_password_gives_way_to_one_of_ones_own(team):
+    word = first_password()
+    assert word != first_password()
+    ada = add_user("Ada", word, roles=["author"], profile=Profile(has_first_password=True))
+    assert has_first_password(ada)
+    for before, new, why in (
+        ("wrong", PASSWORD, "is wrong"),
+        (word, word, "choose another"),
+        (word, "x", "10"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            choose_password(ada, before, new)
+    assert has_first_password(user_of("Ada"))
+    choose_password(ada, word, PASSWORD)
+    assert not has_first_password(user_of("Ada"))
+    assert try_password("Ada", PASSWORD, address="a") == ada
+    assert not has_first_password(None)
+
+
+@pytest.mark.parametrize("profile", [Profile(shown="x" * 151), Profile(pseudonym="x" * 65)])
+def test_names_that_no_column_holds_are_refused(team, profile):
+    with pytest.raises(UsageError, match="at most"):
+        add_user("Ada", PASSWORD, roles=["author"], profile=profile)

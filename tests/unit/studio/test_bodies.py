@@ -1,10 +1,13 @@
-"""Bodies that are too long: refused by the length they say, and where they say none, once they are."""
+"""Bodies that are too long, too slow, or no forms: refused in words, and nothing is kept of them."""
 
 import asyncio
+import itertools
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from vidence.studio.bodies import MOST_BYTES, with_limit
+from vidence.studio.records.people import GuidelineRow
 
 
 def asked(pieces, *headers):
@@ -40,6 +43,93 @@ def test_what_says_nothing_is_read_as_far_as_a_form_may_be_long():
     piece = b"x" * 2**20
     assert asked([piece] * 9) == (MOST_BYTES, [413], 7)
     assert asked([piece] * 2) == (MOST_BYTES, [200], 0)
+
+
+async def trickled(most_s):
+    """What a browser is told that sends a byte now and then, and how many of them were taken."""
+    sent, given = [], itertools.count()
+
+    async def receive():
+        await asyncio.sleep(0.01)
+        next(given)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    async def application(scope, receive, send):
+        while (await receive())["type"] == "http.request":
+            pass
+        assert await receive() == {"type": "http.disconnect"}
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    await asyncio.wait_for(with_limit(application, most_s=most_s)({"type": "http"}, receive, send), 60)
+    return sent, next(given)
+
+
+def test_what_trickles_is_ended():
+    sent, n_bytes = asyncio.run(trickled(0.2))
+    assert [one["status"] for one in sent if "status" in one] == [408]
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert b"nothing was saved" in sent[-1]["body"]
+    assert 0 < n_bytes < 100
+
+
+def test_after_the_whole_body_nobody_is_hurried():
+    async def receive():
+        if not sent:
+            sent.append(1)
+            return {"type": "http.request", "body": b"x", "more_body": False}
+        await asyncio.sleep(0.2)
+        return {"type": "http.disconnect"}
+
+    async def application(scope, receive, send):
+        told.extend([(await receive())["type"], (await receive())["type"]])
+
+    sent, told = [], []
+    asyncio.run(with_limit(application, most_s=0.05)({"type": "http"}, receive, None))
+    assert told == ["http.request", "http.disconnect"]
+
+
+MULTIPART = "multipart/form-data; boundary=b"
+FORM = "application/x-www-form-urlencoded"
+
+
+def parts(n):
+    return (
+        b"".join(b'--b\r\nContent-Disposition: form-data; name="f%d"\r\n\r\nx\r\n' % i for i in range(n))
+        + b"--b--\r\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (MULTIPART, parts(10_000)),
+        (FORM, b"&".join(b"f%d=x" % i for i in range(10_000))),
+        (MULTIPART, b"--b\r\nContent-Disposition: form-data"),
+        ("multipart/form-data", parts(1)),
+        ("multipart/form-data; boundary=" + "b" * 1000, parts(1)),
+    ],
+)
+def test_forms_of_ten_thousand_parts_or_no_form_at_all_are_refused(team, kind, body):
+    project = team.project("films")
+    team.user("Olga", "operator", project=project.slug)
+    answer = team.signed_in("Olga").post("/projects/films/guidelines", body, content_type=kind)
+    assert answer.status_code in {400, 403}
+
+
+@pytest.mark.parametrize("value", [b"%FF%FEa", b"\xff\xfea", b"%ED%A0%80a", b"%00a", b"%F8%88%80%80%80a"])
+def test_what_is_no_text_is_refused_or_kept_as_signs_that_can_be_read(team, value):
+    """Postgres takes no NUL in a text."""
+    project = team.project("films")
+    team.user("Olga", "operator", "author", project=project.slug)
+    client = team.signed_in("Olga")
+    for path, name in (("/projects/films/guidelines", b"source"), ("/projects/films/new/", b"title")):
+        answer = client.post(path, b"act=add&%b=%b" % (name, value), content_type=FORM)
+        assert answer.status_code < 500, path
+        assert answer.status_code == 400 or value != b"%00a"
+    assert "\x00" not in "".join(GuidelineRow.objects.values_list("source", flat=True))
 
 
 def test_no_page_takes_a_file(team):

@@ -4,7 +4,7 @@ import pytest
 
 from servers.studio import PASSWORD
 from vidence.studio import caps
-from vidence.studio.accounts import add_user
+from vidence.studio.accounts import Profile, add_user
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.workflow import Act, Done, Refused, act, protocol_of
@@ -34,7 +34,8 @@ def place(team, tmp_path):
     project = team.project(protocol=str(file))
     add_items(project, [f"q{i}" for i in range(5)], kinds={})
     for name in ("ann", "bob", "rob"):
-        add_user(name, PASSWORD, roles=["author", "reviewer"], project="films", pseudonym=name)
+        about = Profile(pseudonym=name)
+        add_user(name, PASSWORD, roles=["author", "reviewer"], project="films", profile=about)
     return project
 
 

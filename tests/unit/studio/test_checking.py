@@ -12,9 +12,12 @@ from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.licences.checks import LicenceCheck, write_checks
 from vidence.make.review.revisions import new_revision
 from vidence.records import Media
-from vidence.studio.bridge.items import Subject, content_of, item_of
+from vidence.studio.bridge.items import Subject, content_of, item_as_written, item_of
 from vidence.studio.checking import Told, check, quota, rules_of
+from vidence.studio.hint_tries import SURE, Tried
+from vidence.studio.rules.faults import Shape
 from vidence.studio.rules.forms import FORMS
+from vidence.studio.rules.hints import asked_in
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "compose"
@@ -60,6 +63,7 @@ def told(folder, form="mmvu", kind="mcq", **more):
         "kind": kind,
         "subject": subject,
         "films": films,
+        "media": (Shape(),),
         "author": "ann",
         "now": NOW,
         **more,
@@ -248,3 +252,16 @@ A = the(event(kind == "shake hands")).whom; v = A.bag
 B = first(person(bag == v, appears_after(A)), "appears")
 B.hair
 """
+
+
+def test_hints_that_were_enough_for_somebody_are_a_fault_until_they_are_worded_anew(tmp_path):
+    written = msgspec.structs.replace(WHOLE, hints=("Look at the glass.",))
+    given = told(tmp_path)
+    asked = asked_in(item_as_written(written, given.subject))
+    tried = Tried(
+        n=1, by="bob", answer="A", said=SURE, seconds=34, finding="too-strong", words="", asked=asked
+    )
+    found = check(written, told(tmp_path, tried=(tried,)))
+    assert any("in 34 s: they are too strong" in one for one in words(found))
+    weaker = msgspec.structs.replace(written, hints=("Look.",))
+    assert not [one for one in words(check(weaker, told(tmp_path, tried=(tried,)))) if "too strong" in one]

@@ -42,6 +42,49 @@ def test_there_is_something_in_every_state(solo, material):
     assert "accepted" in page
 
 
+def test_every_question_fits_the_form_of_its_protocol(solo, material):
+    from vidence.studio.bridge.items import item_of, wording_of
+    from vidence.studio.checking import check
+    from vidence.studio.workflow import to_revision
+    from vidence.studio.writing import desk_of, form_of_project
+
+    fill(material)
+    rows = ItemRow.objects.select_related("project", "current")
+    assert {desk_of(one, author="ann").form.name for one in rows} == {"humanpcr-r"}
+    assert {form_of_project(one.project) for one in rows} == {"humanpcr-r"}
+    said = {}
+    for one in rows.exclude(current=None):
+        revision = to_revision(one.current, one.item_id)
+        item = item_of(revision)
+        assert (item.choices, [piece.kind for piece in item.evidence]) == ((), ["referred", "proactive"])
+        found = check(wording_of(revision.content), desk_of(one, author="ann").told)
+        said[one.item_id] = [(fault.field, fault.words) for fault in found.faults]
+    assert len(said) == 12
+    assert not any(said.values()), said
+
+
+def test_what_is_asked_can_be_seen(material):
+    import msgspec
+
+    from vidence.ask.phantom.world import ITEMS_FILE, read_world
+    from vidence.records import Item
+    from vidence.studio.demonstration import contents_of
+
+    world = read_world(material / WORLD)
+    lines = (material / WORLD / ITEMS_FILE).read_bytes().splitlines()
+    found = contents_of([msgspec.json.decode(line, type=Item) for line in lines], world)
+    for one in world.videos:
+        assert len({piece.start_s for piece in one.pieces}) == len(one.pieces) > 5
+        assert len({piece.colour for piece in one.pieces}) == len(one.pieces)
+    assert len(found) == 15
+    for content in found.values():
+        first, second = (piece["start_s"] for piece in content["evidence"])
+        assert first < second
+        assert content["answer"] == str(
+            sum(int(piece["note"].split(": ")[1]) for piece in content["evidence"])
+        )
+
+
 def test_what_was_made_is_known_again(material, tmp_path):
     assert not is_made(tmp_path / "absent")
     (tmp_path / "thesis.txt").touch()

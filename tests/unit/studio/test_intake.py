@@ -11,7 +11,9 @@ from vidence.studio.intake import (
     films_of,
     media_rows,
     new_item,
+    pictured,
     pieces_of,
+    shapes_of,
     shown_media,
 )
 from vidence.studio.projects import add_project
@@ -65,6 +67,42 @@ def test_an_item_names_each_picture_of_a_set(team, project):
     )
     found = [(one.first, one.last) for one in pieces_of(written, media, project)]
     assert found == [(10, 20), (None, None), (10, 29), (None, None)]
+
+
+def test_picked_frames_have_their_times_and_pictures_their_boxes(project):
+    rows = [
+        add_medium(project, path, kind=kind) for path, kind in (("plates", "images"), ("film.mp4", "video"))
+    ]
+    media = as_media(rows, project)
+    written = Wording(
+        evidence=(
+            Mark(medium=3, kind="oracle", frames="20, 3"),
+            Mark(medium=1, x0="1", y0="2", x1="30", y1="20", text="a plate"),
+            Mark(medium=2),
+        )
+    )
+    film, box, whole = pieces_of(written, media, project)
+    assert (film.times_s, film.first) == ((0.666667, 0.1), None)
+    assert (box.medium, box.box, whole.box) == (1, (1.0, 2.0, 30.0, 20.0), None)
+    shapes = shapes_of(rows, media, project)
+    assert [(one.kind, one.n_frames, one.width_px, one.height_px) for one in shapes] == [
+        *[("image", 1, 32, 24)] * 3,
+        ("video", 30, None, None),
+    ]
+    shown = pictured(shown_media(rows, project), shapes, written)
+    assert [(one.n, one.picture, one.name, one.box) for one in shown] == [
+        (2, 2, "01.png", (1.0, 2.0, 29.0, 18.0)),
+        (3, 3, "02.png", None),
+    ]
+
+
+def test_a_picture_that_is_gone_has_no_pixels(project, tmp_path):
+    rows = [add_medium(project, "plates/00.png", kind="image")]
+    media = as_media(rows, project)
+    (tmp_path / "plates" / "00.png").unlink()
+    assert shapes_of(rows, media, project)[0].width_px is None
+    shown = shown_media(rows, project)
+    assert pictured(shown, shapes_of(rows, media, project), Wording(evidence=(Mark(text="all"),))) == ()
 
 
 def test_a_folder_of_frames_is_one_medium(project):

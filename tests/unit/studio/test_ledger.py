@@ -116,7 +116,11 @@ def test_a_changed_amount_is_found_by_its_row(team, place, ann):
     with connection.cursor() as cursor:
         cursor.execute("DROP TRIGGER studio_ledgerrow_no_update")
         cursor.execute("UPDATE studio_ledgerrow SET amount_minor = 201")
-    assert list(verify()) == ["ledger of films: row 1 is not what its hash says"]
+    assert list(verify()) == [
+        "ledger of films: row 1 is not what its hash says",
+        f"ledger of films: entry 1 (annotation of {ann.pseudonym}, {LedgerRow.objects.get().source}) says "
+        "201 USD, and its act earns 200 USD (annotation)",
+    ]
     guard(connection)
 
 
@@ -126,3 +130,112 @@ def test_who_works_alone_owes_nobody(solo):
     done = act(ItemRow.objects.get(), Act(kind="submit", by="solo", role="author", content={"question": "?"}))
     assert isinstance(done, Done)
     assert LedgerRow.objects.count() == 0
+
+
+def forged(columns, *, number):
+    """Write an entry anew, with a chain that fits, as somebody would who knows how chains are made."""
+    from vidence.studio.ledger import _content
+    from vidence.studio.records.chains import guard, link
+
+    if connection.vendor != "sqlite":
+        pytest.skip("triggers are taken away as SQLite does it")
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER studio_ledgerrow_no_update")
+    LedgerRow.objects.filter(number=number).update(**columns)
+    last = ""
+    for row in LedgerRow.objects.order_by("number"):
+        last = link(last, _content(row))
+        LedgerRow.objects.filter(pk=row.pk).update(chain_sha256=last)
+    guard(connection)
+    (said,) = verify()
+    return said
+
+
+@pytest.mark.parametrize(
+    ("number", "columns", "said"),
+    [
+        (1, {"amount_minor": 300}, "says 300 USD, and its act earns 200 USD (annotation)"),
+        (1, {"currency": "EUR"}, "says 200 EUR, and its act earns 200 USD (annotation)"),
+        (1, {"kind": "validation"}, "entry 1 (validation of p001"),
+        (1, {"source": "event:none"}, "and there is no such act"),
+        (2, {"amount_minor": 204}, "says 204 USD, and its 20.28 minutes earn 203 USD (time)"),
+        (2, {"quantity": 20.3}, "the entries of that day hold 20.30 minutes, its spans 20.28"),
+        (3, {"amount_minor": -100}, "says -100 USD, and it takes back 200"),
+    ],
+)
+def test_an_entry_that_does_not_follow_is_named(team, place, ann, number, columns, said):
+    do("submit", ann, "author", content={"question": "Which?"})
+    work(team, ann, place, 20 * 60 + 17)
+    reverse(LedgerRow.objects.get(number=1), by="p009", reason="for a test")
+    assert list(verify()) == []
+    found = forged(columns, number=number)
+    assert found.startswith(f"ledger of films: entry {number} (")
+    assert said in found
+
+
+def test_an_entry_of_somebody_else_is_named(team, place, ann, bob):
+    do("submit", ann, "author", content={"question": "Which?"})
+    assert f"and the act is one of {ann.pseudonym}" in forged({"user": bob}, number=1)
+
+
+def test_a_span_that_was_changed_afterwards_is_named(team, place, ann):
+    work(team, ann, place, 20 * 60 + 17)
+    TimeSpanRow.objects.update(end_at=team.clock() + (team.clock() - TimeSpanRow.objects.get().start_at))
+    (said,) = verify()
+    assert "the entries of that day hold 20.28 minutes, its spans 40.57" in said
+
+
+def test_entries_are_compared_with_the_rates_of_their_time(team, place, ann):
+    from vidence.studio.rulebooks import keep, use, versions
+
+    add_items(place, ["q2"], kinds={})
+
+    def submit(name):
+        item = ItemRow.objects.get(item_id=name)
+        said = Act(kind="submit", by=ann.pseudonym, role="author", content={"question": "Which?"})
+        assert isinstance(act(item, said), Done)
+        team.clock.move(10)
+
+    submit("q1")
+    use(
+        keep(place, place.protocol.source.replace("per_annotation = 200", "per_annotation = 250"), by="o"),
+        by="o",
+    )
+    team.clock.move(10)
+    place.refresh_from_db()
+    submit("q2")
+    use(versions(place)[-1], by="o")
+    assert [one.amount_minor for one in LedgerRow.objects.order_by("number")] == [200, 250]
+    assert list(verify()) == []
+    assert "says 200 USD, and its act earns 250 USD" in forged({"amount_minor": 200}, number=2)
+
+
+def test_time_of_days_on_which_hours_earned_nothing_is_not_missed(team, place, ann):
+    from vidence.studio.rulebooks import keep, use, versions
+
+    work(team, ann, place, 600)
+    use(keep(place, place.protocol.source.replace("per_hour = 600", "per_hour = 0"), by="o"), by="o")
+    place.refresh_from_db()
+    team.clock.move(100)
+    work(team, ann, place, 600)
+    assert LedgerRow.objects.count() == 1
+    assert list(verify()) == []
+    use(versions(place)[-1], by="o")
+    assert list(verify()) == []
+
+
+def test_without_the_log_of_the_server_any_version_that_was_used_counts(team, place, ann, monkeypatch):
+    from vidence.studio import rulebooks
+    from vidence.studio.rulebooks import keep, use
+
+    monkeypatch.setattr(rulebooks, "note", lambda *_, **__: None)  # as after an import from another server
+    use(
+        keep(place, place.protocol.source.replace("per_annotation = 200", "per_annotation = 250"), by="o"),
+        by="o",
+    )
+    place.refresh_from_db()
+    team.clock.move(10)
+    do("submit", ann, "author", content={"question": "Which?"})
+    assert LedgerRow.objects.get().amount_minor == 250
+    assert list(verify()) == []
+    assert "earns 200 USD (annotation) or 250 USD" in forged({"amount_minor": 260}, number=1)

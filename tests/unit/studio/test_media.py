@@ -144,6 +144,32 @@ def test_a_list_that_names_an_address_reaches_nobody(there, root, text, name):
             listening.accept()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{0}\n#EXT-X-ENDLIST\n",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://{0}\n#EXT-X-ENDLIST\n",
+        "ffconcat version 1.0\nfile '{0}'\n",
+        "ffconcat version 1.0\nfile 'file:{0}'\n",
+        "ffconcat version 1.0\nfile 'subfile,,start,0,end,900000,,:{0}'\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.ffconcat"])
+def test_a_list_that_names_a_file_of_this_machine_shows_nothing_of_it(
+    there, root, tmp_path, film, text, name
+):
+    outside = tmp_path / "outside.mp4"
+    shutil.copy(film, outside)
+    (root / name).write_text(text.format(outside))
+    known = opened(there, root / name, root)
+    with pytest.raises(MediaError):
+        there.file_state(known)
+    with pytest.raises(MediaError):
+        asyncio.run(there.table(known))
+    with pytest.raises(MediaError):
+        asyncio.run(there.copy_of(known, is_needed=True))
+
+
 @pytest.mark.parametrize(("name", "media_type"), [("a.jpg", "image/jpeg"), ("a.png", "image/png")])
 def test_an_image_has_its_type(there, root, name, media_type):
     Image.new("RGB", (8, 8)).save(root / name)
@@ -342,3 +368,25 @@ def test_an_answer_without_a_promise_is_left_alone():
 
     asyncio.run(with_pieces(plain)({"type": "http"}, receive, send))
     assert told == [{"type": "http.response.body", "body": b"page"}]
+
+
+def test_a_film_that_several_ask_for_at_once_is_read_once(tmp_path, monkeypatch):
+    import anyio
+
+    from vidence.media import files
+
+    path = write(tmp_path / "film.mp4", numbers=range(40))
+    there = MediaDesk(b"s" * 32, tmp_path / "cache", frames_max_bytes=1 << 30, copies_max_bytes=1 << 30)
+    known = there.known(there.token_of(path, kind="video", roots=[tmp_path]))
+    opened, open_video = [], files.open_video
+    monkeypatch.setattr(
+        files, "open_video", lambda path, **kind: opened.append(path) or open_video(path, **kind)
+    )
+
+    async def all_at_once():
+        async with anyio.create_task_group() as group:
+            for ask in (there.table, there.copy_of, there.table):
+                group.start_soon(ask, known)
+
+    anyio.run(all_at_once)
+    assert opened == [path]

@@ -47,6 +47,9 @@ def test_operators_do_not_shut_themselves_out(team, place):
     olga = team.user("Olga", "operator", project="films")
     with pytest.raises(UsageError, match="another operator does"):
         set_terms(olga, place, Terms(roles=("author",)), by=olga.pseudonym)
+    with pytest.raises(UsageError, match="is the last operator of the project films"):
+        set_terms(olga, place, Terms(roles=("author",)), by="p009")
+    team.user("Omar", "operator", project="films")
     set_terms(olga, place, Terms(roles=("author",)), by="p009")
     with pytest.raises(UsageError, match="there is no role 'root'"):
         set_terms(olga, place, Terms(roles=("root",)), by="p009")

@@ -3,8 +3,8 @@
 import pytest
 
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.review.protocol import load_protocol
-from vidence.studio.projects import add_items, add_project
+from vidence.make.review.protocol import load_protocol, protocol_bytes
+from vidence.studio.projects import RuleText, add_items, add_project, folder_below
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProtocolRow
 from vidence.studio.workflow import protocol_of
@@ -45,3 +45,21 @@ def test_items_get_room_once(team):
         ("q2", "open", "drafting", 1),
         ("q3", "open", "drafting", 1),
     ]
+
+
+def test_a_text_is_a_protocol_as_well(team):
+    words = protocol_bytes("mmvu").decode()
+    project = add_project("films", RuleText(source=words.replace("\n", "\r\n")), languages=("en", "en"))
+    assert protocol_of(project) == load_protocol("mmvu")
+    assert project.protocol == add_project("other", "mmvu").protocol
+    assert project.languages == ["en"]
+
+
+def test_a_folder_lies_in_those_of_the_studio(tmp_path):
+    (tmp_path / "media" / "day").mkdir(parents=True)
+    roots = [tmp_path / "media"]
+    assert folder_below("", roots) == ""
+    assert folder_below("day", roots) == folder_below(str(tmp_path / "media" / "day"), roots)
+    for bad in ("..", "/", "night", str(tmp_path)):
+        with pytest.raises(UsageError, match="expected one of this studio"):
+            folder_below(bad, roots)

@@ -1,5 +1,8 @@
 """The database: brought up to date, copied and checked; the key of a team."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from vidence.studio.upkeep import (
     count_rows,
     migrate,
     refuse_unsafe_database,
+    refuse_unsafe_folder,
     restore,
     secret_of,
     verify,
@@ -57,6 +61,44 @@ def test_sqlite_in_another_mode_is_refused(team):
             refuse_unsafe_database(connection)
     finally:
         connection.transaction_mode = "IMMEDIATE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_network"),
+    [
+        ("nfs4", True),
+        ("cifs", True),
+        ("fuse.sshfs", True),
+        ("9p", True),
+        ("ext4", False),
+        ("fuse.ext", False),
+    ],
+)
+def test_a_folder_on_a_network_is_refused(tmp_path, kind, is_network):
+    data = tmp_path / "a team"
+    data.mkdir()
+    mounts = tmp_path / "mounts"
+    where = str(data).replace(" ", r"\040")
+    mounts.write_text(f"root / overlay rw 0 0\nfar:/x {where} {kind} rw,relatime 0 0\n")
+    refuse_unsafe_folder(data, has_database=False, mounts=mounts)
+    refuse_unsafe_folder(data, has_database=True, mounts=tmp_path / "absent")
+    refuse_unsafe_folder(tmp_path, has_database=True, mounts=mounts)
+    if not is_network:
+        refuse_unsafe_folder(data, has_database=True, mounts=mounts)
+        return
+    with pytest.raises(StoreError, match=rf"lies on a network \({kind}\), where SQLite's locks do not hold"):
+        refuse_unsafe_folder(data, has_database=True, mounts=mounts)
+
+
+def test_a_folder_that_cannot_be_written_is_refused():
+    """A folder of the system into which nobody writes files."""
+    data = Path("/proc/sys")
+    if os.access(data, os.W_OK):
+        pytest.skip(f"{data} can be written here")
+    with pytest.raises(
+        StoreError, match="cannot be written: it is mounted read-only, or belongs to somebody"
+    ):
+        refuse_unsafe_folder(data, has_database=False)
 
 
 def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
@@ -120,3 +162,19 @@ def test_a_copy_is_restored_into_an_empty_place_only(tmp_path):
     (tmp_path / "full" / "a").touch()
     with pytest.raises(UsageError, match="is not empty"):
         without_studio(tmp_path / "full")
+
+
+def test_of_processes_that_start_together_each_finds_the_database_made(tmp_path):
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom vidence.studio.app import configure\n"
+        "from vidence.studio.settings import StudioSettings\nfrom vidence.studio.upkeep import migrate\n"
+        "configure(StudioSettings(mode='view', data=Path(sys.argv[1])))\nmigrate()\n"
+    )
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [(process.returncode, words) for process, words in zip(started, said, strict=True)] == [
+        (0, "")
+    ] * 3

@@ -5,9 +5,11 @@ and move with the clips of FOLDER, which is in ActPLD's format. It knows no word
 clips with this label (or intention) look like.
 
 The clip in question is never its own reference: clips with the id of the item, the same file, and the same
-picture are left out. Where a choice has no reference left, its distance is not known. To take the others'
-would tell the answer, for it is most often the right choice that lacks one; so it guesses among all choices,
-by the id of the item, and says so in its reasoning.
+picture are left out, and with them whatever is of the same recording or shows one of the same people (the
+columns `source` and `source_id` of ``clips.csv``; ``leave_out=clip`` keeps these). Otherwise who moves tells
+the answer, even where labels were drawn by lot. Where a choice has no reference left, its distance is not
+known. To take the others' would tell the answer, for it is most often the right choice that lacks one; so it
+guesses among all choices, by the id of the item, and says so in its reasoning.
 """
 
 import functools
@@ -16,7 +18,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import anyio.to_thread
 import numpy as np
@@ -34,7 +36,7 @@ from vidence.media.encode import Size
 from vidence.records import Record, Reply
 
 Floats = NDArray[np.float64]
-VERSION = 2
+VERSION = 3
 # How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
 SHARPNESS = 6.0
 # A feature that is so many standard deviations away counts as this far.
@@ -57,6 +59,10 @@ class Settings(Record):
     size: Annotated[str, Meta(description="limit of the size of references, as for the selector")] = (
         "long:128"
     )
+    leave_out: Annotated[
+        Literal["sources", "clip"],
+        Meta(description="clips of the same recording or person are no references, or the clip alone"),
+    ] = "sources"
     grid: Annotated[str, Meta(description="how a montage is laid out, columns x rows")] = "4x2"
 
     def __post_init__(self) -> None:
@@ -154,17 +160,26 @@ class PointlightModel(LocalModel):
             n_frames = len(positions)
         with self._lock:
             known = self._known(n_frames, positions)
-        of_this = {r.digest for r in self._references if _is_about(item_id, r.clip_id)}
+        of_this = [r for r in self._references if _is_about(item_id, r.clip_id)]
+        same = {r.digest for r in of_this}
         ours = describe(looked)
         squared = np.zeros(len(known.clips))
         for mine, theirs, spread in zip(ours, known.features, known.spread, strict=False):
             z = (theirs - mine) / spread
             squared += np.mean(np.clip(z, -_FARTHEST, _FARTHEST) ** 2, axis=1)
         distance = np.sqrt(squared)
+        itself = [
+            _is_about(item_id, clip.clip_id) or clip.digest in same or is_same(looked, view)
+            for clip, view in known.clips
+        ]
+        shared: set[str] = set()
+        if self._settings.leave_out == "sources":
+            found_too = [clip for (clip, _), is_it in zip(known.clips, itself, strict=True) if is_it]
+            shared = {source for clip in (*of_this, *found_too) for source in clip.sources}
         is_other = np.array(
             [
-                not (_is_about(item_id, clip.clip_id) or clip.digest in of_this or is_same(looked, view))
-                for clip, view in known.clips
+                not is_it and not shared & clip.sources
+                for (clip, _), is_it in zip(known.clips, itself, strict=True)
             ],
             bool,
         )

@@ -1,7 +1,7 @@
 """The clips that the nearest neighbour is looked for among: a folder in ActPLD's format."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
@@ -22,18 +22,36 @@ _NEEDED = ("clip_id", "path", "label", "intention")
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """One clip: `digest` is the SHA-256 of its content, `says` what it shows, as choices word it."""
+    """One clip: `digest` is the SHA-256 of its content, `says` what it shows, as choices word it.
+
+    `sources` are the recordings it was cut from and the people who move in it, as far as the table says.
+    """
 
     clip_id: str
     path: Path
     kind: Literal["video", "frames"]
     digest: str
     says: frozenset[str]
+    sources: frozenset[str]
 
 
 def worded(text: str) -> str:
     """A choice or label as it is compared."""
     return " ".join(text.split()).casefold()
+
+
+def sources_of(row: Mapping[str, str]) -> frozenset[str]:
+    """Whom and what a clip shows, by the columns `source_id` and `source` of ``clips.csv``; each part counts.
+
+    >>> sorted(sources_of({"source_id": "subject 18+19", "source": "18_01.bvh + 19_01.bvh"}))
+    ['18_01.bvh', '19_01.bvh', 'subject 18', 'subject 19']
+    """
+    who = row.get("source_id") or ""
+    people = who.removeprefix("subject ")
+    start = "subject " if people != who else ""
+    parts = [start + one.strip() for one in people.split("+")]
+    recordings = [one.strip() for one in (row.get("source") or "").split(" + ")]
+    return frozenset(one for one in (*parts, *recordings) if one.removeprefix("subject ").strip())
 
 
 def read_references(folder: Path) -> tuple[tuple[Reference, ...], str]:
@@ -62,6 +80,7 @@ def read_references(folder: Path) -> tuple[tuple[Reference, ...], str]:
                 kind=cast('Literal["video", "frames"]', kind),
                 digest=digest,
                 says=frozenset(worded(text) for text in shown),
+                sources=sources_of(row),
             )
         )
     if not references:

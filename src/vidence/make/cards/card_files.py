@@ -159,7 +159,8 @@ def read_scene_cards(
     seen: dict[tuple[str, str], SceneCard] = {}
 
     def make(row: SceneRow) -> SceneCard | _Stale | str:
-        shot = _shot(row, shots)
+        same = next((one for one in shots if row.check and check_of_shot(one) == row.check), None)
+        shot = _shot(row, shots) if same is None else same  # whatever its number is by now
         if row.check and (isinstance(shot, str) or check_of_shot(shot) != row.check):
             return _Stale("the shot has changed since; describe it again")
         if isinstance(shot, str):

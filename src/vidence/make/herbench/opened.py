@@ -23,16 +23,19 @@ from vidence.make.cards.crops import TrackPictures
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.cards import Cropped
 from vidence.make.herbench.identified import Portrayed
+from vidence.make.herbench.people import folder_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
-from vidence.make.people.checks import check_of_track
+from vidence.make.herbench.watching import SCORES_STAGE
+from vidence.make.people.checks import check_of_shot, check_of_track
 from vidence.make.people.rows import ShotRow, TrackRow
+from vidence.make.people.said import CARD, changed, said_by_people
 from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.people.track_acts import TracksByPeople, apply_tracks, left_by_people
 from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.seeing.shooting import Shot
+from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import TrackedVideo
 from vidence.tables.table import several
 
@@ -45,7 +48,8 @@ class Described:
     """What a session knew of one video at its end, beside what its stages keep of it.
 
     `shots` are those in use. `parted` are tracks that cards found to show several people, `absent` says why
-    parts of the material are not there.
+    parts of the material are not there. `said` is what people's files said beside tracks and shots; None of
+    a set that was made before this was kept.
     """
 
     source: VideoSource
@@ -58,6 +62,7 @@ class Described:
     flags: tuple[Flag, ...] = ()
     absent: dict[str, str] = field(default_factory=dict)
     is_given: bool = False
+    said: dict[str, str] | None = None
 
 
 _DESCRIBED: Final = Stage(name=STAGE, kind=Described)
@@ -69,6 +74,7 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
     Raises:
         StoreError: they cannot be written.
     """
+    folder = folder_of(work)
     for one in videos:
         made = one.material
         described = Described(
@@ -82,6 +88,7 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
             flags=one.flags,
             absent=dict(sorted(one.absent.items())),
             is_given=bool(one.source.rule.tracks),
+            said={} if folder is None else said_by_people(folder, one.video_id),
         )
         work.cache.put(_DESCRIBED, {"described": digest_of(described)}, described, unit=one.video_id)
     work.cache.write_index()
@@ -95,7 +102,10 @@ class Remade:
     """What the next session makes again of one video because of rows that it has not read yet.
 
     `tracks` are the tracks that are new or other than before, `n_cards` the cards that are written for them,
-    `n_gone` those that go.
+    `n_gone` those that go. Where the shots are other ones, `n_shots` are those that are new or other than
+    before, `n_scene_cards` the descriptions and false variants of shots that go with them; tracks end at
+    cuts, so that all of a video are made again where it `has_tracks`. `said` counts the cards,
+    readings and counts of people that are new, other, or taken back (`people.said`).
     """
 
     video_id: str
@@ -103,6 +113,10 @@ class Remade:
     n_cards: int = 0
     n_gone: int = 0
     has_other_shots: bool = False
+    said: Mapping[str, int] = field(default_factory=dict)
+    has_tracks: bool = False
+    n_shots: int = 0
+    n_scene_cards: int = 0
 
     @property
     def words(self) -> str:
@@ -110,14 +124,21 @@ class Remade:
 
         >>> Remade(video_id="hall", tracks=("3/1", "3/2", "5"), n_cards=6).words
         'crops of 3 tracks, 6 cards, drafts of this video'
+        >>> Remade(video_id="hall", has_other_shots=True, n_shots=2, n_scene_cards=1).words
+        'pictures of 2 shots, 1 scene card, drafts of this video'
         """
         if self.has_other_shots:
-            return "tracks, crops, scene cards and drafts of this video"
-        if not self.tracks and not self.n_gone:
+            shots = f"pictures of {several(self.n_shots, 'shot')}, " if self.n_shots else ""
+            scenes = f"{several(self.n_scene_cards, 'scene card')}, " if self.n_scene_cards else ""
+            tracks = "tracks, crops and cards of whoever is other then, " if self.has_tracks else ""
+            return f"{shots}{scenes}{tracks}drafts of this video"
+        if not self.tracks and not self.n_gone and not self.said:
             return ""
         crops = f"crops of {several(len(self.tracks), 'track')}, " if self.tracks else ""
-        cards = f"{several(self.n_cards, 'card')}, " if self.n_cards else ""
-        return f"{crops}{cards}drafts of this video"
+        n_cards = self.n_cards + self.said.get(CARD, 0)
+        cards = f"{several(n_cards, 'card')}, " if n_cards else ""
+        others = [f"{several(n, what)}, " for what, n in self.said.items() if what != CARD]
+        return f"{crops}{cards}{''.join(others)}drafts of this video"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +148,7 @@ class OpenedVideo:
     `found_shots` and `found` are the shots and tracks as programs (or a file) left them, `shots` and
     `tracked` those in use, with all rows of people that the session could use. `dropped` are the tracks that
     went, and why. `pictures` are the crops of the chosen tracks, `portraits` a few of everybody, both by
-    track. None, or empty, is what the session did not make.
+    track. `scores` are what the shot detector measured. None, or empty, is what the session did not make.
     """
 
     described: Described
@@ -137,6 +158,7 @@ class OpenedVideo:
     dropped: tuple[Dropped, ...] = ()
     pictures: Mapping[str, TrackPictures] = field(default_factory=dict)
     portraits: Mapping[str, tuple[Crop, ...]] = field(default_factory=dict)
+    scores: ShotScores | None = None
 
     @property
     def video_id(self) -> str:
@@ -239,6 +261,7 @@ class OpenedSet:
             dropped=() if left is None else left.dropped,
             pictures={} if crops is None else {one.track_id: one for one in crops.pictures},
             portraits={} if portraits is None else portraits.pictures,
+            scores=self._kept(Stage(name=SCORES_STAGE, kind=ShotScores), video_id),
         )
 
     def _kept(self, stage: Stage[T], unit: str) -> T | None:
@@ -256,7 +279,11 @@ class OpenedSet:
 
 
 def remade_by(
-    opened: OpenedVideo, *, tracks: Sequence[TrackRow] = (), shots: Sequence[ShotRow] = ()
+    opened: OpenedVideo,
+    *,
+    tracks: Sequence[TrackRow] = (),
+    shots: Sequence[ShotRow] = (),
+    said: Mapping[str, str] | None = None,
 ) -> Remade:
     """What the next session makes again of a video when it reads these rows, all that its files then have.
 
@@ -264,13 +291,25 @@ def remade_by(
         opened: the video as the last session left it.
         tracks: the rows of its tracks.
         shots: the rows of its cuts.
+        said: what its files say now beside these (`people.said.said_by_people`); None: as they did.
     """
     name = opened.video_id
-    spans = [shot.frames for shot in opened.with_shots(shots).shots]
-    if spans != [shot.frames for shot in opened.shots]:
-        return Remade(video_id=name, has_other_shots=True)
+    before_said = opened.described.said
+    other = {} if said is None or before_said is None else changed(before_said, said)
+    known = {shot.shot_id: check_of_shot(shot) for shot in opened.shots}
+    cuts = [check_of_shot(shot) for shot in opened.with_shots(shots).shots]
+    if cuts != list(known.values()):
+        described = [known.get(card.shot_id) for card in opened.described.scene_cards]
+        return Remade(
+            video_id=name,
+            has_other_shots=True,
+            has_tracks=opened.found is not None,
+            n_shots=len(set(cuts) - set(known.values())),
+            n_scene_cards=sum(check not in cuts for check in described),
+            said=other,
+        )
     if opened.found is None or opened.tracked is None:
-        return Remade(video_id=name)
+        return Remade(video_id=name, said=other)
     before = {track.track_id: check_of_track(track) for track in opened.tracked.tracks}
     after = opened.with_tracks(tracks)
     others = tuple(
@@ -278,6 +317,6 @@ def remade_by(
     )
     gone = set(before) - {track.track_id for track in after.tracks}
     if not others and not gone:
-        return Remade(video_id=name)
+        return Remade(video_id=name, said=other)
     n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
-    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others))
+    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others), said=other)

@@ -17,12 +17,13 @@ from vidence.make.people.readings import (
     read_false_by_people,
 )
 from vidence.make.people.rows import CardCheckRow, CountRow, FalseCheckRow, ShotRow, TrackRow, read_rows
+from vidence.make.people.telling import CHANCE, Reading, told_false
 from vidence.make.people.track_acts import Unused
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Dropped
 from vidence.make.tasks.person_counts import facts_of
 from vidence.make.tasks.rlpc import moments_of_tracks
-from vidence.statistics.intervals import proportion
+from vidence.tables.table import several
 
 RowT = TypeVar("RowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
 
@@ -125,29 +126,45 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
         return
     taken: list[str] = []
     dropped: list[Dropped] = []
-    n_told = n_readings = 0
+    heard: list[Reading] = []
+    n_unread = 0
     for one in videos:
         cards = one.material.scene_cards
         rows = rows_of(work, FalseCheckRow, one.video_id)
         found = read_false_by_people(cards, rows, most_told=rules.most_told)
         name_unused(work, found.unused)
+        n_unread += len(found.unread)
         if not found.read:
             continue
-        n_told, n_readings = n_told + found.n_told, n_readings + found.n_readings
+        heard += [replace(said, card=one.named(said.card)) for said in found.heard]
         taken += map(one.named, found.read)
         dropped += [one.dropped(gone, stage=FALSE_STAGE) for gone in found.dropped]
         gone_names = {gone.what for gone in found.dropped}
         left = tuple(card for card in cards if card.card_id not in gone_names)
         one.material = replace(one.material, scene_cards=left)
         one.settle("scene_cards", otherwise="readers found that none of them can be used")
-    if n_readings:
-        share = proportion(n_told, n_readings)
-        work.ledger.notes.append(
-            f"{FALSE_STAGE}: {n_told} of {n_readings} readings of false descriptions without the film said "
-            f"that they are false ({share.value:.0%}, {share.low:.0%} to {share.high:.0%}); who guesses says "
-            "so half of the time"
-        )
+    _say_told(work, heard, n_unread=n_unread, most_told=rules.most_told)
     _close(work, FALSE_STAGE, taken=taken, dropped=dropped)
+
+
+def _say_told(work: HerbenchSession, heard: Sequence[Reading], *, n_unread: int, most_told: float) -> None:
+    """Note the share of false descriptions that readers told; a share above `most_told` is a caution."""
+    share = told_false(heard)
+    if share is None:
+        return
+    n_told = sum(one.said == "false" for one in heard)
+    said = f"{n_told} of {share.n} readings of false descriptions without the film said that they are false"
+    work.ledger.notes.append(
+        f"{FALSE_STAGE}: {said}: {share.words}; who guesses says so {CHANCE:.0%} of the time"
+    )
+    if share.value > most_told:
+        rest = several(n_unread, "false description")
+        caution = (
+            f"{said}: {share.value:.0%}, more than the {most_told:.0%} that most_told in [people] allows. "
+            f"Those told are left out; {rest} that nobody has read remain{'s' if n_unread == 1 else ''}"
+        )
+        work.ledger.cautions.append(caution)
+        work.trouble(caution)
 
 
 def _close(work: HerbenchSession, stage: str, *, taken: Sequence[str], dropped: Sequence[Dropped]) -> None:

@@ -17,11 +17,13 @@ from vidence.media.video import Video
 from vidence.seeing.chunks import Eyes, Watch
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import watching
-from vidence.seeing.shooting import Shot, ShotDetector, find_shots
+from vidence.seeing.shooting import FoundShots, Shot, ShotDetector, ShotScores, find_scored_shots
 from vidence.seeing.tracks import PERSON, Detections
 from vidence.seeing.watching import Detector, Finder
 
 STAGE: Final = "watching"
+SCORES_STAGE: Final = "shot-scores"
+"""What the shot detector measured at each frame, kept for people who look at its cuts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,7 @@ class VideoWatch:
         self._shot_stage = Stage(
             name="shots", kind=tuple[Shot, ...], settings=None if cutter is None else cutter.identity
         )
+        self._score_stage = Stage(name=SCORES_STAGE, kind=ShotScores, settings=self._shot_stage.settings)
         self.watch = None
         if detector is not None and not work.cache.has(self._box_stage, self._inputs):
             self.watch = self._watch(detector)
@@ -109,6 +112,8 @@ class VideoWatch:
         unit = self._one.video_id
         boxes = None if wanted.detector is None else cache.find(self._box_stage, inputs, unit=unit)
         shots = None if wanted.shots is None else cache.find(self._shot_stage, inputs, unit=unit)
+        if shots is not None:
+            cache.find(self._score_stage, inputs, unit=unit)
         was_cached = True
         if wanted.detector is not None and boxes is None:
             was_cached = False
@@ -122,13 +127,19 @@ class VideoWatch:
             )
             boxes = cache.put(self._box_stage, inputs, found, unit=unit)
             if seen.shots is not None:
-                shots = cache.put(self._shot_stage, inputs, seen.shots, unit=unit)
+                shots = self._keep(FoundShots(shots=seen.shots, scores=seen.scores))
             watch.clear()
         if wanted.shots is not None and shots is None:
             was_cached = False
-            found_shots = find_shots(Video(self.video.scan), wanted.shots)
-            shots = cache.put(self._shot_stage, inputs, found_shots, unit=unit)
+            shots = self._keep(find_scored_shots(Video(self.video.scan), wanted.shots))
         return SeenIn(video=self.video, boxes=boxes, shots=shots, was_cached=was_cached)
+
+    def _keep(self, found: FoundShots) -> Artifact[tuple[Shot, ...]]:
+        """Keep the shots, and beside them what was measured: nothing is made of that, people look at it."""
+        cache, unit = self._work.cache, self._one.video_id
+        if found.scores is not None:
+            cache.put(self._score_stage, self._inputs, found.scores, unit=unit)
+        return cache.put(self._shot_stage, self._inputs, found.shots, unit=unit)
 
     def _watch(self, detector: Detector) -> Watch:
         work, wanted = self._work, self._wanted

@@ -12,17 +12,20 @@ import msgspec
 import numpy as np
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_clips import StimulusSet
+from vidence.make.lights.ablation_clips import Shown, StimulusSet
 from vidence.make.lights.ablation_config import (
     BASE,
     AblationConfig,
     Condition,
     conditions,
+    shown_frames,
     spec_under,
     title_of,
     unique,
     words_of,
 )
+from vidence.make.lights.clips import name_of
+from vidence.make.lights.tables import source_of
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.export import write_file
@@ -30,6 +33,7 @@ from vidence.report.results import Run, load_run
 from vidence.report.tables import guesses_of
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare, holm
+from vidence.statistics.power import USUAL_ICC, Design, paired_detectable
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
@@ -43,6 +47,8 @@ _COLUMNS = (
 
 # Two bounds of the ideal observer, by what it adds to the jitter of the display (see `pointlight.observer`).
 _ACCURACY = Column(key="accuracy", title="accuracy", kind="share")
+CHANGED = 0.3
+"""The share of answers that are taken to be right in one of two conditions only, before anything is known."""
 _LABELLED, _ALIKE = "observer, dots told apart", "observer, dots alike"
 
 
@@ -140,6 +146,35 @@ def add_up(config: AblationConfig, stimuli: StimulusSet, out: Path, *, notes: Se
     )
 
 
+def findable(config: AblationConfig, clips: Sequence[Shown], *, rng: np.random.Generator) -> str:
+    """Which difference from the base the ablation would find, in words; said before anything is asked.
+
+    It is the one that is clear, after Holm's adjustment over all conditions, in four of five ablations, where
+    `CHANGED` of the answers are right in one of the two conditions only.
+
+    Args:
+        config: the ablation.
+        clips: what is shown; those of one source, as far as it is known, are not independent.
+        rng: where simulated runs come from.
+    """
+    sources = [source_of(clip, [name_of(file) for file in clip.files]) or clip.clip_id for clip in clips]
+    n_conditions = len(unique(conditions(config))) - 1
+    if n_conditions < 1:
+        return "nothing is varied"
+    if len(set(sources)) < 2:
+        return "one source of motions: no difference from the base can be told"
+    level = 1 - 0.05 / n_conditions
+    design = Design.of(sources, icc=USUAL_ICC)
+    least = paired_detectable(discordance=CHANGED, design=design, rng=rng, level=level)
+    of = f"{len(set(sources))} sources of motions, p adjusted for {n_conditions} conditions"
+    if not math.isfinite(least):
+        return f"a difference from the base is hardly ever found ({of}): show more clips (motions.n_each)"
+    return (
+        f"a difference of {100 * least:.0f} points from the base is found in four of five ablations ({of}; "
+        f"if {100 * CHANGED:.0f} % of the answers change)"
+    )
+
+
 def guess_notes(found: Sequence[Measured]) -> tuple[str, ...]:
     """For each model that guessed, where and how often, by its own word."""
     notes = []
@@ -222,9 +257,8 @@ def _observe(config: AblationConfig, stimuli: StimulusSet, condition: Condition)
         ]
         for name, is_labelled in ((_LABELLED, True), (_ALIKE, False)):
             viewing = Viewing(
-                n_frames=min(condition.n_frames or config.ask.n_frames, *(s.n_frames for _, s in shown)),
+                n_frames=min(shown_frames(config, condition), *(s.n_frames for _, s in shown)),
                 n_dots=condition.n_dots,
-                n_noise=spec.n_noise,
                 width_px=spec.width_px,
                 height_px=spec.height_px,
                 is_labelled=is_labelled,

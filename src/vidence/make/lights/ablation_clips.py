@@ -148,7 +148,7 @@ class StimulusSet:
             raise DataError(f"no motion can be read; {notes[-1]}")
 
     def stimulus(self, clip: Shown, condition: Condition, *, undisturbed: bool = False) -> Stimulus:
-        """A clip in a condition; `undisturbed` leaves out noise dots, jitter and dropout.
+        """A clip in a condition; `undisturbed` leaves out jitter and dropout.
 
         Draws follow from the seed of the configuration and the id of the clip.
 
@@ -157,10 +157,12 @@ class StimulusSet:
             DataError: a motion that is too short.
         """
         spec = self._spec(clip, condition)
-        if not {"px_per_m", "margin"} & set(condition.settings) and spec.px_per_m is None:
+        if not {"px_per_m", "deg_per_m", "margin"} & set(condition.settings) and not (
+            spec.px_per_m or spec.deg_per_m
+        ):
             spec = msgspec.structs.replace(spec, px_per_m=self._px_per_m(clip))
         if undisturbed:
-            spec = msgspec.structs.replace(spec, n_noise=0, jitter_m=0.0, dropout=0.0)
+            spec = msgspec.structs.replace(spec, jitter_m=0.0, dropout=0.0)
         return make_stimulus(self.figures[clip.clip_id], spec)
 
     def _spec(self, clip: Shown, condition: Condition) -> StimulusSpec:
@@ -182,7 +184,7 @@ class StimulusSet:
         if clip.clip_id not in self._scales:
             figures, found = self.figures[clip.clip_id], []
             for condition in unique(conditions(self.config)):
-                if "px_per_m" not in condition.settings:
+                if not {"px_per_m", "deg_per_m"} & set(condition.settings):
                     spec = self._spec(clip, condition)
                     bare = msgspec.structs.replace(spec, n_noise=0, leave_out=(), life_frames=0)
                     found.append(make_stimulus(figures, bare).px_per_m)
@@ -244,7 +246,7 @@ def write_condition(
             continue
         target = folder / "clips" / f"{clip.clip_id}.mp4"
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_video(list(frames(made)), target, fps=made.fps)
+        write_video(frames(made), target, fps=made.fps)
         on_clip(clip.clip_id)
         source = source_of(clip, [name_of(file) for file in clip.files])
         rows.append(msgspec.structs.asdict(clip) | {"path": f"clips/{target.name}", "source_id": source})

@@ -36,7 +36,7 @@ TITLES = {
     "dropout": "share of dots that are out",
     "yaw_deg": "angle of view (degrees)",
     "pitch_deg": "elevation of the viewer (degrees)",
-    "fps": "frames per second",
+    "fps": "frames per second, the same time shown",
     "contrast": "contrast",
     "dot_radius_px": "radius of the dots (px)",
     "life_frames": "lifetime of the dots (frames)",
@@ -150,6 +150,16 @@ class Condition(Record):
         return BASE.name if self.n_frames is not None else self.name
 
 
+def shown_frames(config: AblationConfig, condition: Condition) -> int:
+    """How many frames of a clip a model is shown: at another rate those of the same time, one at least."""
+    if condition.n_frames is not None:
+        return condition.n_frames
+    usual, fps = base_spec(config).fps, spec_under(config, condition).fps
+    if usual is None or fps is None or usual == fps:
+        return config.ask.n_frames
+    return max(1, round(config.ask.n_frames * fps / usual))
+
+
 BASE = Condition(name="base")
 
 
@@ -192,6 +202,8 @@ def conditions(config: AblationConfig) -> tuple[tuple[str, tuple[Condition, ...]
     made = []
     for name, levels in config.vary.items():
         factor = ALIASES.get(name, name)
+        if factor == "fps" and (base_spec(config).fps is None or "none" in map(_text, levels)):
+            raise UsageError("vary.fps: the time that is shown is held, so every rate must be a number")
         if factor in _FIXED:
             raise UsageError(f"vary.{name}: cannot be varied here; vary {FRAMES} or a setting of the display")
         usual = _usual(config, factor)

@@ -14,11 +14,10 @@ from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.figures import is_walker, staged
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus
-from vidence.pointlight.writing import sidecar, write_video
+from vidence.pointlight.writing import passed, sidecar, video_file
 from vidence.records import Record
 
 
@@ -82,7 +81,8 @@ class ClipJob:
     def make(self) -> ClipResult:
         """The clip and its sidecar, written; or why there is none."""
         try:
-            figures = self._figures()
+            staging = self._staging()
+            figures = staging.figures()
             stimulus = make_stimulus(figures, self.rules.stimulus)
         except (DataError, UsageError) as error:
             return self._dropped("unusable-motion", str(error))
@@ -100,12 +100,13 @@ class ClipJob:
         )
         if doubts and self.rules.is_strict:
             return self._dropped("doubtful-motion", "; ".join(doubts))
-        pictures = list(frames(stimulus))
         path = self.folder / "clips" / f"{self.trial.clip_id}.mp4"
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
-            write_video(pictures, unfinished, fps=stimulus.fps)
-            kept = sidecar(stimulus, figures, pictures, vidence=__version__)
+            size_px = (stimulus.spec.width_px, stimulus.spec.height_px)
+            with video_file(unfinished, fps=stimulus.fps, size_px=size_px) as add:
+                digest = passed(frames(stimulus), [add])
+            kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
             write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
         made = ClipMade(
             clip_id=self.trial.clip_id,
@@ -123,13 +124,14 @@ class ClipJob:
         )
         return ClipResult(clip=made)
 
-    def _figures(self) -> list[Motion]:
+    def _staging(self) -> Staging:
         if len(self.files) == 1:
-            return staged(self.files, points=self.rules.points)
+            return Staging(sources=self.files, points=self.rules.points)
         pairs, who = self.rules.pairs, "+".join(self.trial.subjects)
         rules = pairs.get(self.trial.clip_id) or pairs.get(who) or PairRules()
         points, offset_m = self.rules.points, rules.offset_m
-        return staged(self.files, points=points, hold_hands=rules.hold_hands, offset_m=offset_m)
+        hold_hands = rules.hold_hands and offset_m is None
+        return Staging(sources=self.files, points=points, hold_hands=hold_hands, offset_m=offset_m)
 
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from vidence.make.people.checks import check_of_card, check_of_scene
 from vidence.make.people.rows import CardCheckRow, FalseCheckRow
+from vidence.make.people.telling import Reading
 from vidence.make.people.track_acts import Unused
 from vidence.make.pipeline.material import Card, Dropped, SceneCard
 
@@ -19,15 +20,15 @@ class Readings:
     """What came of the readings of some cards, by the names of cards.
 
     `read` are the cards that somebody read, `alone` those of them that every reader found to fit one person.
-    `n_told` of `n_readings` readings without the film said of a false card that it is false.
+    `heard` are the readings of false cards without the film; `unread` the false cards that nobody read.
     """
 
     read: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     unused: tuple[Unused, ...] = ()
-    n_told: int = 0
-    n_readings: int = 0
+    heard: tuple[Reading, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def read_cards_by_people(cards: Sequence[Card], rows: Sequence[CardCheckRow]) -> Readings:
@@ -70,13 +71,16 @@ def read_false_by_people(
             dropped.append(Dropped(what=name, stage=FALSE_STAGE, reason="is-true", detail=detail))
         elif n_told > most_told * len(mine):
             dropped.append(Dropped(what=name, stage=FALSE_STAGE, reason="told-by-its-words", detail=said))
-    every = [row for mine in by_card.values() for row in mine]
     return Readings(
         read=tuple(by_card),
         dropped=tuple(dropped),
         unused=unused,
-        n_told=sum(row.told == "false" for row in every),
-        n_readings=len(every),
+        heard=tuple(
+            Reading(card=name, reader=row.by, is_true=False, said=row.told)
+            for name, mine in by_card.items()
+            for row in mine
+        ),
+        unread=tuple(name for name in known if name not in by_card),
     )
 
 

@@ -40,6 +40,7 @@ SHOT_ACTS: Final = "cut-at:FRAME, no-cut-at:FRAME or gradual:FIRST-LAST"
 TRACK_ACTS: Final = "ok, phantom, split:FRAME, join:OTHER, same-as:OTHER or drop:FIRST-LAST"
 PLACES: Final = "entered:EDGE, left:EDGE, crossed:EDGE-EDGE or visited:REGION"
 WHOLE: Final = "whole"
+_LISTS: Final = {"frames", "agreed"}  # columns that hold several, with blanks between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +158,9 @@ class CountRow(Record):
     `place` is ``entered:EDGE``, ``left:EDGE``, ``crossed:EDGE-EDGE`` or ``visited:REGION``, as the questions
     of RLPC ask. The true number is surely between `n_low` and `n_high`. `frames` are those in which each of
     the people was counted, as far as they were noted; a question's evidence is taken from them.
+
+    A row with `agreed`, names of all who counted here, is what `counter` holds after they looked at their
+    difference; it stands beside the row of what they counted alone.
     """
 
     file: ClassVar[str] = "counts.csv"
@@ -169,13 +173,14 @@ class CountRow(Record):
     n_high: int
     counter: str
     frames: tuple[int, ...] = ()
+    agreed: tuple[str, ...] = ()
     note: str = ""
     where: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What no second row of the file has: nobody counts the same twice."""
-        return self.video_id, self.check, self.window, self.place, self.counter
+        """What no second row of the file has: nobody counts the same twice, or agrees twice with the same."""
+        return self.video_id, self.check, self.window, self.place, self.counter, tuple(sorted(self.agreed))
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -210,6 +215,13 @@ class CountRow(Record):
         low, high = span or (0, 10**9)
         if wrong := [at for at in self.frames if not low <= at <= high]:
             raise FieldError("frames", f"{wrong[0]} is not in the window {self.window}")
+        for name in self.agreed:
+            _see_person("agreed", name)
+        if self.agreed and (len(set(self.agreed)) < 2 or self.counter not in self.agreed):
+            raise FieldError(
+                "agreed",
+                f"{' '.join(self.agreed)!r} found; expected all who counted, {self.counter} among them",
+            )
 
 
 class CardCheckRow(Record):
@@ -353,9 +365,9 @@ def _row(kind: type[RowT], cells: Mapping[str, str], *, where: str) -> RowT:
     Raises:
         FieldError: a cell is not what it should be.
     """
-    given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name != "frames"}
-    if "frames" in given:
-        given["frames"] = str(given["frames"]).split()
+    given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name not in _LISTS}
+    for name in _LISTS & set(given):
+        given[name] = str(given[name]).split()
     try:
         return msgspec.convert(given | {"where": where}, kind, strict=False)
     except msgspec.ValidationError as error:

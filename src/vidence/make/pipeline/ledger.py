@@ -36,12 +36,21 @@ class StageAccount(Record, omit_defaults=True):
 
 
 class Account(Record):
-    """All stages in their order, and how many questions there are in the end, by task."""
+    """All stages in their order, and how many questions there are in the end, by task.
+
+    `cautions` are said wherever the questions are released; without one the field is not there.
+    """
 
     format: str = "vidence-make-account/1"
     stages: tuple[StageAccount, ...]
     questions: dict[str, int] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The cautions; none where there is no such field."""
+        return () if self.cautions is msgspec.UNSET else self.cautions
 
 
 def balanced(
@@ -166,6 +175,7 @@ class Ledger:
     stages: list[StageAccount] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
 
     def close(
         self,
@@ -188,6 +198,7 @@ class Ledger:
             stages=tuple(self.stages),
             questions=dict(sorted(Counter(questions).items())),
             notes=tuple(self.notes),
+            cautions=tuple(self.cautions) or msgspec.UNSET,
         )
 
     def write(self, folder: Path, questions: Iterable[str]) -> Account:

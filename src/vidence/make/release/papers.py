@@ -78,6 +78,7 @@ def set_datasheet(facts: SetFacts) -> str:
         of_sources=_sources(facts.public),
         agreement=facts.has_agreement,
         of_stages=[stages_of(account) for account in facts.accounts if account.stages],
+        cautions=[said for account in facts.accounts for said in account.warnings],
         notes=[note for account in facts.accounts for note in account.notes],
         review=rates_words(facts.review) if facts.review else (),
         rates=[statistic_of(table) for table in rates_tables(facts.review)] if facts.review else [],

@@ -19,7 +19,7 @@ from vidence.statistics.intervals import proportion
 from vidence.tables.table import Column, Row, Table
 
 VERDICT: Final = "verdict"
-_VERDICTS: Final = ("accept", "return", "reject")
+VERDICTS: Final = ("accept", "return", "reject")
 
 
 class Rate(Record):
@@ -158,7 +158,7 @@ def agreement_of(reviews: Reviews, *, rng: np.random.Generator) -> tuple[Agreeme
     said: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     owners: dict[str, str] = {}
     for event in reviews.events:
-        if event.kind not in _VERDICTS or event.revision not in reviews.revisions:
+        if event.kind not in VERDICTS or event.revision not in reviews.revisions:
             continue
         content = reviews.revisions[event.revision].content
         owners[event.revision] = str(content.get("source_id") or event.item_id)

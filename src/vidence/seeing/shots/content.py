@@ -18,7 +18,7 @@ from vidence.errors import UsageError
 from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
-from vidence.seeing.shooting import cuts_to_spans, spans_between
+from vidence.seeing.shooting import ShotScores, cuts_to_spans, spans_between
 from vidence.seeing.shots.dissolves import DissolveMeter
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, small
 from vidence.seeing.tracks import Span
@@ -132,6 +132,14 @@ class _JumpWatch:
         slow = [gap for gap in slow if not any(gap.is_near(one, reach=_REACH) for one in hard)]
         return spans_between([*hard, *slow], n_frames=len(self._meter.jumps))
 
+    def scores(self) -> ShotScores:
+        """The jumps to all frames that were seen."""
+        return ShotScores(
+            values=self._meter.jumps.astype(np.float32),
+            least=self._rule.least,
+            what=f"jump from the frame before, 0 to 1; a cut is {self._rule.ratio:g} times those around it",
+        )
+
 
 class _SceneWatch:
     def __init__(self, detector: "SceneDetector") -> None:
@@ -157,6 +165,10 @@ class _SceneWatch:
         late = self._detector.post_process(FrameTimecode(self._n_seen - 1, fps=_ANY_FPS))
         cuts = sorted({*self._cuts, *(int(cut.frame_num) for cut in late)})
         return cuts_to_spans(cuts, n_frames=self._n_seen)
+
+    def scores(self) -> None:
+        """None: PySceneDetect hands no scores out with its cuts."""
+        return
 
 
 def _threshold(settings: Settings) -> float:

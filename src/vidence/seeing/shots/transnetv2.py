@@ -21,7 +21,7 @@ from vidence.errors import UsageError
 from vidence.installation import adding
 from vidence.media.encode import Size
 from vidence.records import Record
-from vidence.seeing.shooting import Gap, spans_between
+from vidence.seeing.shooting import Gap, ShotScores, spans_between
 from vidence.seeing.shots.jumps import HEIGHT_PX, CutRule, JumpMeter, small
 from vidence.seeing.tracks import Span
 
@@ -131,6 +131,14 @@ class _Watch:
         if self._settings.jumps:
             gaps = joined(gaps, cuts=self._meter.cuts(rule), blanks=self._meter.blanks(rule))
         return spans_between(gaps, n_frames=len(probabilities))
+
+    def scores(self) -> ShotScores:
+        """The larger probability of all frames that were seen."""
+        return ShotScores(
+            values=self.probabilities().max(axis=1, initial=0),
+            least=self._settings.threshold,
+            what="probability that the frame is in a transition",
+        )
 
     def _middles(self, held: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
         """The probabilities of the middle frames of all whole windows, one after the other; (n, 2) each."""

@@ -20,12 +20,13 @@ from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, 
 from vidence.make.herbench.opened import OpenedSet, OpenedVideo, remade_by
 from vidence.make.people.checks import check_of_video
 from vidence.make.people.rows import ShotRow, TrackRow, read_rows
+from vidence.make.people.said import said_by_people
 from vidence.make.pipeline.cache import INDEX_FILE
 from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
 from vidence.make.tasks.rlpc import moments_of_tracks
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
-from vidence.seeing.shooting import Shot
+from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.media import desk, token_of
 from vidence.studio.rules.boards import N_CROPS
@@ -86,6 +87,11 @@ class BoardVideo:
     def shots(self) -> tuple[Shot, ...]:
         """Its shots as the detector found them."""
         return self.opened.found_shots
+
+    @property
+    def scores(self) -> ShotScores | None:
+        """What the shot detector measured; None where the making kept none."""
+        return self.opened.scores
 
     @property
     def times_s(self) -> NDArray[np.float64]:
@@ -198,9 +204,10 @@ class BoardSet:
         try:
             tracks = read_rows(folder, TrackRow, videos=None)
             shots = read_rows(folder, ShotRow, videos=None)
+            said = said_by_people(folder, video_id)
         except DataError as error:
             return f"nothing, until this is mended: {error}"
-        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots).words
+        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots, said=said).words
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:

@@ -2,8 +2,9 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -75,6 +76,7 @@ class Indexer:
         except VidenceError as error:
             _log.info("%s is not indexed: %s", place.path, error)
             with transaction.atomic():
+                _run(place)
                 for table in TABLES.values():
                     table.objects.filter(place=place.id).delete()
                 IndexRunRow.objects.create(place=place.id, content="", problem=str(error))
@@ -100,13 +102,16 @@ class Indexer:
         if run.last_seq < last:
             reader = self._reader(place, content)
             numbers = _tag_numbers(item for _, item in reader.items.values())
-            if not IndexTagRow.objects.filter(place=place.id).exists():
-                _put_tags(place, reader, numbers)
             while entries := reader.after(run.last_seq, BATCH):
-                run.last_seq = entries[-1].seq
-                with transaction.atomic():
-                    _put(place, entries, partial(_tags_of, reader, numbers))
-                    run.save(update_fields=["last_seq"])
+                with _step(place, content) as now:
+                    if now is None:  # another run lies there now, and another process has begun with it
+                        return
+                    if now.last_seq == run.last_seq:
+                        _put_tags(place, reader, numbers)
+                        _put(place, entries, partial(_tags_of, reader, numbers))
+                        now.last_seq = entries[-1].seq
+                        now.save(update_fields=["last_seq"])
+                    run = now
         if run.compared_seq < last:  # takes longer; lists do not wait for it
             self._comparer.submit(partial(self._finish, place, content))
 
@@ -126,17 +131,43 @@ def _compare(place: Place, run: IndexRunRow, reader: Reader) -> None:
     n = 1
     while n:
         found, compared, n = reader.disagreeing(run.compared_seq, BATCH)
-        with transaction.atomic():
-            for item_id, repeat in found:
-                rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
-                rows.update(readers_differ=True)
-            run.compared_seq = compared
-            run.save(update_fields=["compared_seq"])
+        with _step(place, run.content) as now:
+            if now is None:
+                return
+            if now.compared_seq == run.compared_seq:
+                for item_id, repeat in found:
+                    rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
+                    rows.update(readers_differ=True)
+                now.compared_seq = compared
+                now.save(update_fields=["compared_seq"])
+            run = now
+
+
+def _run(place: Place) -> IndexRunRow | None:
+    """How far a run was read, by whichever process; held until the transaction ends."""
+    found: IndexRunRow | None = IndexRunRow.objects.select_for_update().filter(place=place.id).first()
+    return found
+
+
+@contextmanager
+def _step(place: Place, content: str) -> Iterator[IndexRunRow | None]:
+    """One step of reading a run, with how far it is now; None where its index is that of another run.
+
+    Note [several processes]: viewers share one index, and any of them may read the same rows at the same
+    time. Each reads ahead without a lock, looks in the transaction that writes how far the run is by now,
+    and puts in what nobody has put in before it.
+    """
+    with transaction.atomic():
+        found = _run(place)
+        yield found if found is not None and found.content == content else None
 
 
 def _begin(place: Place, content: str) -> IndexRunRow:
-    """Forget what there is of another run at this path."""
+    """Forget what there is of another run at this path, unless another process has done so."""
     with transaction.atomic():
+        found = _run(place)
+        if found is not None and found.content == content:
+            return found
         for table in TABLES.values():
             table.objects.filter(place=place.id).delete()
         made: IndexRunRow = IndexRunRow.objects.create(place=place.id, content=content)
@@ -153,6 +184,8 @@ def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
 
 
 def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], int]) -> None:
+    if IndexTagRow.objects.filter(place=place.id).exists():
+        return
     counts = Counter(tag for _, item in reader.items.values() for tag in item.tags.items())
     IndexTagRow.objects.bulk_create(
         (

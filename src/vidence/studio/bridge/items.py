@@ -23,6 +23,8 @@ from vidence.studio.rules.wording import (
     Mark,
     Option,
     Wording,
+    box_of,
+    frame_numbers,
     in_words,
     numbers,
     seconds,
@@ -45,13 +47,17 @@ _TAGS: Final[Mapping[str, str]] = {
 class Piece(Record, omit_defaults=True):
     """What the item format does not hold of one piece of evidence, in the order of the item's.
 
-    `first` and `last` are the frames of the medium that were marked, None where they are not known.
+    `first` and `last` are the frames of the medium that were marked, None where they are not known. `times_s`
+    are those of the frames that the item names, in their order; none where they are not known. `box` is on a
+    picture, in its pixels: left, top, right, bottom, from its left upper corner; None: all of it.
     """
 
     medium: int = 0
     steps: tuple[int, ...] = ()
     first: int | None = None
     last: int | None = None
+    times_s: tuple[float, ...] = ()
+    box: tuple[float, float, float, float] | None = None
 
 
 class Annotations(Record, omit_defaults=True):
@@ -161,7 +167,7 @@ def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = 
     """
     order = _order(subject, n_options=len(options_of(written)))
     final = final_item(written, subject)
-    known = pieces or [Piece(medium=one.medium, steps=numbers(one.steps) or ()) for one in written.evidence]
+    known = pieces or [bare_piece(one, subject.media) for one in written.evidence]
     told = Annotations(
         form=subject.form,
         seed=subject.seed,
@@ -177,6 +183,16 @@ def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = 
     if why := {one.text: one.why for one in written.wrong if one.why}:
         content[MISCONCEPTION] = why
     return content
+
+
+def bare_piece(one: Mark, media: Sequence[Media]) -> Piece:
+    """What a piece of evidence says by itself, without its file."""
+    box = box_of(one) if _is_still(one, media) else None
+    return Piece(medium=one.medium, steps=numbers(one.steps) or (), box=box)
+
+
+def _is_still(one: Mark, media: Sequence[Media]) -> bool:
+    return one.medium < len(media) and media[one.medium].kind == "image"
 
 
 def options_of(written: Wording) -> tuple[Option, ...]:
@@ -213,11 +229,12 @@ def item_as_written(written: Wording, subject: Subject) -> Item:
 
 def _evidence(one: Mark, media: Sequence[Media]) -> Evidence:
     steps = numbers(one.steps)
-    is_still = one.medium < len(media) and media[one.medium].kind == "image"
+    is_still = _is_still(one, media)
     return Evidence(
         kind=one.kind,
         start_s=None if is_still else seconds(one.start),
         end_s=None if is_still else seconds(one.end),
+        frames=() if is_still else frame_numbers(one.frames) or (),
         note=one.text,
         step=steps[0] if steps else None,
     )
@@ -297,14 +314,20 @@ def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
     marks = []
     for number, one in enumerate(item.evidence):
         piece = pieces[number] if pieces else Piece(steps=() if one.step is None else (one.step,))
+        x0, y0, x1, y1 = map(_text, piece.box or (None,) * 4)
         marks.append(
             Mark(
                 medium=piece.medium,
                 kind=one.kind,
                 start=_text(one.start_s),
                 end=_text(one.end_s),
+                frames=", ".join(str(index) for index in one.frames),
                 text=one.note,
                 steps=in_words(piece.steps),
+                x0=x0,
+                y0=y0,
+                x1=x1,
+                y1=y1,
             )
         )
     return tuple(marks)

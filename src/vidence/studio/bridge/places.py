@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from vidence.engine.store import PLAN_NAME, RUN_FILE
+from vidence.explain.errors.packet import KEY_FILE, PACKET_FILE
 from vidence.make.pipeline.ledger import ACCOUNT_FILE
 from vidence.make.pipeline.output import DRAFTS_FILE
 from vidence.records import Record
 from vidence.report.listed import run_folders
 
-Kind: TypeAlias = Literal["run", "made", "items", "nothing"]
+Kind: TypeAlias = Literal["run", "made", "items", "labels", "nothing"]
 _ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".gz")
 _RUN_FILES: Final = (PLAN_NAME, RUN_FILE)
+_PACKET_FILES: Final = (KEY_FILE, PACKET_FILE)
 _MADE_FILES: Final = (ACCOUNT_FILE, DRAFTS_FILE)
 
 
@@ -106,6 +108,8 @@ def _folders(folder: Path) -> list[Path]:
 def _kind(folder: Path) -> Kind:
     if any((folder / name).is_file() for name in _RUN_FILES):
         return "run"
+    if all((folder / name).is_file() for name in _PACKET_FILES):
+        return "labels"
     return "made" if any((folder / name).is_file() for name in _MADE_FILES) else "nothing"
 
 

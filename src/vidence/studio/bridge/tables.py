@@ -388,17 +388,10 @@ AFTER: Final[Sequence[Shape]] = (
         is_fixed=True,
     ),
     Shape(
-        file="messages",
-        model=work.MessageRow,
-        key=("public",),
-        columns=("public", "item", "revision", "author", "text", "visible_to", "at"),
-        is_fixed=True,
-    ),
-    Shape(
         file="messages-read",
-        model=work.MessageReadRow,
-        key=("message", "user"),
-        columns=("message", "user", "at"),
+        model=work.ReadRow,
+        key=("item", "user"),
+        columns=("item", "user", "transition", "at"),
     ),
     Shape(
         file="spans",
@@ -442,7 +435,7 @@ AFTER: Final[Sequence[Shape]] = (
         *("false-cards", boards.FalseCheckRow),
         *("card_id", "told_without_film", "occurs_in_film", "reads_natural"),
     ),
-    _verdicts("counts", boards.WindowCountRow, "window", "place", "n", "n_low", "n_high", "frames"),
+    _verdicts("counts", boards.WindowCountRow, "window", "place", "n", "n_low", "n_high", "frames", "agreed"),
     _verdicts("windows", boards.WindowCheckRow, "clip_id", "shows", "start_s", "end_s"),
 )
 """What people did besides."""

@@ -1,17 +1,19 @@
 """One question as the viewer shows it: what each run, or repeat, was shown, said, and got for it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
 
+from vidence.ask.prompting.compose import Layout
 from vidence.ask.scoring.logp import letter_probabilities
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.rows import Stored
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
-from vidence.records import Failed, Item, Selection, Verdict
+from vidence.explain.errors.labels import Label
+from vidence.records import Failed, ImagePart, Item, Selection, Verdict
 from vidence.report.logps import logp_words
 from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.questions import error_of, how_read, prompt_text, shown_words, verdict_words
@@ -73,6 +75,29 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """What a labeller found wrong in a reply: the kinds, who, and the words of the reply that show it."""
+
+    kinds: str
+    labeller: str
+    by: str
+    quote: str
+
+
+def labelled(labels: Iterable[Label]) -> tuple[Labelled, ...]:
+    """Labels of one reply for a page."""
+    return tuple(
+        Labelled(
+            kinds=visible(", ".join((one.kind, *one.also))),
+            labeller=visible(one.labeller),
+            by=visible(one.by),
+            quote=visible(one.quote),
+        )
+        for one in labels
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Told:
     """What one run made of a question in one repeat; without a `row` it is not there, as `problem` says."""
 
@@ -101,6 +126,8 @@ class Told:
     facts: tuple[tuple[str, str], ...] = ()
     steps: tuple[tuple[str, Text], ...] = ()
     findings: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+
+    labels: tuple[Labelled, ...] = ()
 
     @property
     def selection(self) -> Selection | None:
@@ -167,7 +194,7 @@ def _told(head: Run, row: Row, named: Told) -> Told:
         likely=tuple(_likely(row)),
         likely_words=visible(logp_words(row)),
         judged=tuple(map(_judged, (*row.score.verdicts, *row.score.unanswered))),
-        shown=visible(shown_note(head, row) or shown_words(trial)),
+        shown=visible(shown_note(head, row) or _shown(head, row)),
         still=_still(head),
         hits=hits(row.item, trial.selection),
         prompt=text_of("" if note else prompt_text(trial.prompt)),
@@ -175,6 +202,21 @@ def _told(head: Run, row: Row, named: Told) -> Told:
         facts=tuple(_facts(head, row)),
         steps=tuple((f"{step.role} {step.model}".strip(), text_of(step.reply.text)) for step in trial.steps),
     )
+
+
+def _shown(head: Run, row: Row) -> str:
+    """What was shown in words: images have no times, and frames of a montage are in fewer pictures."""
+    trial, media = row.trial, row.item.media
+    n = 0 if trial.selection is None else len(trial.selection.frames)
+    said = shown_words(trial)
+    if n and all(one.kind == "image" for one in media):
+        said = f"{n} of {len(media)} image{'s' if len(media) > 1 else ''}."
+    layout = Layout.parse(head.plan.layout)
+    if n and layout.kind == "montage" and trial.prompt is not None:
+        pictures = sum(isinstance(part, ImagePart) for part in trial.prompt.parts)
+        many = "1 picture" if pictures == 1 else f"{pictures} pictures"
+        said = f"{said} Laid out in {many} of {layout.columns} by {layout.rows} cells."
+    return said
 
 
 def _still(head: Run) -> str:

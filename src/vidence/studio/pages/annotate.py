@@ -24,6 +24,7 @@ from vidence.studio.intake import (
     candidates,
     n_items_of,
     new_item,
+    pictured,
     roots_of,
     shown_media,
 )
@@ -45,7 +46,7 @@ from vidence.studio.rules.forms import (
 from vidence.studio.rules.forms import (
     KINDS as ITEM_KINDS,
 )
-from vidence.studio.rules.wording import Wording, seconds
+from vidence.studio.rules.wording import Wording, frame_numbers, seconds
 from vidence.studio.workflow import Done, Refused, protocol_of, to_revision
 from vidence.studio.writing import (
     WRITABLE,
@@ -57,6 +58,7 @@ from vidence.studio.writing import (
     folder_of,
     form_of_project,
     hand_in,
+    is_writer,
     shown_draft,
     why_returned,
 )
@@ -180,11 +182,11 @@ def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
 def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """The form of one item; a post saves it, and hands it in where that was asked."""
     row = get_object_or_404(
-        ItemRow.objects.select_related("project", "current"), project__slug=project, public=item
+        ItemRow.objects.select_related("project", "current", "author"), project__slug=project, public=item
     )
     is_post = request.method == "POST"
     user = account_of(request.person) if is_post else known_account(request.person)
-    if row.author_id is not None and (user is None or row.author_id != user.pk):
+    if not is_writer(row, request.person.name):
         raise Http404
     is_script = request.headers.get("Accept", "").startswith("application/json")
     if row.state not in WRITABLE:
@@ -266,6 +268,7 @@ def _page(
         cast("Kind", item.kind),
         beside=Beside(
             media=[one.name for one in shown],
+            shapes=desk.told.media,
             new_id=_new_id,
             said=found.said if refused or draft.version else (),
             marks=returned.marks if returned else (),
@@ -282,10 +285,12 @@ def _page(
         "form": desk.form,
         "draft": draft,
         "groups": groups,
-        "players": [(one, _lanes(written, n)) for n, one in enumerate(shown)],
+        "players": [(one, _lanes(written, n), desk.told.media[n]) for n, one in enumerate(shown)],
+        "pictured": pictured(shown, desk.told.media, written),
         "returned": returned,
         "changed": written.changed,
         "diffs": diffs,
+        "first_marked": next((one.name for one in groups if one.marks), ""),
         "refused": refused,
         "request_word": new_request(),
         **_checks(desk, found, balance=True),
@@ -303,8 +308,15 @@ def _lanes(written: Wording, medium: int) -> str:
             if one.kind == kind and one.medium == medium
             if (start := seconds(one.start)) is not None and (end := seconds(one.end)) is not None
         ]
-        if spans:
-            lanes.append({"name": kind, "spans": spans})
+        frames = [
+            index
+            for one in written.evidence
+            if one.kind == kind and one.medium == medium
+            for index in frame_numbers(one.frames) or ()
+        ]
+        lane = {"name": kind, "spans": spans, "frames": sorted(set(frames))}
+        if spans or frames:
+            lanes.append({name: said for name, said in lane.items() if said})
     return msgspec.json.encode(lanes).decode()
 
 

@@ -5,15 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vidence.make.expert.config import REASONING
-from vidence.studio.rules.faults import SKILLS, Said
+from vidence.studio.rules.faults import SKILLS, Said, Shape
 from vidence.studio.rules.forms import Form, Kind, fields_of, rows_to_show
-from vidence.studio.rules.wording import HINTS, Wording
+from vidence.studio.rules.wording import BOX, HINTS, Wording
 
 _HINTS: Final = (
     "Level 1: a general relation",
     "Level 2: what is meant, and that something is linked",
     "Level 3: a vague pointer to the evidence that has to be looked for",
 )
+_SIDES: Final = ("left", "top", "right", "bottom")
+_WHY: Final = "; of oracle frames, why these"
 _REVIEWED: Final[Mapping[str, tuple[str, ...]]] = {
     "answer": ("answer", "wrong"),
     "choices": ("wrong",),
@@ -49,7 +51,8 @@ class Field:
     said: tuple[Said, ...] = ()
     is_hidden: bool = False
     fill: str = ""
-    """What a button takes from the player: ``start`` or ``end`` of the marked range, or ``frame``."""
+    """What a button takes from the player: ``start`` or ``end`` of the marked range, ``frame`` its time, or
+    ``frames``: the painted frame is added to those that stand there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +81,12 @@ class Group:
 class Beside:
     """What a form is drawn with beside its words.
 
-    `media` are the names of the media, `said` is what machines say by field, `marks` what reviewers say by
-    field of an item; `new_id` draws the names of options that nobody has written yet.
+    `media` are the names of the media, `shapes` what they are, `said` is what machines say by field, `marks`
+    what reviewers say by field of an item; `new_id` draws the names of options that nobody has written yet.
     """
 
     media: Sequence[str]
+    shapes: Sequence[Shape]
     new_id: Callable[[], str]
     said: tuple[Said, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
@@ -104,7 +108,7 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: Beside) -> tu
         "reasoning": _reasoning,
         "clip": _clip,
         "steps": lambda one: _steps(one, written),
-        "evidence": lambda one: _evidence(one, written, beside.media),
+        "evidence": lambda one: _evidence(one, written, beside),
         "conditions": lambda one: _conditions(one, written),
         "knowledge": lambda one: _knowledge(one, written),
         "hints": _hints,
@@ -133,9 +137,28 @@ class _Drawn:
     said: tuple[Said, ...]
     new_id: Callable[[], str]
 
-    def field(self, name: str, label: str, **more: object) -> Field:
+    def field(
+        self,
+        name: str,
+        label: str,
+        *,
+        lines: int = 0,
+        choices: tuple[tuple[str, str], ...] = (),
+        fill: str = "",
+    ) -> Field:
         said = tuple(one for one in self.said if one.field == name)
-        return Field(name=name, label=label, value=self.values.get(name, ""), said=said, **more)  # type: ignore[arg-type]
+        return Field(
+            name=name,
+            label=label,
+            value=self.values.get(name, ""),
+            lines=lines,
+            choices=choices,
+            said=said,
+            fill=fill,
+        )
+
+    def hidden(self, name: str) -> Field:
+        return Field(name=name, label="", value=self.values.get(name, ""), is_hidden=True)
 
     def of_group(self, name: str) -> tuple[Said, ...]:
         fields = {"question", "answer", "category", "reasoning", "concept", "program"}
@@ -164,7 +187,7 @@ def _options(drawn: _Drawn, written: Wording, form: Form) -> Group:
     has_category = "category" in form.parts
 
     def row(name: str, title: str) -> Row:
-        named = drawn.field(f"{name}-id", "", is_hidden=True)
+        named = drawn.hidden(f"{name}-id")
         if not named.value and NUMBER not in name:
             named = replace(named, value=drawn.new_id())
         fields = [named, drawn.field(f"{name}-text", "Option")]
@@ -226,32 +249,54 @@ def _steps(drawn: _Drawn, written: Wording) -> Group:
     )
 
 
-def _evidence(drawn: _Drawn, written: Wording, media: Sequence[str]) -> Group:
+def _evidence(drawn: _Drawn, written: Wording, beside: Beside) -> Group:
     kinds = tuple((one, one) for one in ("referred", "proactive", "oracle"))
-    names = tuple((str(i), name) for i, name in enumerate(media))
+    is_still = [one.kind == "image" for one in beside.shapes]
+    has_frames, has_pictures = not all(is_still) or not is_still, any(is_still)
+    names = tuple(
+        (str(i), f"picture {i + 1}: {name}" if i < len(is_still) and is_still[i] else name)
+        for i, name in enumerate(beside.media)
+    )
 
     def row(n: int | str, title: str) -> Row:
         name = f"evidence-{n}"
         fields = (
             drawn.field(f"{name}-medium", "Medium", choices=names)
             if len(names) > 1
-            else drawn.field(f"{name}-medium", "", is_hidden=True),
+            else drawn.hidden(f"{name}-medium"),
             drawn.field(f"{name}-kind", "Kind", choices=kinds),
-            drawn.field(f"{name}-start", "From, in seconds", fill="start"),
-            drawn.field(f"{name}-end", "To, in seconds", fill="end"),
-            drawn.field(f"{name}-text", "What is seen", lines=2),
+            *(_places_in_time(drawn, name) if has_frames else ()),
+            *(_places_on_picture(drawn, name) if has_pictures else ()),
+            drawn.field(f"{name}-text", "What is seen" + _WHY * has_frames, lines=2),
             drawn.field(f"{name}-steps", "For the steps, such as 1, 3"),
         )
         return Row(title=title, fields=fields)
 
     n = rows_to_show(written.evidence, spare=1)
+    more = ["Oracle: the frames that show what the answer needs, and why these."] if has_frames else []
+    more += ["On a picture it has a box, or is all of the picture."] if has_pictures else []
     return Group(
         name="evidence",
         title="Evidence",
-        help="Referred: the question names it; proactive: it has to be looked for.",
+        help=" ".join(["Referred: the question names it; proactive: it has to be looked for.", *more]),
         rows=tuple(row(i, f"Piece {i + 1}") for i in range(n)),
         fresh=row(NUMBER, f"Piece {COUNTED}"),
-        add="Add evidence from the marked range",
+        add="Add evidence from the marked range" if has_frames else "Add evidence",
+    )
+
+
+def _places_in_time(drawn: _Drawn, name: str) -> tuple[Field, ...]:
+    return (
+        drawn.field(f"{name}-start", "From, in seconds", fill="start"),
+        drawn.field(f"{name}-end", "To, in seconds", fill="end"),
+        drawn.field(f"{name}-frames", "Frames, the best first, such as 40, 7", fill="frames"),
+    )
+
+
+def _places_on_picture(drawn: _Drawn, name: str) -> tuple[Field, ...]:
+    return tuple(
+        drawn.field(f"{name}-{part}", f"Box: {side}, in pixels")
+        for part, side in zip(BOX, _SIDES, strict=True)
     )
 
 

@@ -1,5 +1,6 @@
 """Boards of words: cards of people and of scenes, whom a card fits, and false cards without the film."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -13,8 +14,9 @@ from vidence.make.cards.cards import CardChecks, check_cards
 from vidence.make.cards.crops import CropPlan, plan_crops
 from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
-from vidence.make.cards.screening import leakage
+from vidence.make.cards.screening import MARK, leakage
 from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
+from vidence.make.people.telling import Reading, told
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
@@ -35,7 +37,7 @@ from vidence.studio.pages.boards import (
     undone,
 )
 from vidence.studio.records.boards import CardCheckRow, FalseCheckRow
-from vidence.studio.rules.boards import drawn, told
+from vidence.studio.rules.boards import drawn
 from vidence.studio.verdicts import FALSE, SCENE, BoardRow, Refused, change, natural, say
 
 _MOST_LETTERS: Final = 4_000
@@ -137,6 +139,7 @@ class SceneShown:
     """The words of one shot."""
 
     shot_id: str
+    check: str
     clear_frame: int
     middle_frame: int
     start_s: float
@@ -156,6 +159,10 @@ def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         done = undone(request, board) or _keep_words(request, board)
         if isinstance(done, Refused):
             fault = done.reason
+        elif request.POST.get("act") == "different":
+            tracks_at = reverse("board-tracks", args=(board.made.public, board.video.video_id))
+            anchor = f"t-{request.POST.get('track', '').replace('/', '.')}"
+            return HttpResponseRedirect(f"{tracks_at}#{anchor}")
         else:
             return HttpResponseRedirect(board.address())
     found, shot_rows = tracks_now(board), shots_now(board)
@@ -226,12 +233,17 @@ def _shown(
 
 
 def _scene(board: OpenBoard, shot: Shot, written: dict[tuple[str, str], CardCheckRow]) -> SceneShown:
-    made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id == shot.shot_id}
-    true, false = (written.get((shot.shot_id, kind)) for kind in (SCENE, FALSE))
+    # Other cuts give a shot another number; its words are known by what was seen.
+    seen = check_of_shot(shot)
+    before = {one.shot_id for one in board.video.opened.shots if check_of_shot(one) == seen}
+    made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id in before}
+    of_shot = {kind: row for (_, kind), row in written.items() if _is_of(row, shot.shot_id, seen=seen)}
+    true, false = of_shot.get(SCENE), of_shot.get(FALSE)
     text = true.text if true else made[True].text if True in made else ""
     wrong = false.text if false else made[False].text if False in made else ""
     return SceneShown(
         shot_id=shot.shot_id,
+        check=seen,
         clear_frame=shot.clear_frame,
         middle_frame=(shot.clear_frame + shot.last_frame) // 2,
         start_s=shot.start_s,
@@ -250,10 +262,18 @@ def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     kinds = ((SCENE, "text"), (FALSE, "false")) if is_scene else (("A", "A"), ("B", "B"))
     thing = given.get("shot", "") if is_scene else name
     seen = _check_of(board, thing, is_scene=is_scene)
-    if not seen or (not is_scene and seen != given.get("check")):
+    if not seen or seen != given.get("check", seen if is_scene else ""):
         return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
     done: BoardRow | Refused = Refused(reason="no word is there to be kept")
     written = written_of(board)
+    if given.get("act") == "different":
+        if is_scene or text_of(board, written, (name, "A"))[0] == MARK:
+            return Refused(
+                reason="of whose pictures? Those of this track are sent back already, or of a shot"
+            )
+        return _keep(board, name, "A", text=MARK, seen=seen)
+    if is_scene:
+        thing = _name_of_scene(board, written, shot_id=thing, seen=seen)
     for kind, field in kinds:
         text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
         if not text or text == text_of(board, written, (thing, kind))[0]:
@@ -272,6 +292,25 @@ def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
     found = tracks_now(board)
     tracks = {} if found is None else {one.track_id: one for one in found[1].tracks}
     return check_of_track(tracks[thing]) if thing in tracks else ""
+
+
+def _is_of(row: CardCheckRow, shot_id: str, *, seen: str) -> bool:
+    """Whether words are of a shot: by what their writer saw, or by its number where nothing says that."""
+    return row.seen == seen if row.seen else row.track_id == shot_id
+
+
+def _name_of_scene(
+    board: OpenBoard, written: Mapping[tuple[str, str], CardCheckRow], *, shot_id: str, seen: str
+) -> str:
+    """Under which name the words of a shot are kept: its number, unless another shot has words under it."""
+    words = {name: row for (name, kind), row in written.items() if kind in (SCENE, FALSE)}
+    if known := next((name for name, row in words.items() if _is_of(row, shot_id, seen=seen)), ""):
+        return known
+    if shot_id not in words:
+        return shot_id
+    now = shots_now(board)
+    shot = next(one for one in (() if now is None else now.shots) if one.shot_id == shot_id)
+    return f"{shot_id}@{shot.first_frame}-{shot.last_frame}"
 
 
 def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> BoardRow | Refused:
@@ -394,7 +433,12 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     left = [one for one in order if one not in mine]
     to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
     answers = [
-        (all_cards[row.card_id].is_faithful, row.told_without_film)
+        Reading(
+            card=row.card_id,
+            reader=row.by_name,
+            is_true=all_cards[row.card_id].is_faithful,
+            said=row.told_without_film,
+        )
         for row in rows
         if row.card_id in all_cards
     ]

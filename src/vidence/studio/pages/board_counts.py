@@ -1,36 +1,87 @@
-"""The board of counts: how many people come, go or are at a place; a second counter is blind."""
+"""The board of counts: how many people come, go or are at a place; a second counter is blind.
 
+What two counted is set side by side when both are done; then they may agree on one number.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 import msgspec
+import numpy as np
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 
 from vidence.errors import DataError
+from vidence.make.people.counting import agreed_counts, settle
 from vidence.make.people.rows import WHOLE, CountRow
+from vidence.make.tasks.person_counts import facts_of
+from vidence.records import Record
+from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Bands, named_regions
-from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.access import EVERY_ROLE, SAFE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
-from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, told_why, tracks_now, undone
 from vidence.studio.records.boards import WindowCountRow
-from vidence.studio.rules.boards import Counted, agreement
-from vidence.studio.verdicts import BoardRow, Refused, counts_of, say
+from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
+from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
+_SAME_S: Final = 1.0
+"""Within so many seconds the notes of two counters are of one person."""
+_LONG_NAMES: Final = 600
+
+
+class Carried(Record):
+    """Where a dot goes: frame, x and y of the middle of the box that it lies in; nothing without a box."""
+
+    path: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """A window and place that this person has counted: what everybody said, and what the tracks say."""
+    """A window and place that this person has counted: what everybody said, and what the tracks say.
 
-    when: str
+    `moments` are the people whom counters noted, `settled` says whether they agreed since.
+    """
+
+    window: str
+    place: str
     words: str
     rows: tuple[WindowCountRow, ...]
+    later: tuple[WindowCountRow, ...]
+    moments: tuple[Moment, ...]
     agreement: str
+    settled: str
     by_tracks: str
+
+    @property
+    def when(self) -> str:
+        """The window in words."""
+        return when(self.window)
+
+    @property
+    def span(self) -> tuple[str, str]:
+        """The window as the fields of the form have it."""
+        return ("", "") if self.window == WHOLE else cast("tuple[str, str]", tuple(self.window.split("-")))
+
+    @property
+    def may_agree(self) -> bool:
+        """Whether there are others to agree with."""
+        return len(self.rows) > 1
+
+    @property
+    def frames(self) -> str:
+        """The frames of everybody whom anybody noted, as the form has them."""
+        return " ".join(str(one.frame) for one in self.moments)
+
+    @property
+    def apart(self) -> tuple[Moment, ...]:
+        """Those whom not all noted."""
+        return tuple(one for one in self.moments if one.missed_by)
 
 
 def places(width_px: int, height_px: int) -> dict[str, str]:
@@ -83,40 +134,74 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             return HttpResponseRedirect(board.address("done"))
     given = request.POST if fault else request.GET
     known = places(board.video.width_px, board.video.height_px)
-    place = given.get("place", "")
-    window = _window(given.get("first", ""), given.get("last", "")) if place in known else ""
-    rows = WindowCountRow.objects.filter(made_set=board.made, video_id=video).order_by("pk")
-    by_place = counts_of(list(rows))
-    mine = {key for key, found in by_place.items() if any(one.by_name == board.person.name for one in found)}
-    shown = [
-        _done(board, key, rows=tuple(found), known=known) for key, found in by_place.items() if key in mine
-    ]
+    place = given.get("place", "") if given.get("place", "") in known else ""
+    window = _window(given.get("first", ""), given.get("last", "")) if place else ""
+    shapes = rectangles(place, board.video.width_px, board.video.height_px) if place else []
+    by_place = counts_of(list(_rows(board)))
+    mine = {key for key, found in by_place.items() if _mine(board, found)}
+    shown = [_done(board, key, every=by_place[key], known=known) for key in by_place if key in mine]
+    again = next((one for one in shown if (one.window, one.place) == (window, place)), None)
     told = board.told(
         fault=fault,
         places=known,
-        place=place if place in known else "",
+        place=place,
         words=known.get(place, ""),
+        window=window,
         window_words=when(window),
-        first=given.get("first", ""),
-        last=given.get("last", ""),
-        n_others=len(by_place.get((window, place), [])),
-        is_done=(window, place) in mine,
-        shapes=rectangles(place, board.video.width_px, board.video.height_px) if place in known else [],
+        given={name: given.get(name, "") for name in ("first", "last", "n", "n_low", "n_high", "note")},
+        at=(whole_number(given.get("first", "")) or 0) if place else 0,
+        n_others=sum(not row.agreed for row in by_place.get((window, place), [])),
+        again=again,
+        shapes=shapes,
+        shapes_json=msgspec.json.encode(shapes).decode(),
         done=shown,
-        to_do=[
-            {
-                "window": key[0],
-                "place": key[1],
-                "words": known.get(key[1], key[1]),
-                "when": when(key[0]),
-                "span": key[0].split("-"),
-            }
-            for key in by_place
-            if key not in mine
-        ],
-        lanes_json=_lanes(board, window),
+        to_do=[_to_do(key, known) for key in by_place if key not in mine],
+        carried_at=reverse("board-carried", args=(board.made.public, board.video.video_id)),
+        lanes_json=_lanes(board, window, again),
+        counter=board.person.name,
     )
     return render(request, "boards/counts.html", told, status=400 if fault else 200)
+
+
+@told_why
+def carried(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The way of whoever stands at a point of a frame, as JSON, so that a dot can go with them.
+
+    Only of somebody who was pointed at: how many people the tracks show is told when the count is done.
+    """
+    board = board_of(request, made, video, name="counts")
+    frame = whole_number(request.GET.get("frame", ""))
+    try:
+        x, y = float(request.GET.get("x", "")), float(request.GET.get("y", ""))
+    except ValueError:
+        return as_json(Carried(), status=400)
+    now = tracks_now(board)
+    if frame is None or now is None:
+        return as_json(Carried())
+    found = whose((*now[1].tracks, *listed_others(now[0].others, now[1])), frame=frame, x=x, y=y)
+    return as_json(Carried() if found is None else Carried(path=path_of(found)))
+
+
+def _rows(board: OpenBoard) -> Sequence[WindowCountRow]:
+    rows = WindowCountRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
+    return list(rows.order_by("pk"))
+
+
+def _mine(board: OpenBoard, rows: Sequence[WindowCountRow]) -> bool:
+    """Whether this person has counted here; who did not is blind to all that others say."""
+    return any(row.by_name == board.person.name and not row.agreed for row in rows)
+
+
+def _to_do(key: tuple[str, str], known: Mapping[str, str]) -> dict[str, object]:
+    """A window and place that others counted, and this person did not."""
+    window, place = key
+    return {
+        "window": window,
+        "place": place,
+        "words": known.get(place, place),
+        "when": when(window),
+        "span": window.split("-"),
+    }
 
 
 def _window(first: str, last: str) -> str:
@@ -140,32 +225,69 @@ def when(window: str) -> str:
     return "in the whole video" if window == WHOLE else f"in frames {window}"
 
 
-def _lanes(board: OpenBoard, window: str) -> str:
-    """The window on the time line of the player."""
+def _lanes(board: OpenBoard, window: str, again: Done | None) -> str:
+    """The window on the time line of the player, and with a count that is done who noted somebody when."""
+    lanes: list[dict[str, object]] = []
     try:
         first, last = (int(part) for part in window.split("-"))
         times = board.video.times_s
         spans = [[float(times[first]), float(times[min(last, len(times) - 1)])]]
+        lanes.append({"name": "window", "spans": spans})
     except (ValueError, IndexError):
-        spans = []
-    return msgspec.json.encode([{"name": "window", "spans": spans}]).decode() if spans else "[]"
+        pass  # the whole video, or no window: it is refused when somebody counts in it
+    if again is not None:
+        lanes += [{"name": row.by_name, "frames": row.frames} for row in again.rows if row.frames]
+    return msgspec.json.encode(lanes).decode()
+
+
+# --------------------------------------------------------------------------- what was counted
 
 
 def _done(
-    board: OpenBoard, key: tuple[str, str], *, rows: tuple[WindowCountRow, ...], known: dict[str, str]
+    board: OpenBoard, key: tuple[str, str], *, every: Sequence[WindowCountRow], known: dict[str, str]
 ) -> Done:
     window, place = key
-    said = [Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high) for one in rows]
-    now = tracks_now(board)
-    n = None if now is None else counted_by_tracks(now[1], place=place, window=span_of(window))
-    by_tracks = "there are no tracks" if n is None else f"the tracks clearly show {n}"
+    rows = tuple(row for row in every if not row.agreed)
+    said = [
+        Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high, frames=tuple(one.frames))
+        for one in rows
+    ]
+    in_file = [cast("CountRow", file_row(row)) for row in every]
+    settled = settle(in_file)
     return Done(
-        when=when(window),
+        window=window,
+        place=place,
         words=known.get(place, place),
         rows=rows,
+        later=tuple(row for row in every if row.agreed),
+        moments=moments(said, within=_within(board)),
         agreement=agreement(said),
-        by_tracks=by_tracks,
+        settled=settled.why
+        if settled.row is None
+        else f"agreed on {settled.row.n} ({settled.row.n_low} to {settled.row.n_high})",
+        by_tracks=_by_tracks(board, in_file, place=place, window=window),
     )
+
+
+def _within(board: OpenBoard) -> int:
+    """How many frames the notes of two counters of one person lie apart at most."""
+    steps = np.diff(board.video.times_s)
+    return max(1, round(_SAME_S / float(np.median(steps)))) if len(steps) else 1
+
+
+def _by_tracks(board: OpenBoard, rows: Sequence[CountRow], *, place: str, window: str) -> str:
+    """What the tracks clearly show there, and the share that this is of what counters hold for true."""
+    now = tracks_now(board)
+    n = None if now is None else counted_by_tracks(now[1], place=place, window=span_of(window))
+    if n is None:
+        return "there are no tracks"
+    source = board.video.opened.described.source
+    counted, _ = agreed_counts(rows, sha256=source.sha256, n_frames=source.n_frames)
+    share = facts_of(counted[0], n_by_tracks=n).get("share found by tracks") if counted else None
+    return f"the tracks clearly show {n}" + (f" of {counted[0].n}: recall {share}" if share else "")
+
+
+# --------------------------------------------------------------------------- saying
 
 
 def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
@@ -184,20 +306,18 @@ def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
         n=n,
         n_low=low,
         n_high=high,
-        frames=[one for one in frames if one is not None],
+        frames=sorted(one for one in frames if one is not None),
         note=" ".join(given.get("note", "").split()),
     )
-    new = CountRow(
-        video_id=row.video_id,
-        check=row.seen,
-        window=row.window,
-        place=row.place,
-        n=n,
-        n_low=low,
-        n_high=high,
-        counter=board.person.name,
-        frames=tuple(row.frames),
-    )
+    if given.get("act") == "agree":
+        names = _counters(board, row)
+        if board.person.name not in names or len(names) < 2:
+            return Refused(reason="two who counted this may agree on it, each after their own count")
+        row.agreed = " ".join(names)
+        if len(row.agreed) > _LONG_NAMES:
+            return Refused(reason=f"{len(names)} people counted this: too many to agree")
+    row.by_name = board.person.name
+    new = cast("CountRow", file_row(row))
     try:
         new.see()
         span = new.span
@@ -208,6 +328,16 @@ def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     return say(row, board.person)
 
 
+def _counters(board: OpenBoard, row: WindowCountRow) -> list[str]:
+    """Who counted the same by themselves."""
+    return sorted(
+        one.by_name
+        for one in _rows(board)
+        if (one.window, one.place) == (row.window, row.place) and not one.agreed
+    )
+
+
 urls = [
     route("sets/<uuid:made>/<str:video>/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
 ]

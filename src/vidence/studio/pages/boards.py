@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Final, cast
 from uuid import UUID
 
 import msgspec
+import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -27,10 +28,20 @@ from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
 from vidence.studio.media import token_of
-from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rules.boards import Neighbour, crop_frames, meetings, neighbours, suspicions
+from vidence.studio.rules.boards import (
+    WAY_WIDTH,
+    Meeting,
+    Neighbour,
+    crop_frames,
+    meetings,
+    neighbours,
+    suspicions,
+    way,
+)
+from vidence.studio.rules.cuts import curve, high_scores, score_at
 from vidence.studio.settings import current
 from vidence.studio.verdicts import (
     TABLES,
@@ -40,6 +51,7 @@ from vidence.studio.verdicts import (
     rows_of,
     said,
     say,
+    sent_back,
     take_back,
     take_in,
 )
@@ -282,6 +294,7 @@ class TrackShown:
     n_meetings: int
     near: tuple[Neighbour, ...]
     crops: tuple[tuple[int, float], ...]
+    way: str
     said: tuple[TrackVerdictRow, ...]
 
     @property
@@ -325,68 +338,156 @@ def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     fault = ""
     if request.method == "POST":
         refuse_idle(board)
+        if request.headers.get("X-Vidence-Row"):
+            return _answer_of_row(request, board)
         done = undone(request, board) or _say_of_track(request, board)
         if isinstance(done, Refused):
             fault = done.reason
         else:
             return HttpResponseRedirect(board.address(_anchor_after(done, request)))
-    now = tracks_now(board)
-    shown, unused, gone = _tracks_shown(board, now)
-    ids = [one.track.track_id for one in shown]
     page = max(1, whole_number(request.GET.get("page", "1")) or 1)
-    told = board.told(
-        fault=fault,
-        rows=shown[(page - 1) * PAGE : page * PAGE],
-        all_ids=ids,
-        n_open=sum(one.is_open for one in shown),
-        n_all=len(shown),
-        unused=unused,
-        gone=gone,
-        page=page,
-        n_pages=max(1, -(-len(shown) // PAGE)),
-    )
+    told = board.told(fault=fault, page=page, **_tracks_shown(board, tracks_now(board), page=page))
     return render(request, "boards/tracks.html", told, status=400 if fault else 200)
 
 
-def _tracks_shown(
-    board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None
-) -> tuple[list[TrackShown], list[str], list[str]]:
-    """The rows in the order in which they are looked at, rows that were not used, and what was taken out."""
-    if now is None:
-        return [], [], []
-    result, video = now
-    everybody = [*result.tracks, *listed_others(result.others, video)]
-    counting = {track.track_id for track in result.tracks}
-    verdicts: dict[str, list[TrackVerdictRow]] = {}
-    for row in TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by(
-        "pk"
-    ):
-        verdicts.setdefault(row.track_id, []).append(row)
-    shown = []
-    for track in everybody:
-        met = meetings(track, everybody)
-        left_out = "" if track.track_id in counting else board.video.reason(track.track_id)
-        start_s, end_s = video.span_s(track)
-        frames = crop_frames(track, met=met, usual=board.video.portraits(track))
-        shown.append(
-            TrackShown(
-                track=track,
-                check=check_of_track(track),
-                start_s=start_s,
-                end_s=end_s,
-                is_picked=track.track_id in board.video.chosen,
-                reasons=suspicions(track, video, met=met, left_out=left_out),
-                n_meetings=len(met),
-                near=neighbours(track, video, everybody),
-                crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
-                said=tuple(verdicts.get(track.track_id, ())),
-            )
-        )
-    shown.sort(
-        key=lambda one: (not one.is_open, -len(one.reasons) - one.n_meetings, one.start_s, one.track.track_id)
+def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
+    """What becomes of an act for a script that goes on with the next row meanwhile.
+
+    The row as it is now, nothing where the track is gone, or the page again where there are other tracks.
+    """
+    done = _say_of_track(request, board)
+    if isinstance(done, Refused):
+        return as_json({"fault": done.reason}, status=400)
+    now = tracks_now(board)
+    name = request.POST.get("track", "")
+    looks = _Looks.of(board, now)
+    row = next((one for one in looks.everybody if one.track_id == name), None)
+    told = board.told(**looks.told())
+    one = None if row is None else looks.row(row)
+    drawn = b"" if one is None else render(request, "boards/track_row.html", {**told, "one": one}).content
+    return as_json(
+        {
+            "said": told["last_said"],
+            "remake": told["remake"],
+            "n_open": told["n_open"],
+            "n_all": told["n_all"],
+            "gone": told["gone"],
+            "row": drawn.decode(),
+            "again": "" if looks.is_only_less(request.POST.get("ids", "").split()) else board.address(),
+        }
     )
-    gone = [f"{one.what}: {one.detail}" for one in result.dropped]
-    return shown, [str(one) for one in result.unused], gone
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looks:
+    """The tracks of a board with what people have said of them, looked at one by one."""
+
+    board: OpenBoard
+    result: TracksByPeople
+    video: TrackedVideo
+    everybody: tuple[Track, ...]
+    verdicts: Mapping[str, list[TrackVerdictRow]]
+    mixed: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None) -> "_Looks":
+        """The tracks as people have left them; none where the video has none."""
+        verdicts: dict[str, list[TrackVerdictRow]] = {}
+        rows = TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
+        for row in rows.order_by("pk"):
+            verdicts.setdefault(row.track_id, []).append(row)
+        if now is None:
+            result = TracksByPeople(tracks=(), others=())
+            video = TrackedVideo(width_px=1, height_px=1, times_s=board.video.times_s, tracks=())
+        else:
+            result, video = now
+        everybody = (*result.tracks, *listed_others(result.others, video))
+        return cls(
+            board=board,
+            result=result,
+            video=video,
+            everybody=everybody,
+            verdicts=verdicts,
+            mixed=sent_back(board.made, board.video.video_id),
+        )
+
+    def left_out(self, track: Track) -> str:
+        """Why a program left a track out; empty where it counts."""
+        is_counting = any(track is one for one in self.result.tracks)
+        return "" if is_counting else self.board.video.reason(track.track_id)
+
+    def reasons(self, track: Track, met: Sequence[Meeting]) -> tuple[str, ...]:
+        """Why somebody should look at a track; first, that the board of cards sent it back."""
+        back = self.mixed.get((track.track_id, check_of_track(track)))
+        return (
+            *((back,) if back else ()),
+            *suspicions(track, self.video, met=met, left_out=self.left_out(track)),
+        )
+
+    def row(self, track: Track, met: Sequence[Meeting] | None = None) -> TrackShown:
+        """The row of a track."""
+        video = self.video
+        met = meetings(track, self.everybody) if met is None else met
+        start_s, end_s = video.span_s(track)
+        frames = crop_frames(track, met=met, usual=self.board.video.portraits(track))
+        return TrackShown(
+            track=track,
+            check=check_of_track(track),
+            start_s=start_s,
+            end_s=end_s,
+            is_picked=track.track_id in self.board.video.chosen,
+            reasons=self.reasons(track, met),
+            n_meetings=len(met),
+            near=neighbours(track, video, self.everybody),
+            crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
+            way=way(track, width_px=video.width_px, height_px=video.height_px),
+            said=tuple(self.verdicts.get(track.track_id, ())),
+        )
+
+    def in_order(self) -> list[tuple[Track, tuple[Meeting, ...]]]:
+        """The tracks with whom they meet.
+
+        Those without a verdict come first, of these the ones sent back, then those with most reasons.
+        """
+        met = {one.track_id: meetings(one, self.everybody) for one in self.everybody}
+
+        def rank(one: Track) -> tuple[object, ...]:
+            mine = met[one.track_id]
+            n_reasons = len(self.reasons(one, mine)) + len(mine)
+            is_back = (one.track_id, check_of_track(one)) in self.mixed
+            is_seen = one.track_id in self.verdicts
+            return (is_seen, not is_back, -n_reasons, self.video.span_s(one)[0], one.track_id)
+
+        return [(one, met[one.track_id]) for one in sorted(self.everybody, key=rank)]
+
+    def is_only_less(self, shown: Sequence[str]) -> bool:
+        """Whether no track is here now that a page, which shows these, has not."""
+        return {one.track_id for one in self.everybody} <= set(shown)
+
+    def told(self) -> dict[str, object]:
+        """What stands above and below the rows."""
+        return {
+            "all_ids": [one.track_id for one in self.everybody],
+            "n_open": sum(one.track_id not in self.verdicts for one in self.everybody),
+            "n_all": len(self.everybody),
+            "way_height": round(WAY_WIDTH * self.video.height_px / self.video.width_px),
+            "unused": [str(one) for one in self.result.unused],
+            "gone": [f"{one.what}: {one.detail}" for one in self.result.dropped],
+        }
+
+
+def _tracks_shown(
+    board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None, *, page: int
+) -> dict[str, object]:
+    """The rows of a page in the order in which they are looked at, and what stands around them."""
+    looks = _Looks.of(board, now)
+    ordered = looks.in_order()
+    return {
+        **looks.told(),
+        "all_ids": [one.track_id for one, _ in ordered],
+        "rows": [looks.row(one, met) for one, met in ordered[(page - 1) * PAGE : page * PAGE]],
+        "n_pages": max(1, -(-len(ordered) // PAGE)),
+    }
 
 
 def _say_of_track(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
@@ -423,6 +524,8 @@ def _would_not_count(board: OpenBoard, row: TrackVerdictRow) -> str:
     """Why a verdict would say nothing of the tracks as they are; empty where it would."""
     if board.video.tracked is None:
         return "the video has no tracks"
+    if board.video.is_given:
+        return "people gave these tracks, and they are taken as they are; correct the file of tracks"
     try:
         before = rows_of(board.made, TrackRow, video_id=row.video_id)
         new = TrackRow(
@@ -459,6 +562,12 @@ class CutShown:
     before: Shot | None
     check: str
     is_by_people: bool
+    score: float | None
+
+    @property
+    def n_between(self) -> int:
+        """How many frames before the shot are in none."""
+        return 0 if self.before is None else self.shot.first_frame - self.before.last_frame - 1
 
 
 def shots_now(board: OpenBoard) -> ShotsByPeople | None:
@@ -484,21 +593,31 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         if isinstance(done, Refused):
             fault = done.reason
         else:
-            return HttpResponseRedirect(board.address("cuts"))
+            return HttpResponseRedirect(board.address(_anchor_of_cut(board, done)))
     now = shots_now(board)
     told = board.told(
         fault=fault,
         cuts=_cuts(board, now),
         unused=[] if now is None else [str(one) for one in now.unused],
-        lanes_json=_lanes(now),
+        **_measured(board, now),
     )
     return render(request, "boards/shots.html", told, status=400 if fault else 200)
+
+
+def _anchor_of_cut(board: OpenBoard, done: BoardRow) -> str:
+    """Where to go on: the shot that has the frame that was spoken of."""
+    now = shots_now(board)
+    if now is None or not isinstance(done, ShotEditRow):
+        return ""
+    at = int(done.act.split(":")[1].split("-")[0])
+    first = [one.first_frame for one in now.shots if one.first_frame <= at]
+    return f"s-{first[-1] if first else now.shots[0].first_frame}"
 
 
 def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
     if now is None:
         return []
-    found = {shot.first_frame for shot in board.video.shots}
+    found, scores = {shot.first_frame for shot in board.video.shots}, board.video.scores
     every = [None, *now.shots]
     return [
         CutShown(
@@ -507,15 +626,29 @@ def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
             before=before,
             check="" if before is None else check_of_shots(now.shots, _act("no-cut-at", shot.first_frame)),
             is_by_people=shot.first_frame not in found,
+            score=None if scores is None or before is None else score_at(scores, before, shot),
         )
         for number, (before, shot) in enumerate(zip(every, now.shots, strict=False), 1)
     ]
 
 
-def _lanes(now: ShotsByPeople | None) -> str:
-    """The shots on the time line of the player."""
-    spans = [] if now is None else [[one.start_s, one.end_s] for one in now.shots]
-    return msgspec.json.encode([{"name": "shots", "spans": spans}]).decode()
+def _measured(board: OpenBoard, now: ShotsByPeople | None) -> dict[str, object]:
+    """The curve of the detector, its high scores without a cut, and the time line of the player."""
+    shots, scores, times_s = () if now is None else now.shots, board.video.scores, board.video.times_s
+    lanes: list[dict[str, object]] = [{"name": "shots", "spans": [[one.start_s, one.end_s] for one in shots]}]
+    if mixed := [[one.start_s, float(times_s[one.clear_frame])] for one in shots if one.n_mixed]:
+        lanes.append({"name": "gradual", "spans": mixed})
+    if scores is None or not shots:
+        return {"lanes_json": msgspec.json.encode(lanes).decode()}
+    high = high_scores(scores, shots, times_s=times_s)
+    if high:
+        lanes.append({"name": "high scores, no cut", "frames": [one.frame for one in high]})
+    return {
+        "lanes_json": msgspec.json.encode(lanes).decode(),
+        "scores": scores,
+        "curve": curve(scores, shots, times_s=times_s),
+        "high": high,
+    }
 
 
 def _act(name: str, first: int, last: int | None = None) -> Act:
@@ -559,6 +692,42 @@ def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
 # --------------------------------------------------------------------------- pictures
 
 
+BOXES_AT_ONCE: Final = 500
+"""So many frames of boxes one answer holds at most."""
+
+
+def boxes(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+    """The boxes of all tracks in some frames, as people have left them, for drawing over the player."""
+    try:
+        board = board_of(request, made, video, name="tracks")
+        now = tracks_now(board)
+    except VidenceError as error:
+        return as_json({"fault": str(error)}, status=409)
+    first = whole_number(request.GET.get("first", "0"))
+    if first is None:
+        return as_json({"fault": "say the first frame as a whole number"}, status=400)
+    last = first + BOXES_AT_ONCE - 1
+    found: dict[str, list[tuple[str, bool, list[float]]]] = {}
+    looks = _Looks.of(board, now)
+    for track in looks.everybody:
+        counts = any(track is one for one in looks.result.tracks)
+        start, end = np.searchsorted(track.frame_indices, [first, last + 1])
+        shown = np.round(track.boxes_px[start:end], 1).tolist()
+        for frame, box in zip(track.frame_indices[start:end].tolist(), shown, strict=True):
+            found.setdefault(str(frame), []).append((track.track_id, counts, box))
+    answer = as_json(
+        {
+            "first": first,
+            "last": last,
+            "width": board.video.width_px,
+            "height": board.video.height_px,
+            "frames": found,
+        }
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
 async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     from asgiref.sync import sync_to_async
@@ -597,5 +766,6 @@ urls = [
     route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/<str:video>/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/<str:video>/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made>/<str:video>/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
     route("sets/<uuid:made>/<str:video>/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
 ]

@@ -1,32 +1,141 @@
-"""A project, and what was done with each of its items."""
+"""A project: begun in the browser, its items by state, and what was done with each of them."""
 
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
-from vidence.studio.access import EVERY_ROLE, route
+from vidence.errors import UnknownNameError, UsageError
+from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
+from vidence.studio.access import EVERY_ROLE, SAFE, route
 from vidence.studio.history import history_of
+from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.protocol import as_read
+from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.writing import WRITABLE
+from vidence.studio.rulebooks import read
+from vidence.studio.settings import current
+from vidence.studio.trying import closed
+from vidence.studio.writing import WRITABLE, is_writer
 
-_PAGE = 100
+_PAGE: Final = 100
+_TEXT: Final = "text"
+"""What the choice of a protocol says where the text below it counts."""
+_FIELDS: Final = ("act", "title", "slug", "languages", "media", "protocol")
+
+
+def begin(request: HttpRequest) -> HttpResponse:
+    """The form that begins a project, and what its rules read as before it does."""
+    if not request.person.leads_all:
+        raise PermissionDenied("operators of all projects begin projects")
+    said = {name: request.POST.get(name, "").replace("\0", "\ufffd").strip() for name in _FIELDS}
+    source = request.POST.get("source", "").replace("\r\n", "\n")
+    wrong, checked = "", {}
+    if request.method == "POST":
+        try:
+            rules = _rules(said["protocol"], source)
+            if said["act"] != "check":
+                return _begun(request, said, source)
+            if said["protocol"] != _TEXT:
+                source = protocol_bytes(said["protocol"]).decode()
+            checked = as_read(rules)
+        except (UnknownNameError, UsageError) as error:
+            wrong = str(error)
+    told = {
+        "presets": [(one, load_protocol(one).title) for one in protocol_names()],
+        "roots": current().settings.media_roots,
+        "said": said,
+        "source": source,
+        "n_lines": source.count("\n") + 2,
+        "wrong": wrong,
+        **checked,
+    }
+    return render(request, "project-new.html", told, status=400 if wrong else 200)
+
+
+def _rules(preset: str, source: str) -> Protocol:
+    """The rules that a form names: of a preset, or those of its text.
+
+    Raises:
+        UnknownNameError: there is no such preset.
+        UsageError: the text cannot be read, or preset and text say different things.
+    """
+    if preset == _TEXT:
+        return read(source)
+    if preset not in protocol_names():  # a name that ends in .toml would be a file of the server
+        raise UnknownNameError("protocol", preset, protocol_names())
+    ours = {"", *(protocol_bytes(one).decode().strip() for one in protocol_names())}
+    if source.strip() not in ours:
+        raise UsageError(
+            f"the text differs from the preset {preset}; choose “the text below”, or empty the text"
+        )
+    return load_protocol(preset)
+
+
+def _begun(request: HttpRequest, said: Mapping[str, str], source: str) -> HttpResponse:
+    """Begin the project, and go there.
+
+    Raises:
+        UsageError: a name, a language or a folder cannot be.
+    """
+    add_project(
+        said["slug"],
+        RuleText(source=source) if said["protocol"] == _TEXT else said["protocol"],
+        title=said["title"],
+        media_root=folder_below(said["media"], current().settings.media_roots),
+        languages=languages_in(said["languages"]),
+        by=request.person.name,
+    )
+    return HttpResponseRedirect(reverse("project", args=[said["slug"]]))
 
 
 def project_page(request: HttpRequest, project: str) -> HttpResponse:
-    """How many items are in which state, and the first of them."""
-    row = get_object_or_404(ProjectRow, slug=project)
+    """How many items are in which state, and a page of them: all, those in one state, or by their names."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     items = ItemRow.objects.filter(project=row)
-    counts = items.values("state").annotate(n=Count("pk")).order_by("state")
+    counts = list(items.values("state").annotate(n=Count("pk")).order_by("state"))
     told = {
         "project": row,
         "counts": counts,
-        "items": items.order_by("item_id")[:_PAGE],
         "roles_here": request.person.roles_in(project),
+        **_listed(request, items, {one["state"]: one["n"] for one in counts}),
     }
     return render(request, "project.html", told)
+
+
+def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", n_of: Mapping[str, int]) -> dict[str, object]:
+    """A page of the items; a state that no item has, or a page that is not there, shows what is nearest."""
+    state = request.GET.get("state", "")
+    words = request.GET.get("words", "").replace("\0", "\ufffd").strip()
+    chosen = items.filter(state=state) if state in n_of else items
+    if words:
+        chosen = chosen.filter(item_id__icontains=words)
+        n = chosen.count()
+    else:
+        n = n_of.get(state, sum(n_of.values()))
+    n_pages = max(1, -(-n // _PAGE))
+    page = min(max(1, whole_number(request.GET.get("page", "1")) or 1), n_pages)
+    first = (page - 1) * _PAGE
+    kept = {name: said for name, said in (("state", state), ("words", words)) if said}
+    return {
+        "items": chosen.order_by("item_id").only("public", "item_id", "state")[first : first + _PAGE],
+        "chosen": state if state in n_of else "",
+        "words": words,
+        "n": n,
+        "first": first + 1,
+        "last": min(first + _PAGE, n),
+        "page": page,
+        "n_pages": n_pages,
+        "before": urlencode({**kept, "page": page - 1}) if page > 1 else "",
+        "after": urlencode({**kept, "page": page + 1}) if page < n_pages else "",
+    }
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
@@ -34,17 +143,18 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     rows = ItemRow.objects.select_related("project", "author", "current")
     row = get_object_or_404(rows, project__slug=project, public=item)
     roles = request.person.roles_in(project)
-    mine = row.author is not None and row.author.pseudonym == request.person.name
     told = {
         "item": row,
         "history": history_of(row, request.person),
+        "may_try": not closed(row, request.person),
         "is_operator": "operator" in roles,
-        "may_write": "author" in roles and row.state in WRITABLE and (mine or row.author is None),
+        "may_write": "author" in roles and row.state in WRITABLE and is_writer(row, request.person.name),
     }
     return render(request, "item.html", told)
 
 
 urls = [
+    route("new-project", begin, name="new-project", roles={"operator"}, to=(*SAFE, "POST")),
     route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
     route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
 ]

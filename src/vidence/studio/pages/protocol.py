@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from vidence.errors import UsageError
+from vidence.make.review.protocol import Protocol
 from vidence.studio import rulebooks
 from vidence.studio.access import SAFE, route
 from vidence.studio.pages.time import uuid_of
@@ -69,12 +70,19 @@ def _checked(request: HttpRequest, project: ProjectRow) -> dict[str, object]:
     rules = read(source)
     tried = dry_run(project, rules)
     return {
-        "rules": rules,
-        "stages": [(one.role, len(one.checks), len(one.scores), one.looks) for one in rules.stages],
-        "pay": None if rules.pay is None else msgspec.to_builtins(rules.pay).items(),
+        **as_read(rules),
         "tried": tried,
         "shown_faults": _shown(tried),
         "changes": diff(project.protocol.source, source, names=("in use", "this text")),
+    }
+
+
+def as_read(rules: Protocol) -> dict[str, object]:
+    """What the page says of rules that could be read."""
+    return {
+        "rules": rules,
+        "stages": [(one.role, len(one.checks), len(one.scores), one.looks) for one in rules.stages],
+        "pay": None if rules.pay is None else msgspec.to_builtins(rules.pay).items(),
     }
 
 

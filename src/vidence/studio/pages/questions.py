@@ -1,5 +1,6 @@
 """The drawn questions of a made set: taken in from its sheet, looked at, written as the filled sheet."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
@@ -9,13 +10,15 @@ from django.shortcuts import get_object_or_404, render
 
 from vidence.errors import VidenceError
 from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.config import read_herbench
 from vidence.make.review.audit import MAKER
-from vidence.make.review.decision import rule_words
+from vidence.make.review.decision import TaskPlan, plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
 from vidence.make.review.sheet import PROTOCOL
 from vidence.studio.access import route
 from vidence.studio.audit import note
+from vidence.studio.bridge.board_sets import offered
 from vidence.studio.bridge.questions import (
     FILLED_FILE,
     QuestionSheet,
@@ -33,8 +36,21 @@ from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.work import AuditEventRow
+from vidence.studio.settings import current
 from vidence.studio.workflow import Act, Refused, act, to_event
 from vidence.tables.table import Column, Row, Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """By which rules the rest of a set is released, and where its filled sheet goes; `words` say whose."""
+
+    rules: ReviewRules
+    target: Path
+    words: str
+    is_named: bool = False
+    """Whether the configuration names `target` as a filled sheet."""
+
 
 _WRITTEN = "sheet-written"
 _SHOWN = 500
@@ -58,7 +74,6 @@ def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
         "project": row.project,
         "made": row,
         "name": Path(row.folder).name,
-        "rule": rule_words(ReviewRules()),
         "is_operator": is_operator,
         "said": said,
         "refused": refused,
@@ -70,6 +85,7 @@ def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
 def _standing(row: MadeSetRow) -> dict[str, object]:
     """What the page shows of the sheet; why it cannot be shown, where it cannot."""
     try:
+        limits = limits_of(row)
         sheet = read_sheet(Path(row.folder))
         items = items_of(Path(row.folder))
     except VidenceError as error:
@@ -77,15 +93,57 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
     names = [sheet.name(one) for one in sheet.rows]
     rows = {one.item_id: one for one in ItemRow.objects.filter(project=row.project, item_id__in=names)}
     said = said_of(row.project, names)
-    found = progress(sheet, items, said, rules=ReviewRules())
+    found = progress(sheet, items, said, rules=limits.rules)
     return {
         "grid": grid(_table(found)),
         "n_decided": len(said),
         "n_drawn": len(names),
         "n_missing": len(names) - len(rows),
         "drawn": [(one, rows.get(sheet.name(one))) for one in sheet.rows[:_SHOWN]],
-        "target": Path(row.people_folder) / FILLED_FILE,
+        "rule": rule_words(limits.rules),
+        "whose": limits.words,
+        "plan": plan_words([_plan(one) for one in found], limits.rules),
+        "target": limits.target,
     }
+
+
+def limits_of(row: MadeSetRow) -> Limits:
+    """The rules of the review as the configuration of a set says them; where it does not, the usual ones.
+
+    Raises:
+        DataError: the configuration cannot be read any more.
+        UsageError: it says something that cannot be.
+    """
+    beside = Path(row.people_folder) / FILLED_FILE
+    found = next((one for one in offered(current().settings.paths) if str(one.folder) == row.folder), None)
+    if found is None:
+        words = (
+            "The studio was not told of the configuration of this set, so these are the usual limits; where "
+            "its [review] says others, those count when the set is made."
+        )
+        return Limits(rules=ReviewRules(), target=beside, words=words)
+    rules = read_herbench(found.config).review
+    if rules is None:
+        words = (
+            f"{found.config.name} has no [review]: these are the usual limits, and no filled sheet is read."
+        )
+        return Limits(rules=ReviewRules(), target=beside, words=words)
+    named = [found.config.parent / one for one in rules.sheets]
+    target = named[0] if len(named) == 1 else beside
+    words = f"As [review] in {found.config.name} says it."
+    return Limits(rules=rules, target=target, words=words, is_named=target in named)
+
+
+def _plan(one: TaskProgress) -> TaskPlan:
+    return TaskPlan(
+        task=one.task,
+        n=one.n,
+        n_sample=one.n_sample,
+        n_queued=one.n_queued,
+        n_rest=one.n_rest,
+        most_rejected=one.most_rejected,
+        needed=one.needed,
+    )
 
 
 def _table(found: tuple[TaskProgress, ...]) -> Table:
@@ -177,13 +235,16 @@ def write(row: MadeSetRow, sheet: QuestionSheet, *, by: str) -> str:
         StoreError: it cannot be written.
     """
     said = said_of(row.project, [sheet.name(one) for one in sheet.rows])
-    path = Path(row.people_folder) / FILLED_FILE
+    limits = limits_of(row)
+    path = limits.target
     with transaction.atomic():
         written = AuditEventRow.objects.filter(kind=_WRITTEN, about=str(path)[:300])
         ours = {one["sha256"] for one in written.values_list("details", flat=True)}
         sha256 = write_filled(path, filled(sheet, said), ours=ours)
         note(_WRITTEN, by=by, about=str(path)[:300], details={"sha256": sha256, "n_decided": len(said)})
     told = f"{path} was written with {len(said):,} verdicts"
+    if limits.is_named:
+        return f"{told}; make the set again."
     return f"{told}; name it as filled in [review] and make the set again."
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -17,15 +18,16 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
-from vidence.studio import times
+from vidence.studio import holding, times
 from vidence.studio.access import Rule, route
 from vidence.studio.accounts import known_account
 from vidence.studio.drafts import Conflict
+from vidence.studio.hint_tries import of_wording
+from vidence.studio.intake import pictured_in
 from vidence.studio.looking import (
     Look,
     claim_fault,
     count,
-    decide,
     decided_by,
     edit,
     look_of,
@@ -38,6 +40,7 @@ from vidence.studio.looking import (
 )
 from vidence.studio.media import token_of
 from vidence.studio.pages import review_drafts
+from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.looks import (
@@ -67,6 +70,10 @@ from vidence.studio.workflow import Done, Refused, Result, events_of
 
 _SALT = "look"
 _SAVE = "save"
+_UNDO = "undo"
+_EDIT = "edit"
+_IS_HELD = "you have decided it; undo that first, if you want to change something"
+_TOO_LATE = "it cannot be taken back any more: what you decided is recorded"
 _LONG = 60
 
 
@@ -103,48 +110,67 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = _item(project, item)
     if request.method != "POST":
         return _page(request, row)
+    act, part = request.POST.get("act", ""), review_drafts.part_of(request)
+    if act == _UNDO:
+        return _undone(request, row)
+    held = holding.held_at(row, request.person)
     if request.headers.get("Accept", "").startswith("application/json"):
-        return review_drafts.answered(request, row, look_of(row, request.person, reviews_of_item(row)))
-    act = request.POST.get("act", "")
-    minutes = _minutes(request, row)
-    if act == "count":
-        if refused := count(row, request.person, request.POST):
-            return _page(request, row, refused=refused, status=409)
+        look = look_of(row, request.person, reviews_of_item(row))
+        return _answered_held() if held else review_drafts.answered(request, row, look, part=part)
+    if held is not None:
+        is_sent_twice = act == held.kind
+        return _again(row) if is_sent_twice else _page(request, row, refused=_IS_HELD, status=409)
+    refused = _kept(request, row, look_of(row, request.person, reviews_of_item(row)), part=part)
+    if act in DECIDING and not refused:
+        return _decided(request, row, act, minutes=_minutes(request, row))
+    if act != _SAVE and not refused:
+        refused = _said(request, row, act)
+        if not refused:
+            review_drafts.end(request, row, part)
+    return _page(request, row, refused=refused, status=409) if refused else _again(row)
+
+
+def _undone(request: HttpRequest, row: ItemRow) -> HttpResponse:
+    if holding.take_back(row, request.person):
         return _again(row)
+    return _page(request, row, refused=_TOO_LATE, status=409)
+
+
+def _said(request: HttpRequest, row: ItemRow, act: str) -> str:
+    """Do what is no decision; why it is not done, or nothing."""
+    if act == "count":
+        return count(row, request.person, request.POST)
     done: Result = Refused(reason=f"there is no act {act!r:.40}")
     if act == "solve":
-        done = solve(row, request.person, request.POST.get("answer", ""), minutes=minutes)
+        answer, minutes = request.POST.get("answer", ""), _minutes(request, row)
+        done = solve(row, request.person, answer, minutes=minutes)
     elif act == "witness":
         done = witness(row, request.person, request.POST.get("witnesses", ""))
     elif act == "say":
         done = say(row, request.person, request.POST.get("words", ""))
-    elif act in (*DECIDING, _SAVE):
-        return _decided(request, row, act, minutes=minutes)
-    return _page(request, row, refused=done.reason, status=409) if isinstance(done, Refused) else _again(row)
+    return done.reason if isinstance(done, Refused) else ""
+
+
+def _answered_held() -> HttpResponse:
+    return as_json({"words": _IS_HELD, "version": 0, "closed": True}, HTTPStatus.CONFLICT)
 
 
 def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | None) -> HttpResponse:
     look = look_of(row, request.person, reviews_of_item(row))
-    if refused := _kept(request, row, look):
-        return _page(request, row, refused=refused, status=409)
-    if act == _SAVE:
-        return _again(row)
     given = read_given(request.POST, look.stage, look.lines)
     if isinstance(given, str):
         return _page(request, row, refused=given, status=400)
-    seen = request.POST.get("seen", "")
     kind = next(one for one in DECIDING if one == act)
-    done = decide(
+    done = holding.hold(
         row,
         request.person,
         kind,
         given=given,
         minutes=minutes,
-        seen=int(seen) if seen.isdecimal() and len(seen) < 9 else None,
+        seen=whole_number(request.POST.get("seen", "")),
     )
     if isinstance(done, Refused):
         return _page(request, row, refused=done.reason, status=409)
-    review_drafts.end(request, row)
     if request.POST.get("next"):
         found = take_next(row.project, look.stage.role, person=request.person)
         if isinstance(found, ItemRow):
@@ -153,18 +179,18 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     return _again(row)
 
 
-def _kept(request: HttpRequest, row: ItemRow, look: Look) -> str:
-    """Keep what the form says before anything is decided of it; why it is not kept, or nothing."""
+def _kept(request: HttpRequest, row: ItemRow, look: Look, *, part: str) -> str:
+    """Keep what a form says before anything is done with it; why it is not kept, or nothing."""
     if "request" not in request.POST:
         return ""  # sent by a program, not by the form, which has one
     try:
-        found = review_drafts.keep(request, row, look)
+        found = review_drafts.keep(request, row, look, part=part)
     except UsageError as error:
         return str(error)
     if not isinstance(found, Conflict):
         return ""
     if found.is_closed:
-        return "you have decided it in another tab meanwhile; what you wrote here is kept on this page"
+        return "you have sent it in another tab meanwhile; what you wrote here is kept on this page"
     return (
         f"version {found.version} of your review was saved meanwhile, in another tab; the form holds what "
         "you wrote here, and what it said there stands above it. Send it again to go on with what is here."
@@ -173,36 +199,35 @@ def _kept(request: HttpRequest, row: ItemRow, look: Look) -> str:
 
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
+    held = holding.held_by(request.person)
+    told: dict[str, Any] = {"item": row, "refused": refused, "held": held}
+    if any(one.public == str(row.public) and not one.refused for one in held):
+        return render(request, "review/held.html", told, status=status)
     reviews = reviews_of_item(row)
     look = look_of(row, request.person, reviews)
-    rivals = rivals_at(reviews, look.state, step=look.step)
-    kept = review_drafts.kept_of(known_account(request.person), row)
-    typed = {**review_drafts.shown(kept, look.state.revision), **request.POST.dict()}
-    is_open = look.step == "decide"
-    told: dict[str, Any] = {
-        "item": row,
-        "look": look,
-        "refused": refused,
-        "message": typed.get("message", ""),
-        "answer": typed.get("answer", ""),
-        "witnesses": typed.get("witnesses", ""),
-        "source": typed.get("source", ""),
-        "seen": row.lock_version,
+    told |= _told_of_look(row, look, reviews, me=request.person.name)
+    told |= _told_of_forms(request, row, look)
+    told |= {
         "closed_claim": claim_fault(row, request.person, look),
+        "media": media_of(row, look) if look.step != "closed" else [],
+        "pictures": pictured_in(row, look.content),
+        "tried": of_wording(row, look.content) if look.step == "decide" else (),
+    }
+    return render(request, "review/review.html", told, status=status)
+
+
+def _told_of_look(row: ItemRow, look: Look, reviews: Reviews, *, me: str) -> dict[str, Any]:
+    """What others have said that this person may read now, and what is open to them."""
+    rivals = rivals_at(reviews, look.state, step=look.step)
+    return {
+        "look": look,
         "is_open_to_claims": "claim" in allowed_kinds(look.state, look.protocol),
-        "opened": typed.get("opened") or signing.dumps(_now().isoformat(), salt=_SALT),
-        "rows": [_row(line, look, typed) for line in look.lines],
-        "others": [
-            check_control(one, typed, look.counted) for one in other_checks(look.lines, look.stage) if is_open
-        ],
-        "counts": [check_control(one, typed, look.counted) for one in counts_of(look.stage)],
-        "scores": [score_control(one, typed) for one in look.stage.scores if is_open],
         "actions": [
             Action(kind=kind, words=words, closed=why_not(kind, look.state, look.protocol, step=look.step))
             for kind, words in _words_of(look)
         ],
         "may_edit": why_not("edit", look.state, look.protocol, step=look.step),
-        "told": told_at(reviews, look.state, by=request.person.name, step=look.step),
+        "told": told_at(reviews, look.state, by=me, step=look.step),
         "summaries": [
             (one, marks_of(one, look.protocol.stages[0]))
             for one in summaries_at(reviews, look.state, step=look.step)
@@ -210,14 +235,40 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
         "rivals": rivals,
         "compared": compared(rivals, answers_of(reviews, look.state, rivals)),
         "sources": SOURCES,
-        "media": media_of(row, look) if look.step != "closed" else [],
-        "mine": _mine(reviews, row, request.person.name),
-        "me": request.person.name,
+        "mine": _mine(reviews, row, me),
+        "me": me,
         "conditions": _conditions(look),
-        "elsewhere": review_drafts.elsewhere(request, kept),
-        **review_drafts.hidden(kept),
     }
-    return render(request, "review/review.html", told, status=status)
+
+
+def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, Any]:
+    """What stands in the forms: what was sent just now, else what is kept."""
+    user, sent = known_account(request.person), review_drafts.part_of(request)
+    kept = {part: review_drafts.kept_of(user, row, part) for part in ("", *review_drafts.PARTS)}
+    typed = {part: dict(review_drafts.shown(one, look.state.revision)) for part, one in kept.items()}
+    typed[sent] |= request.POST.dict()
+    mine, is_open = typed[""], look.step == "decide"
+    return {
+        "message": mine.get("message", ""),
+        "source": mine.get("source", ""),
+        "answer": typed["solve"].get("answer", ""),
+        "witnesses": typed["witness"].get("witnesses", ""),
+        "words": typed["say"].get("words", ""),
+        "seen": row.lock_version,
+        "opened": request.POST.get("opened") or signing.dumps(_now().isoformat(), salt=_SALT),
+        "rows": [_row(line, look, mine) for line in look.lines],
+        "others": [
+            check_control(one, mine, look.counted) for one in other_checks(look.lines, look.stage) if is_open
+        ],
+        "counts": [
+            check_control(one, mine if is_open else typed["count"], look.counted)
+            for one in counts_of(look.stage)
+        ],
+        "scores": [score_control(one, mine) for one in look.stage.scores if is_open],
+        "elsewhere": review_drafts.elsewhere(request, kept[sent]),
+        "unsent": review_drafts.unsent(kept, request.POST.dict()),
+        "saves": {part or "decide": review_drafts.hidden(one) for part, one in kept.items()},
+    }
 
 
 def _row(line: Line, look: Look, typed: Mapping[str, str]) -> Row:
@@ -301,30 +352,48 @@ def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """Word an item anew, as whoever looks at it."""
     row = _item(project, item)
     look = look_of(row, request.person, reviews_of_item(row))
-    if closed := why_not("edit", look.state, look.protocol, step=look.step):
-        return _page(request, row, refused=closed, status=409)
     refused, status = "", 200
+    held = holding.held_at(row, request.person)
     if request.method == "POST":
-        content = new_wording(look.content, request.POST)
-        seen = request.POST.get("seen", "")
-        if isinstance(content, str):
-            refused, status = content, 400
-        else:
-            done = edit(
-                row,
-                request.person,
-                content,
-                language=request.POST.get("language", "").strip(),
-                seen=int(seen) if seen.isdecimal() and len(seen) < 9 else None,
-            )
-            if isinstance(done, Done):
-                return _again(row)
-            refused, status = done.reason, 409
+        if request.headers.get("Accept", "").startswith("application/json"):
+            return _answered_held() if held else review_drafts.answered(request, row, look, part=_EDIT)
+        refused = "" if held else _kept(request, row, look, part=_EDIT)
+    if closed := _IS_HELD if held else why_not("edit", look.state, look.protocol, step=look.step):
+        return _page(request, row, refused=closed, status=409)
+    if refused:
+        status = 409
+    elif request.POST.get("act") == _SAVE:
+        return HttpResponseRedirect(request.path)
+    elif request.method == "POST":
+        refused, status = _edited(request, row, look)
+        if not refused:
+            review_drafts.end(request, row, _EDIT)
+            return _again(row)
+    return _edit_form(request, row, look, refused=refused, status=status)
+
+
+def _edited(request: HttpRequest, row: ItemRow, look: Look) -> tuple[str, int]:
+    """Make the next revision; why it is not made, and how that is answered."""
+    content = new_wording(look.content, request.POST)
+    if isinstance(content, str):
+        return content, 400
+    language = request.POST.get("language", "").strip()
+    done = edit(
+        row, request.person, content, language=language, seen=whole_number(request.POST.get("seen", ""))
+    )
+    return ("", 200) if isinstance(done, Done) else (done.reason, 409)
+
+
+def _edit_form(request: HttpRequest, row: ItemRow, look: Look, *, refused: str, status: int) -> HttpResponse:
+    kept = review_drafts.kept_of(known_account(request.person), row, _EDIT)
+    is_of_this = kept.revision == look.state.revision
+    typed = {**(kept.said if is_of_this else {}), **request.POST.dict()}
     texts = {
-        name: request.POST.get(f"text:{name}", as_typed(value))
+        name: typed.get(f"text:{name}", as_typed(value))
         for name, value in look.content.items()
         if name != "item_id"
     }
+    earlier = [] if is_of_this else [(name.removeprefix("text:"), said) for name, said in kept.said.items()]
     told = {
         "item": row,
         "look": look,
@@ -334,7 +403,11 @@ def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
         ],
         "translates": "translate" in look.stage.edits,
         "seen": request.POST.get("seen", row.lock_version),
-        "language": request.POST.get("language", ""),
+        "language": typed.get("language", ""),
+        "me": request.person.name,
+        "earlier": earlier,
+        "elsewhere": review_drafts.elsewhere(request, kept),
+        "save": review_drafts.hidden(kept),
     }
     return render(request, "review/edit.html", told, status=status)
 

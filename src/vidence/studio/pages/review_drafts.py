@@ -1,5 +1,9 @@
-"""What a reviewer has filled in and not decided yet: kept as a draft, whatever becomes of the claim."""
+"""What a reviewer has filled in and not sent yet: kept as drafts, whatever becomes of the claim.
 
+Each form of the page of a look has a draft of its own, its part; that of the decision has no name.
+"""
+
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -9,18 +13,24 @@ from django.http import HttpRequest, HttpResponse
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.accounts import account_of
-from vidence.studio.drafts import AUTHOR, Conflict, close, new_request, open_draft, save
+from vidence.studio.drafts import AUTHOR, HELD, PART, Conflict, close, new_request, open_draft, save
 from vidence.studio.looking import NOT_CLAIMED, Look
 from vidence.studio.pages.answers import as_json
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
+from vidence.studio.threads import MESSAGE
 
 CONTROL: Final = frozenset(
     {"csrfmiddlewaretoken", "version", "request", "act", "seen", "opened", "next", "wording"}
 )
 """Fields of the form that are not what somebody says of the item."""
-_WORDED: Final = ("message", "note:")
+PARTS: Final = ("solve", "count", "witness", "say", "edit")
+"""The forms beside the decision, by the act that they send."""
+_FIRST: Final = ("solve", "count")
+"""Parts that are sent once of a wording."""
+_NAMED: Final = ("message", "answer", "witnesses", "words")
+_WORDED: Final = ("message", "note:", "witnesses", "words")
 """Fields that hold words; verdicts and answers are about one wording only."""
 
 
@@ -40,9 +50,14 @@ class _Body(Record):
     said: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def kept_of(user: UserRow | None, item: ItemRow) -> Kept:
+def part_of(request: HttpRequest) -> str:
+    """Which form was sent, also where its button says that it is only to be saved."""
+    return next((one for one in request.POST.getlist("act") if one in PARTS), "")
+
+
+def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> Kept:
     """What somebody has kept of their review of an item; nothing where there is no draft."""
-    row = _open(user, item)
+    row = _open(user, item, part)
     if row is None:
         return Kept()
     body = msgspec.json.decode(row.body, type=_Body)
@@ -57,18 +72,22 @@ def shown(kept: Kept, revision: str) -> dict[str, str]:
     return {name: said for name, said in kept.said.items() if name.startswith(_WORDED)}
 
 
-def keep(request: HttpRequest, item: ItemRow, look: Look) -> Kept | Conflict:
-    """Keep what the form says, also where the claim has ended since.
+def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> Kept | Conflict:
+    """Keep what a form says, also where the claim has ended since.
 
     Raises:
         UsageError: it is not this person's to write, or it cannot be kept.
     """
     user = account_of(request.person)
-    draft = _open(user, item)
+    draft = _open(user, item, part)
+    is_mine = request.person.name in look.state.claims
     if draft is None:
-        if request.person.name not in look.state.claims and not _ended(user, item):
+        if not is_mine and not _ended(user, item):
             raise UsageError(NOT_CLAIMED)
-        draft = open_draft(user, item, stage=look.stage.role, body="{}", based_on=look.state.revision)
+        if part in _FIRST and is_mine and look.step != part:
+            return Conflict(version=0, at="", body="", is_closed=True)
+        stage = f"{look.stage.role}{PART}{part}" if part else look.stage.role
+        draft = open_draft(user, item, stage=stage, body="{}", based_on=look.state.revision)
     said = {name: str(request.POST[name]) for name in request.POST if name not in CONTROL}
     wording = request.POST.get("wording", "") or look.state.revision
     body = msgspec.json.encode(_Body(revision=wording[:64], said=said)).decode()
@@ -91,17 +110,24 @@ def elsewhere(request: HttpRequest, kept: Kept) -> list[tuple[str, str]]:
     return [(name, said) for name, said in kept.said.items() if said and said != request.POST.get(name)]
 
 
-def end(request: HttpRequest, item: ItemRow) -> None:
-    """The decision is taken: its draft is closed."""
-    draft = _open(account_of(request.person), item)
+def unsent(kept: Mapping[str, Kept], sent: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The words of all forms that were not sent: what somebody reads of them whose claim has ended."""
+    said = [pair for one in kept.values() for pair in one.said.items()]
+    found = {name: words for name, words in said if words} | dict(sent)
+    return [(name, words) for name, words in found.items() if words and name in _NAMED]
+
+
+def end(request: HttpRequest, item: ItemRow, part: str) -> None:
+    """What a form said is recorded: its draft is closed."""
+    draft = _open(account_of(request.person), item, part)
     if draft is not None:
         close(draft)
 
 
-def answered(request: HttpRequest, item: ItemRow, look: Look) -> HttpResponse:
+def answered(request: HttpRequest, item: ItemRow, look: Look, *, part: str) -> HttpResponse:
     """A save of the script of the page, answered as JSON."""
     try:
-        found = keep(request, item, look)
+        found = keep(request, item, look, part=part)
     except UsageError as error:
         is_over = str(error) == NOT_CLAIMED
         told = {"words": str(error), "version": 0, "closed": is_over}
@@ -112,14 +138,18 @@ def answered(request: HttpRequest, item: ItemRow, look: Look) -> HttpResponse:
 
 
 def hidden(kept: Kept) -> dict[str, object]:
-    """What the form needs for its saves."""
+    """What a form needs for its saves."""
     return {"version": kept.version, "request_word": new_request(), "kept": kept}
 
 
-def _open(user: UserRow | None, item: ItemRow) -> DraftRow | None:
-    """The draft of a review by one person, of whichever stage it was begun at."""
+def _open(user: UserRow | None, item: ItemRow, part: str) -> DraftRow | None:
+    """The draft of a form by one person, of whichever stage it was begun at."""
     mine = DraftRow.objects.filter(user=user, item=item, is_closed=False) if user else DraftRow.objects.none()
-    found: DraftRow | None = mine.exclude(stage=AUTHOR).order_by("-saved_at").first()
+    if part:
+        mine = mine.filter(stage__endswith=f"{PART}{part}")
+    else:
+        mine = mine.exclude(stage__in=(AUTHOR, HELD, MESSAGE)).exclude(stage__contains=PART)
+    found: DraftRow | None = mine.order_by("-saved_at").first()
     return found
 
 

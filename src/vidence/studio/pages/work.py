@@ -13,6 +13,7 @@ from vidence.make.review.protocol import ROLES, StageRole
 from vidence.make.review.recording import Share
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, Person, Rule, route
+from vidence.studio.holding import held_at, held_by
 from vidence.studio.looking import (
     claim,
     draw_share,
@@ -64,6 +65,7 @@ def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: in
         "others": others[:_SHOWN],
         "queues": [one for project in projects for one in _queues(project, person)],
         "now": current().settings.clock(),
+        "held": held_by(person),
         "refused": refused,
         "said": said,
     }
@@ -133,6 +135,12 @@ def _on_item(work_on: Callable[[HttpRequest, ItemRow], Result], after: str) -> C
     return answer
 
 
+def _released(request: HttpRequest, item: ItemRow) -> Result:
+    if held_at(item, request.person) is not None:
+        return Refused(reason="you have decided it; undo that first, if you want to give it back")
+    return release(item, request.person)
+
+
 def _expired(request: HttpRequest, item: ItemRow) -> Result:
     return expire(item, request.person, request.POST.get("whose", ""))
 
@@ -152,7 +160,7 @@ urls = [
     ),
     route(
         f"{_ITEM}/release",
-        _on_item(lambda request, item: release(item, request.person), "work"),
+        _on_item(_released, "work"),
         name="release",
         roles=_LOOKERS,
         to=("POST",),

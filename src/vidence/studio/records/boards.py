@@ -108,7 +108,8 @@ class FalseCheckRow(VerdictRow):
 class WindowCountRow(VerdictRow):
     """How many people somebody counted at a place within a window (``FIRST-LAST`` in frames, or ``whole``).
 
-    `frames` are those in which each was counted, as far as they were noted.
+    `frames` are those in which each was counted, as far as they were noted. With `agreed`, the names of all
+    who counted, a row is what `by` holds after they looked at their difference.
     """
 
     window = models.CharField(max_length=40, default="whole")
@@ -117,6 +118,7 @@ class WindowCountRow(VerdictRow):
     n_low = models.PositiveIntegerField()
     n_high = models.PositiveIntegerField()
     frames = models.JSONField(default=list)
+    agreed = models.CharField(max_length=600, blank=True, default="")
 
     class Meta:
         """Rules of the table."""
@@ -127,7 +129,8 @@ class WindowCountRow(VerdictRow):
                 name="count_in_its_range",
             ),
             models.UniqueConstraint(
-                fields=("made_set", "video_id", "window", "place", "by_name"), name="window_counted_once"
+                fields=("made_set", "video_id", "window", "place", "by_name", "agreed"),
+                name="window_counted_and_agreed_once",
             ),
         ]
 

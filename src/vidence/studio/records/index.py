@@ -117,11 +117,18 @@ TABLES: Final[Mapping[str, Any]] = {
 
 def make_tables() -> None:
     """Make the tables that are missing; of another edition all are made anew."""
-    have = set(connection.introspection.table_names()) & set(TABLES)
-    if len(have) == len(TABLES) and not IndexRunRow.objects.exclude(edition=EDITION).exists():
+    if _are_right(set(connection.introspection.table_names())):
         return
     with connection.schema_editor() as editor:
+        # Another process may have made them before this transaction began.
+        have = set(connection.introspection.table_names())
+        if _are_right(have):
+            return
         for name, table in TABLES.items():
             if name in have:
                 editor.delete_model(table)
             editor.create_model(table)
+
+
+def _are_right(have: set[str]) -> bool:
+    return set(TABLES) <= have and not IndexRunRow.objects.exclude(edition=EDITION).exists()

@@ -124,7 +124,10 @@ class TransitionRow(models.Model):
             models.UniqueConstraint(fields=("project", "number"), name="transition_once"),
             models.CheckConstraint(condition=Q(number__gte=1), name="transitions_count_from_1"),
         ]
-        indexes: ClassVar = [models.Index(fields=("item", "number"), name="transition_of_item")]
+        indexes: ClassVar = [
+            models.Index(fields=("item", "number"), name="transition_of_item"),
+            models.Index(fields=("by", "item"), name="transition_of_person"),
+        ]
 
 
 class ReviewRow(models.Model):

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from vidence.studio.records.fields import digest, public_id, text, word
-from vidence.studio.records.items import ItemRow, RevisionRow
+from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow, UserRow
 
 
@@ -82,29 +82,18 @@ class DraftLogRow(models.Model):
         ]
 
 
-class MessageRow(models.Model):
-    """What people of one item say to each other; `visible_to` are roles."""
+class ReadRow(models.Model):
+    """Up to which act somebody has read what people say of an item."""
 
-    public = public_id()
-    item = models.ForeignKey(ItemRow, models.PROTECT, related_name="messages")
-    revision = models.ForeignKey(RevisionRow, models.PROTECT, null=True)
-    author = models.ForeignKey(UserRow, models.PROTECT)
-    text = models.TextField()
-    visible_to = models.JSONField(default=list)
-    at = models.DateTimeField()
-
-
-class MessageReadRow(models.Model):
-    """Who has read which message."""
-
-    message = models.ForeignKey(MessageRow, models.CASCADE, related_name="reads")
-    user = models.ForeignKey(UserRow, models.CASCADE)
+    item = models.ForeignKey(ItemRow, models.PROTECT, related_name="reads")
+    user = models.ForeignKey(UserRow, models.PROTECT, related_name="reads")
+    transition = models.ForeignKey(TransitionRow, models.PROTECT)
     at = models.DateTimeField()
 
     class Meta:
         """Rules of the table."""
 
-        constraints: ClassVar = [models.UniqueConstraint(fields=("message", "user"), name="read_once")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=("item", "user"), name="read_up_to_once")]
 
 
 class TimeSpanRow(models.Model):

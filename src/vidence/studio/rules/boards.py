@@ -1,20 +1,20 @@
-"""What boards compute: what to look at first, who may be one person, what readers and counters say."""
+"""What boards compute: what to look at first, who may be one person, orders that tell nothing."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.statistics.intervals import proportion
 
 N_CROPS: Final = 8
 MOST_CROPS: Final = 16
+WAY_WIDTH: Final = 120
 _NEAR: Final = 0.1  # the overlap (IoU) from which two boxes are so near that a tracker may mix them up
 _MEETING_PAUSE: Final = 10  # frames without nearness between two meetings
 _SHORT_S: Final = 1.0
@@ -22,8 +22,6 @@ _FILLED: Final = 0.5
 _NEXT_S: Final = 3.0
 _ALIKE: Final = 0.8
 _MOST_NEIGHBOURS: Final = 6
-CHANCE: Final = 0.5
-"""How often somebody is right who tells true from false without knowing: as many are true as are false."""
 
 
 # --------------------------------------------------------------------------- tracks
@@ -53,6 +51,8 @@ def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
     """When a track comes near others, in the order of time; one for each time that they meet."""
     found: list[Meeting] = []
     for other in others:
+        if other.last_frame < track.first_frame or track.last_frame < other.first_frame:
+            continue
         both, mine, theirs = np.intersect1d(track.frame_indices, other.frame_indices, return_indices=True)
         if other.track_id == track.track_id or not len(both):
             continue
@@ -71,10 +71,11 @@ def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) ->
     start_s, end_s = video.span_s(track)
     found: list[tuple[float, Neighbour]] = []
     for other in everybody:
-        if other.track_id == track.track_id or len(np.intersect1d(track.frame_indices, other.frame_indices)):
-            continue
         begins_s, ends_s = video.span_s(other)
         gap_s = max(begins_s - end_s, start_s - ends_s, 0.0)
+        is_at_once = not gap_s and len(np.intersect1d(track.frame_indices, other.frame_indices))
+        if other.track_id == track.track_id or is_at_once:
+            continue
         likeness = _likeness(video, track.track_id, other.track_id)
         if gap_s <= _NEXT_S or (likeness is not None and likeness >= _ALIKE):
             worth = (likeness or 0.0) - gap_s / (10 * _NEXT_S)
@@ -127,6 +128,16 @@ def crop_frames(track: Track, *, met: Sequence[Meeting], usual: Sequence[int]) -
     return tuple(sorted(frames))
 
 
+def way(track: Track, *, width_px: int, height_px: int) -> str:
+    """Where the feet of a track go, as the points of a line in a picture `WAY_WIDTH` wide."""
+    scale = WAY_WIDTH / width_px
+    feet = np.stack([track.boxes_px[:, [0, 2]].mean(axis=1), track.boxes_px[:, 3]], axis=1)
+    feet = np.clip(feet, 0, [width_px, height_px]) * scale
+    step = max(1, len(feet) // WAY_WIDTH)
+    shown = [*feet[:-1:step].tolist(), feet[-1].tolist()]
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in shown)
+
+
 # --------------------------------------------------------------------------- drawn orders
 
 
@@ -141,95 +152,3 @@ def drawn(names: Sequence[str], *, seed: str) -> tuple[str, ...]:
         return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
 
     return tuple(sorted(names, key=rank))
-
-
-# --------------------------------------------------------------------------- false cards
-
-
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """How often readers told true sentences from false ones by their words alone.
-
-    `n_unsure` said that they cannot say, and count nowhere. `chance` is what guessing gives.
-    """
-
-    n: int
-    n_right: int
-    n_unsure: int
-    share: float | None
-    low: float
-    high: float
-    chance: float = CHANCE
-
-    @property
-    def is_above_chance(self) -> bool:
-        """Whether the words give the false ones away, as far as can be told."""
-        return self.low > self.chance
-
-    @property
-    def words(self) -> str:
-        """The same as a sentence."""
-        unsure = f"; {self.n_unsure} cannot say" if self.n_unsure else ""
-        if self.share is None:
-            return f"nobody has told one yet{unsure}"
-        return (
-            f"{self.n_right} of {self.n} told right without the film: {self.share:.0%} "
-            f"({self.low:.0%} to {self.high:.0%} at 95%), by guessing {self.chance:.0%}{unsure}"
-        )
-
-
-def told(answers: Sequence[tuple[bool, Literal["true", "false", "cannot-say"]]]) -> Told:
-    """What readers tell by words alone; an answer is whether the sentence is true, and what was said of it.
-
-    >>> told([(True, "true"), (False, "true"), (False, "cannot-say")]).n_right
-    1
-    """
-    said = [(is_true, word == "true") for is_true, word in answers if word != "cannot-say"]
-    n_unsure = len(answers) - len(said)
-    if not said:
-        return Told(n=0, n_right=0, n_unsure=n_unsure, share=None, low=0.0, high=1.0)
-    n_right = sum(is_true == word for is_true, word in said)
-    found = proportion(n_right, len(said))
-    low, high = found.low, found.high
-    return Told(
-        n=len(said),
-        n_right=n_right,
-        n_unsure=n_unsure,
-        share=n_right / len(said),
-        low=0.0 if low is None else low,
-        high=1.0 if high is None else high,
-    )
-
-
-# --------------------------------------------------------------------------- counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """What one counter says: `n`, surely between `n_low` and `n_high`."""
-
-    counter: str
-    n: int
-    n_low: int
-    n_high: int
-
-
-def agreement(counts: Sequence[Counted]) -> str:
-    """In words how far counters of the same window and place agree.
-
-    >>> one = Counted(counter="a", n=5, n_low=5, n_high=6)
-    >>> agreement([one, Counted(counter="b", n=6, n_low=6, n_high=6)])
-    'they differ by 1, and both ranges hold 6'
-    """
-    if len(counts) < 2:
-        return "counted once; a second counter has not counted yet"
-    low, high = max(one.n_low for one in counts), min(one.n_high for one in counts)
-    numbers = [one.n for one in counts]
-    apart = max(numbers) - min(numbers)
-    both = "both" if len(counts) == 2 else "all"
-    if apart == 0:
-        return f"{both} counted {numbers[0]}"
-    if low > high:
-        return f"they differ by {apart}, and no number is in {both} ranges: look again together"
-    shared = str(low) if low == high else f"{low} to {high}"
-    return f"they differ by {apart}, and {both} ranges hold {shared}"

@@ -1,7 +1,8 @@
 """How much one person may do in a day, and how much of it is left."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Role
@@ -44,13 +45,20 @@ class Left(Record):
         )
 
 
+_PIECES: Final[Mapping[Role, Piece]] = {
+    "author": "annotation",
+    "reviewer": "validation",
+    "meta": "validation",
+}
+
+
 def piece_of(role: Role) -> Piece | None:
     """What a role does: authors annotate, both kinds of reviewers validate, operators are not counted.
 
     >>> piece_of("author"), piece_of("meta"), piece_of("operator")
     ('annotation', 'validation', None)
     """
-    return {"author": "annotation", "reviewer": "validation", "meta": "validation"}.get(role)  # type: ignore[return-value]
+    return _PIECES.get(role)
 
 
 def most_of(protocol: Protocol, piece: Piece) -> int:

@@ -1,6 +1,6 @@
 """What can be said of a form by its fields alone: what is missing, and what cannot be read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
@@ -8,7 +8,7 @@ from vidence.make.expert.config import REASONING
 from vidence.make.scene_graph.vocabulary import Skill
 from vidence.records import Record
 from vidence.studio.rules.forms import Form, Kind
-from vidence.studio.rules.wording import Mark, Wording, numbers, seconds
+from vidence.studio.rules.wording import MOST_FRAMES, Mark, Wording, box_of, frame_numbers, numbers, seconds
 
 Level: TypeAlias = Literal["fault", "warning", "note"]
 SKILLS: tuple[str, ...] = get_args(Skill)
@@ -23,6 +23,15 @@ class Said(Record):
     by: str = "form"
 
 
+class Shape(Record):
+    """One medium of an item: what it is, how many frames and pixels it has; None where that is not known."""
+
+    kind: Literal["video", "image", "frames"] = "video"
+    n_frames: int | None = None
+    width_px: int | None = None
+    height_px: int | None = None
+
+
 def fault(field: str, words: str) -> Said:
     """Something that keeps an item from being handed in."""
     return Said(field=field, level="fault", words=words)
@@ -33,14 +42,14 @@ def warning(field: str, words: str) -> Said:
     return Said(field=field, level="warning", words=words)
 
 
-def form_faults(written: Wording, form: Form, kind: Kind, *, n_media: int) -> Iterator[Said]:
+def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Shape]) -> Iterator[Said]:
     """Everything that the fields say by themselves.
 
     Args:
         written: what was written.
         form: the form.
         kind: of the item: whether it has options.
-        n_media: how many media it is about.
+        media: those that it is about, in their order.
     """
     if not written.question:
         yield fault("question", "There is no question.")
@@ -54,8 +63,9 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, n_media: int) -> It
         yield fault("reasoning", f"Choose one of {', '.join(REASONING)}.")
     for number, one in enumerate(written.evidence):
         name = f"evidence-{number}"
-        yield from _evidence(one, name, n_media=n_media)
-        yield from _its_steps(one, name, n_steps=len(written.steps), is_tied=form.tied)
+        yield from _evidence(one, name, media=media)
+        is_tied = form.tied and one.kind != "oracle"
+        yield from _its_steps(one, name, n_steps=len(written.steps), is_tied=is_tied)
     yield from _enough_evidence(written, form)
     if "conditions" in form.parts:
         yield from _conditions(written)
@@ -123,9 +133,50 @@ def _clip(written: Wording) -> Iterator[Said]:
         yield fault("end", f"From {start:g} to {end:g} s there is nothing.")
 
 
-def _evidence(one: Mark, name: str, *, n_media: int) -> Iterator[Said]:
-    if one.medium >= max(n_media, 1):
-        yield fault(f"{name}-medium", f"Medium {one.medium + 1} is not there; there are {n_media}.")
+def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[Said]:
+    if one.medium >= max(len(media), 1):
+        yield fault(f"{name}-medium", f"Medium {one.medium + 1} is not there; there are {len(media)}.")
+    shape = media[one.medium] if one.medium < len(media) else Shape()
+    if shape.kind == "image":
+        yield from _on_picture(one, name, shape)
+        return
+    if one.has_box:
+        yield fault(f"{name}-x0", "A box is on a picture; this medium has frames. Clear it.")
+    yield from _frames(one, name, shape)
+    yield from _times(one, name)
+
+
+def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
+    """A picture has no times and frames, but places: a box in its pixels, or all of it."""
+    for part in ("start", "end", "frames"):
+        if getattr(one, part):
+            yield fault(f"{name}-{part}", "This medium is a picture, which has neither times nor frames.")
+    if not one.has_box:
+        return
+    box = box_of(one)
+    if box is None:
+        yield fault(f"{name}-x0", "A box has four numbers, in pixels: left, top, right, bottom.")
+        return
+    x0, y0, x1, y1 = box
+    if x1 <= x0 or y1 <= y0:
+        yield fault(f"{name}-x1", f"From {x0:g}, {y0:g} to {x1:g}, {y1:g} there is nothing.")
+    elif shape.width_px and shape.height_px and (x1 > shape.width_px or y1 > shape.height_px):
+        size = f"{shape.width_px} x {shape.height_px}"
+        yield fault(f"{name}-x1", f"The box ends at {x1:g}, {y1:g}; the picture has {size} pixels.")
+
+
+def _frames(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
+    found = frame_numbers(one.frames)
+    if found is None:
+        words = f"{one.frames!r:.40} names no frames; write {MOST_FRAMES} numbers at most, such as 40, 7."
+        yield fault(f"{name}-frames", words)
+    elif shape.n_frames is not None and (gone := [n for n in found if n >= (shape.n_frames or 0)]):
+        yield fault(f"{name}-frames", f"There is no frame {gone[0]}; they are 0 to {shape.n_frames - 1}.")
+    elif found and one.kind == "oracle" and not one.text:
+        yield warning(f"{name}-text", "Say why these frames, and no others, show what the answer needs.")
+
+
+def _times(one: Mark, name: str) -> Iterator[Said]:
     start, end = seconds(one.start), seconds(one.end)
     for part, said, found in (("start", one.start, start), ("end", one.end, end)):
         if said and found is None:
@@ -147,7 +198,8 @@ def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator
 
 
 def _enough_evidence(written: Wording, form: Form) -> Iterator[Said]:
-    if (n := len(written.evidence)) < form.least_evidence:
+    n = sum(one.kind != "oracle" for one in written.evidence)
+    if n < form.least_evidence:
         yield fault("evidence", f"{n} pieces of evidence; {form.least_evidence} or more are expected.")
     n = sum(one.kind == "proactive" for one in written.evidence)
     if n < form.least_proactive:

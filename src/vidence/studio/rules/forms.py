@@ -9,7 +9,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.studio.rules.wording import HINTS, Condition, EvidenceKind, Knowledge, Mark, Option, Wording
+from vidence.studio.rules.wording import BOX, HINTS, Condition, EvidenceKind, Knowledge, Mark, Option, Wording
 
 Kind: TypeAlias = Literal["open", "mcq", "3afc", "made"]
 Part: TypeAlias = Literal[
@@ -27,7 +27,8 @@ class Form(Record, omit_defaults=True):
     """One form. `wrong` is how many wrong options there are, `per_video` how many items a video is good for.
 
     `least_evidence` and `least_proactive` are of pieces of evidence; with `tied` each piece names a step.
-    0 stands for no bound.
+    Pieces of the kind ``oracle`` are neither counted nor tied: they are frames to show. 0 stands
+    for no bound.
     """
 
     name: str
@@ -104,12 +105,12 @@ options of a word or a short phrase); ActPLD, section 2.5 (three options).
 Departs: HumanPCR-P&C and HERBench give no number of options for a form: four and five; a short phrase has
 four words at most."""
 
-_ROW: Final = re.compile(r"(wrong|step|evidence|condition|knowledge|hint)-(\d{1,2})(?:-([a-z]+))?")
+_ROW: Final = re.compile(r"(wrong|step|evidence|condition|knowledge|hint)-(\d{1,2})(?:-([a-z][a-z0-9]*))?")
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "wrong": ("id", "text", "category", "why"),
         "step": ("",),
-        "evidence": ("medium", "kind", "start", "end", "text", "steps"),
+        "evidence": ("medium", "kind", "start", "end", "frames", *BOX, "text", "steps"),
         "condition": ("text", "skill", "depends", "hands", "at", "note", "otherwise"),
         "knowledge": ("title", "url"),
         "hint": ("",),
@@ -214,7 +215,7 @@ def _mark(row: Mapping[str, str]) -> Mark:
     return Mark(
         medium=int(medium) if medium.isascii() and medium.isdecimal() and len(medium) < 3 else 0,
         kind=next((one for one in _EVIDENCE if one == kind), "referred"),
-        **{name: row.get(name, "") for name in ("start", "end", "text", "steps")},
+        **{name: row.get(name, "") for name in _ROWS["evidence"][2:]},
     )
 
 

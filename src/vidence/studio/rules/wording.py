@@ -5,6 +5,10 @@ from typing import Final, Literal, TypeAlias
 from vidence.records import Record
 
 EvidenceKind: TypeAlias = Literal["referred", "proactive", "oracle"]
+BOX: Final = ("x0", "y0", "x1", "y1")
+"""The fields of a box on a picture: its left upper corner and its right lower one."""
+MOST_FRAMES: Final = 256
+"""How many frames one piece of evidence names at most."""
 HINTS: Final = 3
 """The levels of hints; each is given with those below it."""
 
@@ -24,15 +28,27 @@ class Option(Record, omit_defaults=True):
 class Mark(Record, omit_defaults=True):
     """One piece of evidence: of which medium, from 0, from when to when in its seconds.
 
-    `steps` are those that it supports, as `numbers` reads them.
+    `frames` are frames of it that show it, the best first, as `frame_numbers` reads them. `x0`, `y0`, `x1`
+    and `y1` are a box on a picture in its pixels, from its left upper corner. `steps` are those that it
+    supports, as `numbers` reads them.
     """
 
     medium: int = 0
     kind: EvidenceKind = "referred"
     start: str = ""
     end: str = ""
+    frames: str = ""
+    x0: str = ""
+    y0: str = ""
+    x1: str = ""
+    y1: str = ""
     text: str = ""
     steps: str = ""
+
+    @property
+    def has_box(self) -> bool:
+        """Whether anything is written of a box."""
+        return any((self.x0, self.y0, self.x1, self.y1))
 
 
 class Condition(Record, omit_defaults=True):
@@ -110,6 +126,33 @@ def numbers(text: str) -> tuple[int, ...] | None:
     if not all(one.isascii() and one.isdecimal() and 0 < len(one) < 4 and int(one) > 0 for one in said):
         return None
     return tuple(dict.fromkeys(int(one) - 1 for one in said))
+
+
+def frame_numbers(text: str) -> tuple[int, ...] | None:
+    """Frames from 0 in the order in which they are written, each once; None where they are none.
+
+    >>> frame_numbers("40, 7, 40"), frame_numbers(""), frame_numbers("1.5")
+    ((40, 7), (), None)
+    """
+    said = text.replace(",", " ").replace(";", " ").split()
+    if len(said) > MOST_FRAMES or not all(
+        one.isascii() and one.isdecimal() and len(one) < 10 for one in said
+    ):
+        return None
+    return tuple(dict.fromkeys(int(one) for one in said))
+
+
+def box_of(mark: Mark) -> tuple[float, float, float, float] | None:
+    """The box of a piece of evidence; None where there is none, or it is not written as four numbers.
+
+    >>> box_of(Mark(x0="10", y0="20", x1="30.5", y1="40")), box_of(Mark(x0="10"))
+    ((10.0, 20.0, 30.5, 40.0), None)
+    """
+    said = [one.strip() for one in (mark.x0, mark.y0, mark.x1, mark.y1)]
+    if not all(_is_number(one) for one in said):
+        return None
+    x0, y0, x1, y1 = (float(one) for one in said)
+    return x0, y0, x1, y1
 
 
 def in_words(places: tuple[int, ...]) -> str:

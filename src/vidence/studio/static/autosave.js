@@ -5,6 +5,8 @@
 // [data-save-state] says how it stands, [data-save-panel] is where questions to the writer appear. The form sends
 // `vidence:saved` (with the answer) and hears `vidence:restore-rows` (the names of fields that it lacks).
 
+import { pressedKey, usual } from "./keys.js";
+
 const QUIET_MS = 700;
 const WAIT_MS = 2500;
 const AGAIN_MS = 3000;
@@ -101,10 +103,11 @@ class Autosave {
 
   #pressed(event) {
     if (!event.ctrlKey && !event.metaKey) return;
-    if (event.key.toLowerCase() === "s") {
+    const key = usual(pressedKey(event));
+    if (key === "ctrl+s") {
       event.preventDefault();
       this.save();
-    } else if (event.key === "Enter") {
+    } else if (key === "ctrl+enter" || key === "ctrl+shift+enter") {
       const button = this.form.querySelector('button[value="submit"]');
       if (button === null) return; // a page of its own keys
       event.preventDefault();
@@ -168,7 +171,8 @@ class Autosave {
       const told = await answer.json().catch(() => ({}));
       this.#lost(`not saved, kept here: ${told.words ?? "the server cannot read it"}`, null);
     } else {
-      this.#lost("not saved, kept here", AGAIN_MS);
+      const told = answer.status === 507 ? await answer.json().catch(() => ({})) : {};
+      this.#lost(told.words ? `not saved, kept here: ${told.words}` : "not saved, kept here", AGAIN_MS);
     }
   }
 

@@ -1,11 +1,11 @@
-// Keys of the boards, the player's frame in the field that follows it, words that leak, and people counted.
+// Keys of the boards, the player's frame in the field that follows it, and words that leak.
 //
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
+import { isText, meant } from "./keys.js";
+
 const MARK = "vidence.boards.marked";
 const PAUSE_MS = 300;
-const isTyping = (at) =>
-  at instanceof Element && at.closest("input:not([type=radio]):not([type=checkbox]), select, textarea, [contenteditable]");
 const rows = () => [...document.querySelectorAll("[data-row]")];
 const rowOf = (element) => (element instanceof Element ? element.closest("[data-row]") : null);
 const painted = () => document.querySelector("[data-player]")?.dataset.frame;
@@ -47,6 +47,19 @@ function fromCrop(name) {
   return true;
 }
 
+/** Show the film at the frame of the chosen crop; the first one where none is chosen. */
+function toFilm() {
+  const row = current();
+  const crop = row?.querySelector("input[name=frame]:checked") ?? row?.querySelector("input[type=radio][name=frame]");
+  const section = document.querySelector("[data-player]");
+  if (!crop || !section) return false;
+  const film = section.closest("details");
+  if (film) film.open = true;
+  section.dispatchEvent(new CustomEvent("vidence:go", { detail: Number(crop.value) }));
+  section.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
 function press(key) {
   const inside = current()?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const own = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find((one) => !rowOf(one));
@@ -57,15 +70,11 @@ function press(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || (isTyping(event.target) && !event.altKey)) return;
-  if (document.body.dataset.keys === "off") return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const said = event.shiftKey && key === "c" ? "shift+c" : key;
-  const own = { n: () => go(1), b: () => go(-1), t: mark, 1: () => fromCrop("first"), 2: () => fromCrop("last") };
-  if (said === "?") {
-    const keys = document.querySelector("details.keys");
-    if (keys) keys.open = !keys.open;
-  } else if (own[said] && document.querySelector("[data-row]")) {
+  if (event.ctrlKey || event.metaKey || (isText(event.target) && !event.altKey)) return;
+  const said = meant(event);
+  if (said === undefined) return;
+  const own = { n: () => go(1), b: () => go(-1), t: mark, f: toFilm, 1: () => fromCrop("first"), 2: () => fromCrop("last") };
+  if (own[said] && document.querySelector("[data-row]")) {
     if (own[said]() === false) return;
   } else if (!press(said)) return;
   event.preventDefault();
@@ -77,6 +86,115 @@ document.addEventListener("vidence:frame", () => {
   for (const field of document.querySelectorAll("[data-follows-player]"))
     if (document.activeElement !== field && painted() !== undefined) field.value = painted();
 });
+
+document.addEventListener("vidence:mark", ({ detail }) => {
+  for (const field of document.querySelectorAll(`[data-marked="${detail.kind}"]`)) field.value = String(detail.index);
+});
+
+// ------------------------------------------------------------------ verdicts on tracks, while going on
+
+const list = document.querySelector("ol[data-ids]");
+const keeping = document.querySelector("[data-keeping]");
+let waiting = Promise.resolve();
+let nWaiting = 0;
+let again = ""; // where to go when all is kept, because there are other tracks now
+
+/** The next row that nobody has judged and that is not being kept: below this one, then from the top. */
+function nextOpen(row) {
+  const all = rows();
+  const at = all.indexOf(row);
+  return [...all.slice(at + 1), ...all.slice(0, at)].find((one) => !one.matches(".done, [data-keeping-row]"));
+}
+
+function showState(told) {
+  const count = document.querySelector("[data-n-open]");
+  if (count) count.textContent = `${told.n_open} of ${told.n_all}`;
+  const undo = document.querySelector("form.undo");
+  document.querySelector(".remake")?.remove();
+  if (told.remake) {
+    const strong = Object.assign(document.createElement("strong"), { textContent: "Made again next time:" });
+    const line = Object.assign(document.createElement("p"), { className: "remake" });
+    line.append(strong, ` ${told.remake}`);
+    undo.before(line);
+  }
+  undo.querySelector("button").disabled = false;
+  undo.querySelector("span")?.remove();
+  undo.append(" ", Object.assign(document.createElement("span"), { className: "quiet", textContent: `the last: ${told.said}` }));
+  const gone = document.querySelector("[data-gone]");
+  gone.replaceChildren(...told.gone.map((one) => Object.assign(document.createElement("li"), { textContent: one })));
+  gone.parentElement.hidden = told.gone.length === 0;
+}
+
+/** Put the row as the server has it now in place of the old one; the focus stays where it is. */
+function showRow(row, html) {
+  const held = row.contains(document.activeElement);
+  const next = held ? nextOpen(row) : null;
+  const holder = document.createElement("template");
+  holder.innerHTML = html.trim();
+  const made = holder.content.firstElementChild;
+  if (made) row.replaceWith(made);
+  else row.remove();
+  if (held) (made ?? next ?? rows()[0])?.focus({ preventScroll: true });
+}
+
+function failed(row, why) {
+  delete row.dataset.keepingRow;
+  const fault = row.querySelector("[data-fault]");
+  fault.textContent = why;
+  fault.hidden = false;
+  keeping.textContent = `Not kept: ${row.getAttribute("aria-label")}.`;
+  row.focus();
+}
+
+async function keep(row, said) {
+  const name = row.getAttribute("aria-label");
+  try {
+    const answer = await fetch(location.href, { method: "POST", body: said, headers: { "X-Vidence-Row": "1" } });
+    if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error(`the studio answered ${answer.status}`);
+    const told = await answer.json();
+    if (told.fault) return failed(row, told.fault);
+    keeping.textContent = `Kept: ${told.said}.`;
+    if (told.again) {
+      again = told.again;
+      return;
+    }
+    showState(told);
+    showRow(row, told.row);
+  } catch (error) {
+    failed(row, `This is not kept: ${error.message}. Say it again.`);
+  } finally {
+    nWaiting -= 1;
+    if (!nWaiting && again) location.assign(again);
+  }
+}
+
+if (list) {
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    const row = rowOf(form);
+    if (!row?.dataset.track) {
+      if (!nWaiting) return;
+      event.preventDefault(); // what is taken back is the last that was kept
+      waiting.then(() => form.requestSubmit(event.submitter));
+      return;
+    }
+    event.preventDefault();
+    if (row.dataset.keepingRow) return;
+    const said = new URLSearchParams(new FormData(form, event.submitter));
+    said.set("ids", list.dataset.ids);
+    row.dataset.keepingRow = "1";
+    row.querySelector("[data-fault]").hidden = true;
+    keeping.textContent = `Keeping ${row.getAttribute("aria-label")} …`;
+    nWaiting += 1;
+    const next = ["ok", "phantom", "same-as", "drop"].includes(said.get("act")) ? nextOpen(row) : null;
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+    waiting = waiting.then(() => keep(row, said));
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (nWaiting) event.preventDefault();
+  });
+}
 
 // ------------------------------------------------------------------ words that leak
 
@@ -112,49 +230,11 @@ function watchWords(form) {
 
 for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
 
-// ------------------------------------------------------------------ counting
-
-function counting(form) {
-  const { n, n_low: low, n_high: high, frames } = form.elements;
-  const shown = form.querySelector("[data-count]");
-  const list = form.querySelector("[data-counted]");
-  let seen = frames.value.split(/\s+/).filter(Boolean);
-  const set = (field, value) => (field.value = String(Math.max(0, value)));
-  const number = (field) => Number.parseInt(field.value, 10) || 0;
-  const show = () => {
-    frames.value = seen.join(" ");
-    shown.textContent = n.value;
-    list.replaceChildren(
-      ...seen.map((frame) => Object.assign(document.createElement("li"), { textContent: `frame ${frame}` })),
-    );
-  };
-  form.querySelector("[data-add]").addEventListener("click", () => {
-    if (painted() !== undefined) seen.push(painted());
-    set(n, number(n) + 1);
-    set(low, number(low) + 1);
-    set(high, number(high) + 1);
-    show();
-  });
-  form.querySelector("[data-back]").addEventListener("click", () => {
-    if (!number(n)) return;
-    seen.pop();
-    set(n, number(n) - 1);
-    set(low, number(low) - 1);
-    set(high, number(high) - 1);
-    show();
-  });
-  form.querySelector("[data-unsure]").addEventListener("click", () => set(high, number(high) + 1));
-  n.addEventListener("input", show);
-  show();
-}
-
-for (const form of document.querySelectorAll("form[data-counts]")) counting(form);
-
 // ------------------------------------------------------------------ where to begin
 
 const marked = sessionStorage.getItem(MARK);
 if (marked) showMark(marked);
 const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
 const first = named?.matches("[data-row]") ? named : document.querySelector("[data-row]:not(.done)");
-if (first && !document.querySelector(".fault")) first.focus({ preventScroll: !named });
+if (first && !document.querySelector(".fault:not([hidden])")) first.focus({ preventScroll: !named });
 document.documentElement.dataset.boards = "ready";

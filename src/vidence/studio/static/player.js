@@ -5,6 +5,7 @@
 // from the time that it reports of the painted frame. Pages listen for `vidence:frame`, `vidence:mark`,
 // `vidence:evidence` and `vidence:evidence-kind`, which bubble from the section.
 
+import { isText, pressedKey, shown, usual } from "./keys.js";
 import { Timeline } from "./timeline.js";
 
 const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
@@ -284,7 +285,10 @@ export class Player {
   }
 
   async #open() {
+    // The browser's own player shows the first frame meanwhile; of a long film the times take seconds, once.
+    this.status.textContent = "The times of its frames are being read.";
     const { kind, plays, table } = await this.#fetch("frames.json");
+    this.status.textContent = "";
     this.kind = kind;
     this.base = this.media;
     this.original = new Table(table);
@@ -381,6 +385,7 @@ export class Player {
     this.section.tabIndex = -1;
     this.section.addEventListener("focusin", () => (active = this));
     this.section.addEventListener("pointerdown", () => (active = this));
+    this.section.addEventListener("vidence:go", (event) => this.go(event.detail));
     this.#changed();
     this.section.dataset.state = "ready";
     this.go(Math.min(Math.max(Number.parseInt(this.section.dataset.at ?? "0", 10) || 0, 0), this.table.n - 1));
@@ -396,7 +401,8 @@ export class Player {
     }
   }
 
-  #button(text, name, act, keys = "") {
+  #button(text, name, act, usualKey = "") {
+    const keys = shown(usualKey).toUpperCase();
     const button = made("button", { type: "button", textContent: text, title: keys ? `${name} (${keys})` : name });
     button.setAttribute("aria-label", name);
     if (keys) button.setAttribute("aria-keyshortcuts", keys);
@@ -405,7 +411,7 @@ export class Player {
   }
 
   #bar() {
-    this.playButton = this.#button("▶", "Play", () => this.toggle(), "K");
+    this.playButton = this.#button("▶", "Play", () => this.toggle(), "k");
     this.readout = made("span", { className: "readout" });
     this.rangeShown = made("span", { className: "marks" });
     this.loopButton = this.#button("↻", "Loop the marked range", () => this.loop());
@@ -422,15 +428,15 @@ export class Player {
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", `${this.label}: controls`);
     bar.append(
-      this.#button("−5 s", "Five seconds back", () => this.jump(-JUMP_S), "J"),
+      this.#button("−5 s", "Five seconds back", () => this.jump(-JUMP_S), "j"),
       this.#button("‹", "One frame back", () => this.step(-1), ","),
       this.playButton,
       this.#button("›", "One frame on", () => this.step(1), "."),
-      this.#button("+5 s", "Five seconds on", () => this.jump(JUMP_S), "L"),
+      this.#button("+5 s", "Five seconds on", () => this.jump(JUMP_S), "l"),
       this.readout,
-      this.#button("I", "Mark the start here", () => this.mark("start"), "I"),
-      this.#button("O", "Mark the end here", () => this.mark("end"), "O"),
-      this.#button("R", "Replay the marked range", () => this.replay(), "R"),
+      this.#button("I", "Mark the start here", () => this.mark("start"), "i"),
+      this.#button("O", "Mark the end here", () => this.mark("end"), "o"),
+      this.#button("R", "Replay the marked range", () => this.replay(), "r"),
       this.loopButton,
       this.rangeShown,
       this.goTo,
@@ -646,11 +652,10 @@ let active = null;
 
 const KEYS = {
   k: (player) => player.toggle(),
-  " ": (player) => player.toggle(),
   j: (player) => player.jump(-JUMP_S),
   l: (player) => player.jump(JUMP_S),
-  Comma: (player, event) => player.step(event.shiftKey ? -FAR_FRAMES : -1),
-  Period: (player, event) => player.step(event.shiftKey ? FAR_FRAMES : 1),
+  ",": (player, event) => player.step(event.shiftKey ? -FAR_FRAMES : -1),
+  ".": (player, event) => player.step(event.shiftKey ? FAR_FRAMES : 1),
   "[": (player) => player.faster(-1),
   "]": (player) => player.faster(1),
   g: (player) => player.askWhere(),
@@ -660,24 +665,24 @@ const KEYS = {
   e: (player) => player.evidence(),
   p: (player) => player.evidenceKind(),
 };
-const TEXT = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]";
-
-/** What a key means; layouts that have comma and full stop elsewhere are asked by the place of the key, too. */
+/** The usual key of a pressed one; layouts that have comma and full stop elsewhere are asked by the place, too. */
 function meant(event) {
-  if (event.key === "," || event.key === "<" || event.key === ";") return KEYS.Comma;
-  if (event.key === "." || event.key === ">" || event.key === ":") return KEYS.Period;
-  if (event.altKey && (event.code === "Comma" || event.code === "Period")) return KEYS[event.code];
-  if (event.altKey && event.code.startsWith("Key")) return KEYS[event.code.slice(3).toLowerCase()];
-  return KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  const key = pressedKey(event);
+  const found = usual(key);
+  if (found !== undefined && KEYS[found]) return found;
+  if (key === " ") return shown("k") === "" ? undefined : "k";
+  const bare = key.replace(/^shift\+/, "");
+  if (bare !== key) return usual(bare);
+  if ("<;".includes(key) || (event.altKey && event.code === "Comma")) return usual(",");
+  if (">:".includes(key) || (event.altKey && event.code === "Period")) return usual(".");
+  return undefined;
 }
 
 function pressed(event) {
   if (active === null || !active.shown || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-  if (document.body.dataset.keys === "off") return;
-  const inText = event.target instanceof Element && event.target.closest(TEXT) !== null;
-  if (inText !== event.altKey) return;
+  if (isText(event.target) !== event.altKey) return;
   if (event.key === " " && event.target instanceof Element && event.target.closest("button, a, summary, input")) return;
-  const act = meant(event);
+  const act = KEYS[meant(event)];
   if (act === undefined) return;
   event.preventDefault();
   act(active, event);

@@ -1,7 +1,8 @@
 // Keys of a review: from row to row, right or wrong, values, the words to the author. The form works without.
 
+import { isText, meant, pressedKey, shown, usual } from "./keys.js";
+
 const ROW = "[data-row]";
-const TEXT = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const form = document.querySelector("form[data-look]");
 const rows = () => [...(form ?? document).querySelectorAll(ROW)];
 const firstOf = (row) => row.querySelector("input:checked") ?? row.querySelector("input");
@@ -35,18 +36,18 @@ function pick(key) {
 }
 
 function pressed(event) {
-  if (event.defaultPrevented || event.metaKey || document.body.dataset.keys === "off") return;
-  if (event.ctrlKey && event.key === "Enter" && form?.contains(event.target)) {
+  if (event.defaultPrevented || event.metaKey) return;
+  const sent = event.ctrlKey ? usual(pressedKey(event)) : undefined;
+  if ((sent === "ctrl+enter" || sent === "ctrl+shift+enter") && form?.contains(event.target)) {
     const accept = form.querySelector("button[value=accept]:not([disabled])");
     if (accept === null) return;
     event.preventDefault();
-    if (event.shiftKey) form.elements.namedItem("next").checked = true;
+    if (sent === "ctrl+shift+enter") form.elements.namedItem("next").checked = true;
     form.requestSubmit(accept);
     return;
   }
-  const inText = event.target instanceof Element && event.target.closest(TEXT) !== null;
-  if (event.ctrlKey || inText !== event.altKey) return;
-  const key = (event.altKey && event.code.startsWith("Key") ? event.code.slice(3) : event.key).toLowerCase();
+  if (event.ctrlKey || isText(event.target) !== event.altKey) return;
+  const key = meant(event) ?? "";
   if (key === "n") go(1);
   else if (key === "b") go(-1);
   else if (key === "m" && form) form.elements.namedItem("message").focus();
@@ -55,3 +56,5 @@ function pressed(event) {
 }
 
 document.addEventListener("keydown", pressed);
+const accept = form?.querySelector("button[value=accept]");
+if (accept && shown("ctrl+enter") !== "ctrl+enter") accept.removeAttribute("aria-keyshortcuts");

@@ -8,6 +8,7 @@ from django.http import Http404
 
 from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
+from vidence.studio.bridge.labels import Labels
 from vidence.studio.bridge.later import Later, Worker
 from vidence.studio.bridge.made import Shelf
 from vidence.studio.bridge.places import Place, find_places
@@ -54,6 +55,12 @@ class Desk:
         if known is None:
             raise Http404
         return known
+
+    def labels(self) -> Labels:
+        """The labels of errors that lie under the paths."""
+        with self._lock:
+            known = tuple(self._places.values())
+        return Labels(place for place in known or self.places() if place.kind == "labels")
 
     def run(self, place_id: str) -> tuple[Place, Run]:
         """A run without its trials.

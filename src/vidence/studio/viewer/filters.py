@@ -10,8 +10,11 @@ from django.http import Http404, QueryDict
 
 from vidence.records import Record
 from vidence.report.results import STATUSES
+from vidence.studio.bridge.labels import BY
 from vidence.studio.bridge.runs import DAMAGED
 from vidence.studio.records.index import IndexTagRow, IndexTrialRow, IndexWordsRow
+from vidence.studio.viewer.desk import desk
+from vidence.text import visible
 
 Sort = Literal["order", "latency", "-latency", "tokens", "-tokens", "margin", "-margin"]
 Flip = Literal["", "any", "lost", "won"]
@@ -50,6 +53,8 @@ class Filter(Record):
     has_readers_differ: bool = False
     has_judges_differ: bool = False
     is_cut: bool = False
+    label: str = ""
+    """A label of errors, and who gave it: ``person:misread``."""
     flip: Flip = ""
     sort: Sort = "order"
     page: int = 1
@@ -63,16 +68,47 @@ class Filter(Record):
         flags = {"readers": one.has_readers_differ, "judges": one.has_judges_differ, "cut": one.is_cut}
         pairs += [(name, "1") for name, is_set in flags.items() if is_set]
         pairs += [("words", one.words)] if one.words else []
+        pairs += [("label", one.label)] if one.label else []
         pairs += [("flip", one.flip)] if one.flip else []
         pairs += [("sort", one.sort)] if one.sort != "order" else []
         pairs += [("page", str(one.page))] if one.page > 1 else []
         return urlencode(pairs)
 
     @property
+    def said(self) -> list[str]:
+        """What it keeps and in which order, in words.
+
+        >>> Filter(runs=("a",), fates=("wrong",), tags=(("task", "order"),), is_cut=True, sort="margin").said
+        ['wrong', 'task: order', 'cut off', 'smallest margin first']
+        """
+        flags = {
+            "readers disagree": self.has_readers_differ,
+            "judges disagree": self.has_judges_differ,
+            "cut off": self.is_cut,
+        }
+        kept = [" or ".join(FATES[fate] for fate in self.fates)] if self.fates else []
+        kept += [visible(f"{name}: {value}") for name, value in self.tags]
+        kept += [f"words: {visible(self.words)}"] if self.words else []
+        kept += [words for words, is_set in flags.items() if is_set]
+        kept += [label_words(self.label)] if self.label else []
+        kept += [FLIPS[self.flip]] if self.flip else []
+        return [*(kept or ["all questions"]), SORTS[self.sort]]
+
+    @property
     def is_narrow(self) -> bool:
         """Whether it leaves anything out."""
         whole = Filter(runs=self.runs, sort=self.sort, page=self.page)
         return self != whole
+
+
+def label_words(label: str) -> str:
+    """A label of a filter in words.
+
+    >>> label_words("person:misread")
+    'misread, by people'
+    """
+    by, _, kind = label.partition(":")
+    return visible(f"{kind}, by {BY.get(by, by)}")
 
 
 def read_filter(query: QueryDict) -> Filter:
@@ -94,6 +130,7 @@ def read_filter(query: QueryDict) -> Filter:
         has_readers_differ=query.get("readers") == "1",
         has_judges_differ=query.get("judges") == "1",
         is_cut=query.get("cut") == "1",
+        label=query.get("label", "")[:_LONGEST_WORDS],
         flip=cast("Flip", flip) if flip in get_args(Flip) and len(runs) > 1 else "",
         sort=cast("Sort", sort) if sort in get_args(Sort) else "order",
         page=int(page) if page.isdecimal() and 0 < len(page) < 7 and int(page) else 1,
@@ -114,6 +151,8 @@ def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
         found = found.filter(judges_differ=True)
     if asked.is_cut:
         found = found.filter(finish="length")
+    if asked.label:
+        found = found.filter(item_id__in=desk().labels().items(asked.runs[0], asked.label))
     if asked.flip:
         found = found.filter(Exists(_flips(asked.runs[1], asked.flip)))
     if asked.words:

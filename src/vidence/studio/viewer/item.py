@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -11,7 +12,7 @@ from django.shortcuts import render
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.results import Run
-from vidence.studio.bridge.told import Told, tell
+from vidence.studio.bridge.told import Told, labelled, tell
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
 from vidence.studio.viewer.shown import item_parts, media_of
@@ -27,12 +28,13 @@ def show(request: HttpRequest) -> HttpResponse:
     heads = [desk().run(run)[1] for run in asked.runs]
     standings = desk().standings.of([desk().place(run) for run in asked.runs], clock=time.monotonic)
     names = [one.name for one in standings]
+    labels = desk().labels()
     item, told = None, list[Told]()
     for place, head, name in zip(asked.runs, heads, names, strict=True):
         for repeat in repeats[: max(1, MOST_RUNS // len(heads))]:
             found, one = tell(head, item_id, repeat, place=place, name=name)
             item = item or found
-            told.append(one)
+            told.append(replace(one, labels=labelled(labels.of(place, item_id))))
     if item is None and all(one.fate == "missing" for one in told):
         raise Http404
     shown = {

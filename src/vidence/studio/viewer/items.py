@@ -17,6 +17,7 @@ from vidence.studio.viewer.filters import (
     Filter,
     beside,
     fates_of,
+    label_words,
     read_filter,
     tags_of,
     trials,
@@ -37,6 +38,7 @@ def show(request: HttpRequest) -> HttpResponse:
     n_pages = max(1, -(-n // PAGE))
     begin = (min(asked.page, n_pages) - 1) * PAGE
     rows = list(found[begin : begin + PAGE])
+    labels = desk().labels()
     runs = {run.place: run for run in IndexRunRow.objects.filter(place__in=asked.runs)}
     return render(
         request,
@@ -54,9 +56,17 @@ def show(request: HttpRequest) -> HttpResponse:
             "after": asked.query(page=asked.page + 1) if asked.page < n_pages else "",
             "fates": _fates(asked),
             "tags": _tags(asked),
+            "said": asked.said,
+            "labels": [
+                (label, label_words(label), n, label == asked.label)
+                for label, n in labels.kinds(asked.runs[0]).items()
+            ],
             "sorts": SORTS,
             "flips": FLIPS if len(places) > 1 else {},
-            "problems": [visible(run.problem) for run in runs.values() if run.problem],
+            "problems": [
+                *(visible(run.problem) for run in runs.values() if run.problem),
+                *map(visible, labels.problems),
+            ],
             "reading": [p.name for p in places if desk().indexer.is_reading(p)],
             "is_compared": all(run.compared_seq >= run.last_seq for run in runs.values()),
         },

@@ -47,6 +47,7 @@ def _listed(request: HttpRequest) -> dict[str, Any]:
         "is_live": any(line["is_live"] for line in shown),
         "made": [place for place in places if place.kind == "made"],
         "files": [place for place in places if place.kind == "items"],
+        "labels": [place for place in places if place.kind == "labels"],
         "nothing": [place for place in places if place.kind == "nothing"],
         "paths": [visible(str(path)) for path in current().settings.paths],
         "most_runs": MOST_RUNS,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -12,6 +13,17 @@ from vidence.records import Item
 from vidence.studio.bridge.told import Text, Told, lanes_of, text_of
 from vidence.studio.media import token_of
 from vidence.text import visible
+
+_MOST_STILLS: Final = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stills:
+    """Pictures of one medium that stand for its player: their addresses, and what is said of each."""
+
+    name: str
+    pictures: tuple[tuple[str, str], ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +35,7 @@ class Shown:
     address: str = ""
     lanes: str = "[]"
     table: tuple[tuple[str, str], ...] = ()
+    stills: tuple[Stills, ...] = ()
     problem: str = ""
 
 
@@ -97,7 +110,30 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[Told]) ->
         address=f"/media/{token}",
         lanes=visible(msgspec.json.encode(lanes).decode()),
         table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
+        stills=_stills(media.kind, told, i, address=f"/media/{token}"),
     )
+
+
+def _stills(kind: str, told: Sequence[Told], i: int, *, address: str) -> tuple[Stills, ...]:
+    """The frames that each was shown, encoded as they were sent; without any, some pictures of the medium."""
+    found = []
+    for one in told:
+        shown = [] if one.selection is None else one.selection.frames
+        frames = [frame for frame in shown if frame.media_index == i]
+        n = len(frames)
+        kept = frames if n <= _MOST_STILLS else [frames[k * n // _MOST_STILLS] for k in range(_MOST_STILLS)]
+        pictures = tuple(
+            (f"{address}/still/{f.frame_index}.jpg?{one.still}", f"frame {f.frame_index}, {f.time_s:.2f} s")
+            for f in kept
+        )
+        if pictures:
+            note = f"{len(kept)} of {n} frames" if n > len(kept) else ""
+            found.append(Stills(name=f"Shown to {one.name}", pictures=pictures, note=note))
+    if found:
+        return tuple(found)
+    picture = f"{address}/still/0.jpg" if kind == "image" else f"{address}/strip.jpg?n=12"
+    words = "the image" if kind == "image" else "twelve pictures, spread evenly"
+    return (Stills(name="The medium", pictures=((picture, words),)),)
 
 
 def _lane_words(lane: dict[str, object]) -> str:

@@ -22,9 +22,12 @@ from vidence.errors import AccessError, DataError, RejectedRequestError, UsageEr
 from vidence.make.lights.ablation_clips import StimulusSet, write_condition
 from vidence.make.lights.ablation_config import BASE, AblationConfig, Condition, Motions
 from vidence.media.clip import Clip
+from vidence.media.video import open_video
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.stimulus import Stimulus
+from vidence.pointlight.figures import staged
+from vidence.pointlight.specs import StimulusSpec, View
+from vidence.pointlight.stimulus import Stimulus, make_stimulus
+from vidence.pointlight.writing import write_video
 from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart, VideoPart
 
 create = maker("model", "pointlight-nn")
@@ -43,9 +46,11 @@ def drawn(centres: Sequence[tuple[float, float]], *, level: int = 255, ground: i
     made = Stimulus(
         spec=StimulusSpec(width_px=64, height_px=64),
         centres_px=places,
+        depths_m=np.zeros(places.shape[:2]),
         radii_px=np.full(places.shape[:2], 2.5),
         levels=np.full((places.shape[1], 3), level, np.uint8),
         owners=np.zeros(places.shape[1], np.int64),
+        names=("",) * places.shape[1],
         fps=30.0,
         px_per_m=1.0,
         background=ground,
@@ -133,6 +138,46 @@ def share_right(
 
     said = anyio.run(all_of_them)
     return said.count("B") / len(said)
+
+
+@pytest.fixture(scope="module")
+def by_lot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve people who walk, four clips of each; what a clip is said to show is drawn by lot for each."""
+    made, rng = tmp_path_factory.mktemp("lots"), np.random.default_rng(3)
+    said = [label for label in CHOICES for _ in range(4)]
+    rng.shuffle(said)
+    rows = ["clip_id,path,set,label,intention,source_id"]
+    for who, label in enumerate(said):
+        options = f"height_m={rng.uniform(1.5, 1.95):.3f}&speed_m_s={rng.uniform(1.0, 1.7):.3f}&duration_s=3"
+        figures = staged([f"walker:walk?{options}"])
+        for window_number in range(4):
+            start = 6 * window_number
+            spec = StimulusSpec(
+                **{"width_px": 128, "height_px": 128, "dot_radius_px": 1.5, "fps": 8.0},
+                view=View(yaw_deg=float(10 * who)),
+                start_frame=start % 14,
+                n_frames=8,
+            )
+            name = f"p{who:02d}-{window_number}"
+            write_video(frames(make_stimulus(figures, spec)), made / f"{name}.mp4", fps=8.0)
+            rows.append(f"{name},{name}.mp4,single,{label},to go,subject {who}")
+    (made / "clips.csv").write_text("\n".join(rows) + "\n")
+    labels = [*(f"label,{label},{label}" for label in CHOICES), "intention,to go,walking"]
+    (made / "labels.csv").write_text("\n".join(["target,name,group", *labels]) + "\n")
+    return made
+
+
+@pytest.mark.parametrize(("leave_out", "least", "most"), [("clip", 0.6, 1.0), ("sources", 0.01, 0.53)])
+def test_labels_drawn_by_lot_are_told_at_chance_without_the_same_people(by_lot, leave_out, least, most):
+    """48 questions about 12 people: 3 of the 11 others have the same label; limits of two standard errors."""
+    model = create(str(by_lot), {"leave_out": leave_out})
+    right = 0
+    for line in (by_lot / "clips.csv").read_text().splitlines()[1:]:
+        name, path, _, label, *_ = line.split(",")
+        images = [encoded(p) for p in open_video(by_lot / path).frames(range(8))]
+        reply = ask(model, asking(images, item_id=f"{name}/label"))
+        right += CHOICES["ABC".index(reply.text)] == label
+    assert least <= right / 48 <= most
 
 
 # ------------------------------------------------------------------- dots

@@ -7,6 +7,7 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_cards, read_scene_cards
+from vidence.make.people.checks import check_of_shot
 from vidence.make.pipeline.material import Card
 from vidence.seeing.shooting import Shot
 
@@ -121,6 +122,11 @@ def test_scene_cards_name_their_shot_by_its_id_or_a_time(tmp_path):
     true, false = read.cards
     assert (true.card_id, true.shot_id, true.is_faithful) == ("shot-0002-true", "shot-0002", True)
     assert (false.card_id, false.is_faithful, len(false.changes)) == ("wrong-2", False, 2)
+    # By what was seen: other cuts have given the shot another number since.
+    seen = lines(
+        tmp_path / "seen.jsonl", {"shot_id": "shot-0001", "text": TRUE, "check": check_of_shot(SHOTS[1])}
+    )
+    assert read_scene_cards(seen, shots=SHOTS).cards[0].shot_id == "shot-0002"
     table = tmp_path / "scenes.csv"
     table.write_text(f"at_s,text\n0.5,{TRUE}\n")
     assert read_scene_cards(table, shots=SHOTS).cards[0].shot_id == "shot-0001"

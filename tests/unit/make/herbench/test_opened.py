@@ -222,7 +222,13 @@ def test_a_cut_is_added_tracks_follow_and_undone_the_first_bytes_are_back(street
     act = Act(name="cut-at", first=100, last=100)
     row = ShotRow(video_id="north", check=check_of_shots(north.shots, act), act="cut-at:100", by="P03")
     append_row(street.people, row)
-    assert remade_by(north, shots=[row]).words == "tracks, crops, scene cards and drafts of this video"
+    said = remade_by(north, shots=[row])
+    assert (said.has_tracks, said.n_shots) == (True, 2)
+    assert said.words == (
+        "pictures of 2 shots, tracks, crops and cards of whoever is other then, drafts of this video"
+    )
+    assert north.scores is not None
+    assert north.scores.values.shape == (len(north.times_s),)
     street.make()
     again = street.opened().video("north")
     assert [shot.first_frame for shot in again.shots] == [0, 100]

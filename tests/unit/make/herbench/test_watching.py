@@ -82,7 +82,7 @@ def test_frames_are_counted_while_videos_are_watched(folder, whole):
 
 def test_nothing_is_left_of_chunks_when_videos_are_done(folder, whole):
     left = {path.parts[1] for path in whole[0] if path.parts[0] == "stages"}
-    assert left == {"boxes", "shots", "tracks", "opened", "index.jsonl"}
+    assert left == {"boxes", "shot-scores", "shots", "tracks", "opened", "index.jsonl"}
 
 
 def test_two_processes_make_the_same(folder, whole, monkeypatch):

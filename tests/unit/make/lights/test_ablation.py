@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import re
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation import Measured, guess_notes, observed
+from vidence.make.lights.ablation import Measured, findable, guess_notes, observed
 from vidence.make.lights.ablation_clips import StimulusSet, recorded_clips, walker_clips, write_condition
 from vidence.make.lights.ablation_config import (
     BASE,
@@ -23,6 +24,7 @@ from vidence.make.lights.ablation_config import (
     conditions,
     model_spec,
     read_ablation,
+    shown_frames,
     spec_under,
     title_of,
     unique,
@@ -181,9 +183,39 @@ def test_another_rate_shows_the_same_time(stimuli: StimulusSet):
     assert (fast.n_frames / fast.fps) == (slow.n_frames / slow.fps)
 
 
-def test_undisturbed_is_without_noise_and_jitter(stimuli: StimulusSet):
-    made = stimuli.stimulus(stimuli.clips[0], of("n_noise")[1], undisturbed=True)
-    assert made.centres_px.shape[1] == 13
+def test_of_another_rate_as_many_frames_are_shown_as_the_same_time_has():
+    assert [shown_frames(TINY, c) for c in of("fps")] == [4, 8]
+    assert [shown_frames(TINY, c) for c in of("frames")] == [1, 8]
+    slow = msgspec.structs.replace(TINY, vary={"fps": (1, 60)})
+    assert [shown_frames(slow, c) for c in of("fps", slow)] == [8, 1, 16]
+    for levels, stimulus in (((15, "none"), {}), ((15, 30), {"fps": "none"})):
+        with pytest.raises(UsageError, match="every rate must be a number"):
+            conditions(msgspec.structs.replace(TINY, vary={"fps": levels}, stimulus=stimulus))
+
+
+def test_what_would_be_found_is_said_before():
+    def words(n_each: int, **more: object) -> str:
+        config = msgspec.structs.replace(TINY, **more)
+        clips = tuple(walker_clips(n_each, duration_s=0.4, yaw_spread_deg=10.0, seed=1))
+        return findable(config, clips, rng=np.random.default_rng(1))
+
+    few, many = words(6), words(40)
+    points = [int(re.search(r"difference of (\d+) points", said)[1]) for said in (few, many)]
+    assert "48 sources of motions, p adjusted for 5 conditions" in few
+    assert 20 <= points[0] <= 35
+    assert points[1] < points[0] / 2
+    assert "hardly ever found" in words(1)
+    assert words(2, vary={}) == "nothing is varied"
+
+
+def test_undisturbed_is_without_jitter_and_with_the_same_noise(stimuli: StimulusSet):
+    noisy = of("n_noise")[1]
+    shown, made = (stimuli.stimulus(stimuli.clips[0], noisy, undisturbed=plain) for plain in (False, True))
+    assert np.array_equal(shown.centres_px, made.centres_px)
+    shaken = msgspec.structs.replace(noisy, settings=noisy.settings | {"jitter_m": "0.1"})
+    assert np.array_equal(
+        stimuli.stimulus(stimuli.clips[0], shaken, undisturbed=True).centres_px, made.centres_px
+    )
 
 
 def test_recordings_come_from_a_table_and_what_is_missing_is_said(tmp_path: Path):
@@ -255,7 +287,7 @@ def test_what_is_so_or_not_so_has_words():
         "inversion": ["upright", "upside down"],
         "mirror image": ["as recorded", "mirrored"],
         "motion made a loop": ["no", "yes"],
-        "frames per second": ["30", "8"],
+        "frames per second, the same time shown": ["30", "8"],
     }
     assert title_of("depth_dots") == "depth dots"
     assert of("is_inverted")[1].name == "is_inverted-true", "names of folders stay"

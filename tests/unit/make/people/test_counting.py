@@ -1,5 +1,7 @@
 """What counters agree on."""
 
+from msgspec import structs
+
 from vidence.make.people.checks import check_of_video
 from vidence.make.people.counting import agreed_counts
 from vidence.make.people.rows import CountRow
@@ -51,3 +53,37 @@ def test_a_count_in_another_video_is_not_used():
     counts, unused = agreed(row("a", 5, 5, 5, sha256="cd" * 32))
     assert counts == ()
     assert unused[0].why == "the video has changed since; count again"
+
+
+def agree(counter, n, low, high, *, among=("a", "b"), frames=()):
+    return structs.replace(row(counter, n, low, high, frames=frames), agreed=among, where=f"{counter} agrees")
+
+
+def test_what_counters_agreed_on_goes_before_what_they_counted_alone():
+    alone = row("a", 5, 5, 5, frames=(1, 2, 3, 4, 5)), row("b", 7, 7, 7, frames=tuple(range(7)))
+    (count,), unused = agreed(*alone, agree("a", 6, 6, 6), agree("b", 6, 6, 6, frames=(1, 2, 3, 4, 5, 9)))
+    assert (count.n, count.n_low, count.n_high, count.frames) == (6, 6, 6, (1, 2, 3, 4, 5, 9))
+    assert count.counters == ("a 5 (5 to 5)", "b 7 (7 to 7)", "agreed 6 (6 to 6)")
+    assert unused == ()
+
+
+def test_without_frames_of_their_own_the_moments_are_of_whoever_counted_so_many():
+    alone = row("a", 5, 5, 5, frames=(1, 2, 3, 4, 5)), row("b", 7, 7, 7, frames=tuple(range(7)))
+    (count,), _ = agreed(*alone, agree("a", 5, 5, 5), agree("b", 5, 5, 5))
+    assert count.frames == (1, 2, 3, 4, 5)
+
+
+def test_an_agreement_waits_for_everybody_and_one_number():
+    alone = row("a", 5, 5, 6), row("b", 6, 6, 7)
+    (count,), unused = agreed(*alone, agree("a", 6, 6, 6))
+    assert (count.n_low, count.n_high) == (5, 7)
+    assert [(one.where, one.why) for one in unused] == [("a agrees", "b has not agreed yet")]
+    _, unused = agreed(*alone, agree("a", 6, 6, 6), agree("b", 7, 7, 7))
+    assert unused[0].why == "they say different numbers: a 6 (6 to 6); b 7 (7 to 7)"
+
+
+def test_who_counts_later_opens_an_agreement_again():
+    said = agree("a", 6, 6, 6), agree("b", 6, 6, 6)
+    (count,), unused = agreed(row("a", 5, 5, 6), row("b", 6, 6, 7), row("c", 6, 6, 6), *said)
+    assert count.counters == ("a 5 (5 to 6)", "b 6 (6 to 7)", "c 6 (6 to 6)")
+    assert {one.why for one in unused} == {"others have counted, or taken back, since they agreed"}

@@ -76,7 +76,11 @@ def test_a_reading_of_another_text_is_named():
 def test_a_false_card_goes_where_it_is_true_or_told_by_more_than_the_rules_allow(rows, reasons):
     found = read_false_by_people([TRUE, FALSE], rows, most_told=0.5)
     assert [one.reason for one in found.dropped] == reasons
-    assert found.n_readings == len(rows)
+    assert [(one.card, one.reader, one.said) for one in found.heard] == [
+        ("f", row.by, row.told) for row in rows
+    ]
+    assert found.unread == ()
+    assert read_false_by_people([TRUE, FALSE], [], most_told=0.5).unread == ("f",)
 
 
 def test_readings_of_true_cards_are_named():

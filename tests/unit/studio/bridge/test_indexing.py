@@ -1,5 +1,8 @@
 """The index follows the runs: only rows that came in are read."""
 
+import threading
+from concurrent.futures import wait
+
 import pytest
 
 from servers.studio import studio
@@ -71,3 +74,34 @@ def test_tables_of_another_edition_are_made_anew(index, freshen, tmp_path):
     index.IndexRunRow.objects.update(edition=0)
     index.make_tables()
     assert not index.IndexRunRow.objects.exists()
+
+
+def test_several_viewers_of_one_cache_folder_read_a_run_together(index, tmp_path, monkeypatch):
+    import msgspec
+
+    from subjects.viewed import ITEMS, trial
+    from vidence.studio.bridge import indexing
+
+    monkeypatch.setattr(indexing, "BATCH", 20)
+    items = [msgspec.structs.replace(ITEMS[i % 4], item_id=f"i{i:03d}") for i in range(300)]
+    run = write_run(tmp_path / "a", items=items, trials=[trial(item, "A") for item in items])
+    places = find_places([run])
+    together = threading.Barrier(3)
+    key, reader = indexing.content_key, indexing.Reader
+
+    def meet(found):
+        if threading.current_thread().name == "viewer-index":
+            together.wait(timeout=60)
+        return found
+
+    monkeypatch.setattr(indexing, "content_key", lambda folder: meet(key(folder)))
+    monkeypatch.setattr(indexing, "Reader", lambda folder: meet(reader(folder)))
+    viewers = [indexing.Indexer(wait_s=0.0) for _ in range(3)]  # each with threads of its own, as processes
+    for viewer in viewers:
+        viewer.freshen(places)
+    for viewer in viewers:
+        wait(viewer._asked.values(), timeout=60)
+        assert [done.exception() for done in viewer._asked.values()] == [None]
+    assert index.IndexTrialRow.objects.count() == 300
+    assert index.IndexTagRow.objects.count() == 4
+    assert index.IndexRunRow.objects.get().last_seq == 300

@@ -1,10 +1,13 @@
 """Between what is written, the content of a revision, and a question of our format."""
 
 import msgspec
+import numpy as np
 import pytest
 
+from vidence import catalog
 from vidence.errors import DataError
 from vidence.make.review.revisions import new_revision
+from vidence.media.clip import Clip
 from vidence.records import Item, Media, Provenance
 from vidence.studio.bridge.items import Subject, annotations_of, content_of, item_of, wording_of
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
@@ -119,3 +122,24 @@ def test_an_answer_that_is_no_letter_of_the_choices_is_no_question_to_write_on(a
     content = {"item_id": "q1", "question": "Which?", "choices": ["red", "blue"], "answer": answer}
     with pytest.raises(DataError, match="expected one of A, B"):
         wording_of(content)
+
+
+def test_frames_that_were_picked_are_those_that_the_oracle_shows():
+    picked = Mark(kind="oracle", frames="40, 7, 41", text="the cup is seen whole in these alone")
+    content = made(msgspec.structs.replace(WRITTEN, evidence=(picked,)))
+    assert wording_of(content).evidence == (picked,)
+    item = msgspec.json.decode(msgspec.json.encode(item_of(revision(content))), type=Item)
+    assert (item.evidence[0].kind, item.evidence[0].frames) == ("oracle", (40, 7, 41))
+    clip = Clip.of_times(np.arange(90) / 30, fps=30.0)
+    oracle = catalog.create("selector", catalog.Spec(name="oracle", argument=""))
+    assert oracle.select(clip, item, n_frames=16).tolist() == [7, 40, 41]
+
+
+def test_a_box_stands_beside_the_item_with_its_picture():
+    plates = (Media(path="a.png", kind="image"), Media(path="b.png", kind="image"))
+    mark = Mark(medium=1, x0="10", y0="20.5", x1="30", y1="40", text="the lamp")
+    content = made(msgspec.structs.replace(WRITTEN, start="", end="", evidence=(mark,)), media=plates)
+    piece = annotations_of(revision(content)).annotations.evidence[0]
+    assert (piece.medium, piece.box) == (1, (10.0, 20.5, 30.0, 40.0))
+    assert wording_of(content).evidence == (mark,)
+    assert item_of(revision(content)).evidence[0].frames == ()

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
-from vidence.records import Evidence, FrameRef, Media, Selection
+from vidence.records import Evidence, FrameRef, ImagePart, Media, Prompt, Selection, TextPart
 from vidence.studio.bridge.runs import open_head
 from vidence.studio.bridge.told import hits, lanes_of, tell, text_of
 
@@ -67,3 +67,17 @@ def test_open_evidence_ends_where_the_last_thing_lies():
 def test_frames_inside_evidence_are_counted(times, expected):
     frames = tuple(FrameRef(frame_index=i, time_s=time) for i, time in enumerate(times))
     assert hits(ITEMS[0], Selection(selector="s", version=1, frames=frames, n_candidates=9)) == expected
+
+
+def test_images_are_counted_and_frames_of_a_montage_are_said_to_be_laid_out(tmp_path):
+    frames = tuple(FrameRef(frame_index=0, time_s=0.0, media_index=i) for i in range(3))
+    chosen = Selection(selector="midpoints", version=1, frames=frames, n_candidates=3)
+    pictures = tuple(ImagePart(digest=c * 64, width_px=8, height_px=8) for c in "ab")
+    one = msgspec.structs.replace(
+        trial(ITEMS[0], "A"), selection=chosen, prompt=Prompt(parts=(TextPart(text="Look."), *pictures))
+    )
+    images = tuple(Media(path=f"{i}.png", kind="image") for i in range(4))
+    item = msgspec.structs.replace(ITEMS[0], media=images)
+    run = write_run(tmp_path / "run", items=(item,), trials=[one], plan={"layout": "montage:2x1"})
+    found = tell(open_head(run), "q1", 0, place="p", name="Ours")[1]
+    assert found.shown == "3 of 4 images. Laid out in 2 pictures of 2 by 1 cells."

@@ -5,12 +5,13 @@ import json
 import re
 
 import pytest
+from PIL import Image
 
 from vidence.studio.bridge.items import annotations_of, item_of
-from vidence.studio.projects import add_project
+from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
-from vidence.studio.workflow import Act, act, protocol_of, to_revision
+from vidence.studio.workflow import Act, Done, act, protocol_of, to_revision
 from videos.stamped import write
 
 JSON = {"Accept": "application/json"}
@@ -22,6 +23,7 @@ PAYLOADS = (
     "javascript:alert(1)//",
     "\u202egnp.exe",
 )
+BOX = {"x0": "10", "y0": "5", "x1": "30", "y1": "40.5"}
 FILLED = {
     "question": "Which lens bends the light most?",
     "language": "en",
@@ -331,6 +333,30 @@ def test_what_came_back_stands_beside_its_fields(place, returned):
     assert "bob" not in page
 
 
+def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there(place, edit):
+    from vidence.studio.access import Person
+    from vidence.studio.looking import claim, decide
+    from vidence.studio.rules.looks import Given
+
+    place.post(edit, action="submit", **FILLED)
+    item = ItemRow.objects.get()
+    name = place.team.user("Bob", "reviewer", project="films").pseudonym
+    bob = Person(name=name, shown="Bob", roles={"films": frozenset({"reviewer"})})
+    claim(item, bob)
+    check = next(one for one in protocol_of(place.project).stages[0].checks if one.field == "question")
+    words = "It is not said which of the lenses in the film are meant; name the first shot."
+    given = Given(checks={check.id: "no"}, notes={"question": "Which <lens>?"}, message=words)
+    done = decide(item, bob, "return", given=given, minutes=1, seen=None)
+    assert isinstance(done, Done), done
+    page = place.client.get(edit).content.decode()
+    at = page.index('id="g-question"')
+    beside = page[at : page.index("</fieldset>", at)]
+    assert 'id="first-marked"' in beside
+    assert page.count('id="first-marked"') == 1
+    assert "“Which &lt;lens&gt;?”" in beside
+    assert f"{edit}#first-marked" in place.client.get("/work").content.decode()
+
+
 def test_what_was_marked_is_changed_or_explained(place, returned):
     other = {**FILLED, "step-0": "Three lenses are put into one beam."}
     assert "This was marked" in said(place.post(returned, action="submit", **other))
@@ -366,3 +392,97 @@ def test_nobody_begins_what_they_cannot_hand_in(place):
     assert refused.status_code == 409
     assert "has to be read first" in refused.content.decode()
     assert not ItemRow.objects.exists()
+
+
+# --------------------------------------------------------------------------- what was made elsewhere
+
+
+def imported(place, author, kind="submit"):
+    """An item of another place, with its wording; it came back where `kind` says so."""
+    add_items(place.project, ["far-1"], kinds={"far-1": "mcq"})
+    row = ItemRow.objects.get(item_id="far-1")
+    words = {"item_id": "far-1", "question": "Which far lens?", "choices": ["thick", "thin"], "answer": "A"}
+    assert isinstance(
+        act(row, Act(kind="submit", role="author", by=author, content=words, origin="import")), Done
+    )
+    if kind == "return":
+        bob = "bob"
+        check = protocol_of(place.project).stages[0].checks[0].id
+        for said in (
+            Act(kind="claim", role="reviewer", by=bob),
+            Act(kind="return", role="reviewer", by=bob, message="x" * 50, checks={check: "no"}),
+        ):
+            assert isinstance(act(row, said), Done)
+    return row
+
+
+@pytest.mark.parametrize("kind", ["submit", "return"])
+def test_what_was_made_elsewhere_is_no_form_of_those_who_may_review_it(place, kind):
+    row = imported(place, "theirs", kind)
+    here = f"/projects/films/items/{row.public}/"
+    assert place.client.get(f"{here}edit").status_code == 404
+    assert place.post(f"{here}edit", question="mine now").status_code == 404
+    assert "Write on" not in place.client.get(here).content.decode()
+    assert DraftRow.objects.count() == 0
+    row.refresh_from_db()
+    assert row.author is None
+
+
+def test_its_author_writes_on_what_was_made_elsewhere_and_came_back(place):
+    row = imported(place, place.ann.pseudonym, "return")
+    here = f"/projects/films/items/{row.public}/"
+    assert "Write on" in place.client.get(here).content.decode()
+    assert "Which far lens?" in place.client.get(f"{here}edit").content.decode()
+
+
+def test_an_empty_item_without_an_author_is_whose_who_writes_first(place):
+    add_items(place.project, ["new-1"], kinds={"new-1": "mcq"})
+    row = ItemRow.objects.get(item_id="new-1")
+    edit = f"/projects/films/items/{row.public}/edit"
+    assert place.post(edit, question="Which?").status_code == 302
+    place.team.user("Eve", "author", project="films")
+    assert place.team.signed_in("Eve").get(edit).status_code == 404
+
+
+# --------------------------------------------------------------------------- pictures and frames
+
+
+def test_a_box_is_shown_over_its_picture_where_items_are_written_read_and_reviewed(place):
+    (place.folder / "plates").mkdir()
+    for number in range(2):
+        Image.new("RGB", (64, 48), (9, 9, 90 * number)).save(place.folder / "plates" / f"{number}.png")
+    taken = place.client.post("/projects/films/media/", {"path": "images:plates"})
+    assert taken.status_code == 302
+    edit = place.begin()["location"]
+    box = {"evidence-0-medium": "1", **{f"evidence-0-{side}": n for side, n in BOX.items()}}
+    told = {name: said for name, said in FILLED.items() if not name.startswith("evidence")} | box
+    told |= {"evidence-0-text": "the plate", "evidence-0-kind": "referred", "action": "submit"}
+    over = place.post(edit, **told | {"evidence-0-x1": "65"})
+    assert over.status_code == 422
+    assert "64 x 48 pixels" in said(over)
+    assert place.post(edit, **told).status_code == 302
+    row = ItemRow.objects.get()
+    piece = annotations_of(to_revision(row.current, row.item_id)).annotations.evidence[0]
+    assert (piece.medium, piece.box) == (1, (10.0, 5.0, 30.0, 40.5))
+    drawn = '<rect x="10" y="5" width="20" height="35.5"/>'
+    here = f"/projects/films/items/{row.public}/"
+    history = place.client.get(here).content.decode()
+    assert drawn in history
+    assert "picture 2, <span" in history
+    place.team.user("Bob", "reviewer", project="films")
+    bob = place.team.signed_in("Bob")
+    assert drawn not in bob.get(f"{here}review").content.decode()
+    assert bob.post(f"{here}claim").status_code == 302
+    assert drawn in bob.get(f"{here}review").content.decode()
+
+
+def test_frames_that_are_not_there_are_refused_and_those_that_are_go_out_in_their_order(place, edit):
+    told = {**FILLED, "evidence-1-kind": "oracle", "evidence-1-text": "all is seen", "action": "submit"}
+    refused = place.post(edit, **told, **{"evidence-1-frames": "7, 30"})
+    assert refused.status_code == 422
+    assert "There is no frame 30; they are 0 to 29." in said(refused)
+    assert place.post(edit, **told, **{"evidence-1-frames": "20, 7"}).status_code == 302
+    row = ItemRow.objects.get()
+    revision = to_revision(row.current, row.item_id)
+    assert item_of(revision).evidence[1].frames == (20, 7)
+    assert annotations_of(revision).annotations.evidence[1].times_s == (0.666667, 0.233333)

@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.studio.pages.annotate_fields import NUMBER, Beside, group_of, groups_of
-from vidence.studio.rules.faults import fault, form_faults
+from vidence.studio.rules.faults import Shape, fault, form_faults
 from vidence.studio.rules.forms import FORMS, fields_of, read_form
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
 
@@ -16,10 +16,11 @@ FULL = Wording(
     conditions=(Condition(text="a cup"),),
     knowledge=(Knowledge(title="Cups"),),
 )
+FILMS = (Shape(), Shape())
 
 
-def drawn(name, kind, written=FULL, **more):
-    beside = Beside(media=["a.mp4", "b.mp4"], new_id=lambda: "ffffffffffff", **more)
+def drawn(name, kind, written=FULL, shapes=FILMS, **more):
+    beside = Beside(media=["a.mp4", "b.mp4"], shapes=shapes, new_id=lambda: "ffffffffffff", **more)
     return groups_of(written, FORMS[name], kind, beside=beside)
 
 
@@ -41,7 +42,7 @@ def test_each_field_of_a_form_is_read_again(name, kind):
 @pytest.mark.parametrize(("name", "kind"), [(one.name, kind) for one in FORMS.values() for kind in one.kinds])
 def test_each_fault_leads_to_a_part_of_the_form(name, kind):
     groups = {one.name for one in drawn(name, kind)}
-    for one in form_faults(Wording(), FORMS[name], kind, n_media=1):
+    for one in form_faults(Wording(), FORMS[name], kind, media=[Shape()]):
         assert group_of(one.field) in groups, one
 
 
@@ -57,3 +58,29 @@ def test_what_is_said_stands_at_its_field_and_marks_at_their_part():
 def test_new_options_have_names():
     found = fields(drawn("mmvu", "mcq", written=Wording()))
     assert {one.value for name, one in found.items() if name.endswith("-id")} == {"ffffffffffff"}
+
+
+def test_evidence_has_the_places_of_its_media():
+    names = {
+        kinds: {
+            name.removeprefix("evidence-0-")
+            for name in fields(drawn("mmvu", "mcq", shapes=tuple(Shape(kind=one) for one in kinds)))
+            if name.startswith("evidence-0-")
+        }
+        for kinds in (("video", "video"), ("image", "image"), ("video", "image"))
+    }
+    rest, times, box = (
+        {"medium", "kind", "text", "steps"},
+        {"start", "end", "frames"},
+        {"x0", "y0", "x1", "y1"},
+    )
+    assert names == {
+        ("video", "video"): rest | times,
+        ("image", "image"): rest | box,
+        ("video", "image"): rest | times | box,
+    }
+
+
+def test_the_pictures_of_a_set_are_named_by_their_numbers():
+    found = fields(drawn("mmvu", "mcq", shapes=(Shape(kind="image"), Shape(kind="image"))))
+    assert found["evidence-0-medium"].choices == (("0", "picture 1: a.mp4"), ("1", "picture 2: b.mp4"))

@@ -1,5 +1,7 @@
 """The board of counts: windows and places, ranges, a second counter who is blind."""
 
+import json
+
 import pytest
 
 from servers.studio import studio
@@ -31,10 +33,12 @@ def test_a_count_is_kept_and_the_tracks_own_is_shown_only_then(boards):
     assert "solo: 6" in page
     assert "counted once" in page
     assert "the tracks clearly show 5" in page
+    assert "1 count, drafts of this video" in page
     (row,) = read_rows(boards.street.people, CountRow, videos=None)
     assert (row.window, row.n, row.n_high, row.frames) == ("whole", 6, 7, (61, 70, 80))
     assert boards.post("counts", act="undo").status_code == 302
     assert boards.file("counts.csv") == ""
+    assert "Made again next time" not in boards.page("counts")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,70 @@ def test_a_second_counter_does_not_see_the_first(street, tmp_path):
         assert second.post("counts", act="count", **said).status_code == 302
         page = second.page("counts")
         assert "p001: 6 (6 to 7)" in page
-        assert "they differ by 1, and both ranges hold 7; the tracks clearly show 5" in page
+        assert "they differ by 1, and both ranges hold 7; the tracks clearly show 5 of 7: recall 0.71" in page
+
+
+def agree(boards, n, **more):
+    said = {**COUNT, "n": n, "n_low": n, "n_high": n, "frames": "", **more}
+    return boards.post("counts", act="agree", **said)
+
+
+def test_counters_see_their_difference_and_agree(street, tmp_path):
+    with studio("team", tmp_path / "studio", paths=(street.config,)) as made:
+        made.project("films")
+        made.user("Olga", "operator", project="films")
+        first = open_boards(street, made.signed_in("Olga"), project="films")
+        made.user("Ada", "author", project="films")
+        second = Boards(street=street, made=first.made, client=made.signed_in("Ada"))
+        fives = {**COUNT, "n": "3", "n_low": "3", "n_high": "3"}
+        assert first.post("counts", act="count", **fives, frames="5 40 60").status_code == 302
+        assert agree(first, "4").status_code == 400  # alone
+        assert agree(second, "4").status_code == 400  # who has not counted
+        fours = {**COUNT, "n": "4", "n_low": "4", "n_high": "4"}
+        assert second.post("counts", act="count", **fours, frames="6 41 62 85").status_code == 302
+        page = second.page("counts?place=visited:right-third")
+        assert "no number is in both ranges: look again together" in page
+        assert "frame 85: p002, not p001" in page
+        assert '{"name":"p001","frames":[5,40,60]}' in page.replace("&quot;", '"')
+        assert 'value="5 40 60 85"' in page
+        assert agree(second, "4", frames="5 40 60 85").status_code == 302
+        assert agree(second, "4").status_code == 400  # once
+        assert "p001 has not agreed yet" in second.page("counts")
+        assert agree(first, "5").status_code == 302
+        assert "they say different numbers: p002 4 (4 to 4); p001 5 (5 to 5)" in first.page("counts")
+        assert first.post("counts", act="undo").status_code == 302
+        assert agree(first, "4").status_code == 302
+        assert "agreed on 4 (4 to 4)." in first.page("counts")
+        rows = read_rows(street.people, CountRow, videos=None)
+        assert [(one.counter, one.n, one.agreed) for one in rows] == [
+            ("p001", 3, ()),
+            ("p002", 4, ()),
+            ("p002", 4, ("p001", "p002")),
+            ("p001", 4, ("p001", "p002")),
+        ]
+
+
+def test_a_dot_goes_with_the_track_under_it_and_tells_of_no_other(boards):
+    opened = boards.street.opened().video("north")
+    track = opened.tracked.tracks[0]
+    frame = int(track.frame_indices[len(track.frame_indices) // 2])
+    x, y = track.centroids_px[len(track.frame_indices) // 2].tolist()
+    answer = boards.client.get(boards.at("carried"), {"frame": frame, "x": x, "y": y})
+    path = json.loads(answer.content)["path"]
+    assert any(one[0] == frame for one in path)
+    assert answer.content.count(b"[") == len(path) + 1  # a single way, and no name of a track
+    nobody = boards.client.get(boards.at("carried"), {"frame": frame, "x": -5, "y": -5})
+    assert json.loads(nobody.content) == {"path": []}
+    assert boards.client.get(boards.at("carried"), {"frame": frame, "x": "a", "y": 1}).status_code == 400
+    assert "track_id" not in boards.page("counts?place=visited:right-third")
+
+
+def test_what_was_typed_stays_where_a_count_is_refused(boards):
+    answer = boards.post("counts", act="count", **{**COUNT, "n_high": "2"}, frames="", note="two at once")
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'name="n_high" inputmode="numeric" size="4" value="2"' in page
+    assert 'value="two at once"' in page
 
 
 def test_windows_have_words():

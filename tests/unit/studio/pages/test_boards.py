@@ -35,7 +35,7 @@ def test_the_tracks_that_meet_others_come_first_and_have_their_crops(boards):
     order = re.findall(r'data-track="(\w+)"', page)
     assert sorted(order) == ["1", "2", "3", "4", "5", "6", "7", "8"]
     assert order[0] != "8"
-    assert "8 of 8 tracks without a verdict" in page
+    assert "8 of 8</span> tracks without a verdict" in page
     crop = boards.client.get(boards.at("crop.jpg"), {"track": "3", "frame": "60"})
     assert crop.headers["Content-Type"] == "image/jpeg"
     whole = boards.client.get(boards.at("crop.jpg"), {"track": "3", "frame": "60", "whole": "1"})
@@ -60,6 +60,47 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
     assert say(boards, "3/2", "drop", first="100", last="110").status_code == 302
     assert boards.post("tracks", act="undo").status_code == 302
     assert TrackVerdictRow.objects.count() == 3
+
+
+def test_a_script_hears_of_one_row_and_goes_on(boards):
+    def heard(track, act, **more):
+        check = check_on(boards.page("tracks"), track)
+        said = {"track": track, "check": check, "act": act, "ids": "1 2 3 4 5 6 7 8", **more}
+        answer = boards.client.post(boards.at("tracks"), said, headers={"X-Vidence-Row": "1"})
+        return answer.status_code, answer.json()
+
+    status, told = heard("4", "ok")
+    assert (status, told["again"], told["said"], told["n_open"]) == (200, "", "4 ok", 7)
+    assert 'id="t-4"' in told["row"]
+    assert "row done" in told["row"]
+    _, told = heard("7", "phantom")
+    assert (told["row"], told["again"], told["gone"]) == (
+        "",
+        "",
+        ["7: a person saw nobody there: phantom, solo"],
+    )
+    assert "drafts of this video" in told["remake"]
+    _, told = heard("3", "split", frame="100")
+    assert told["again"] == boards.at("tracks")
+    status, told = heard("5", "split")
+    assert (status, told) == (400, {"fault": "choose the first crop of the other person, then split"})
+
+
+def test_boxes_are_those_of_the_frame_as_people_left_them(boards):
+    assert say(boards, "3", "split", frame="100").status_code == 302
+    told = boards.client.get(boards.at("boxes.json"), {"first": "90"}).json()
+    (before,) = [box for name, _, box in told["frames"]["99"] if name.startswith("3")]
+    kept = next(one for one in boards.street.opened().video("north").found.tracks if one.track_id == "3")
+    at = kept.frame_indices.tolist().index(99)
+    assert before == [round(float(one), 1) for one in kept.boxes_px[at]]
+    assert {name for name, *_ in told["frames"]["99"]} >= {"3/1"}
+    assert {name for name, *_ in told["frames"]["100"]} >= {"3/2"}
+    assert (told["first"], told["width"]) == (90, kept_width(boards))
+    assert boards.client.get(boards.at("boxes.json"), {"first": "x"}).status_code == 400
+
+
+def kept_width(boards):
+    return boards.street.opened().video("north").found.width_px
 
 
 def test_joins_and_the_same_person(boards):
@@ -103,14 +144,16 @@ def test_a_file_with_a_fault_is_named(boards):
 
 
 def test_a_cut_is_added_made_gradual_and_taken_out(boards):
-    assert boards.post("shots", act="cut-at", frame="80").status_code == 302
+    done = boards.post("shots", act="cut-at", frame="80")
+    assert (done.status_code, done.headers["Location"]) == (302, f"{boards.at('shots')}#s-80")
     page = boards.page("shots")
     assert "2 shots" in page
     assert "begun by people" in page
-    assert "tracks, crops, scene cards and drafts of this video" in page
+    assert "tracks, crops and cards of whoever is other then, drafts of this video" in page
     assert boards.post("shots", act="gradual", frame="80", last="84").status_code == 302
     assert "the first 5 show both shots" in boards.page("shots")
-    assert boards.post("shots", act="no-cut-at", frame="80").status_code == 302
+    done = boards.post("shots", act="no-cut-at", frame="80")
+    assert done.headers["Location"] == f"{boards.at('shots')}#s-0"
     assert "1 shot." in boards.page("shots")
     for said in (
         {"act": "cut-at", "frame": "0"},

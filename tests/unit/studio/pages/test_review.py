@@ -333,10 +333,14 @@ def test_counts_of_others_are_nowhere_before_the_own(place):
     films = place("humanpcr-r")
     bob = films.claim("Bob")
     assert named_in(crawled(films, bob), "THE-EVIDENCE", "THE-REASON") == []
-    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "771", "check:proactive": "772"})
+    bob.post(
+        f"{films.base}/review", {"act": "count", "check:evidence": "7710017", "check:proactive": "7720017"}
+    )
     bob.post(f"{films.base}/review", films.form(bob, act="accept", message="THE-REVIEW"))
     mia = films.claim("Mia")
-    assert named_in(crawled(films, mia), "THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "771", "772") == []
+    assert (
+        named_in(crawled(films, mia), "THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "7710017", "7720017") == []
+    )
     mia.post(f"{films.base}/review", {"act": "count", "check:evidence": "2", "check:proactive": "1"})
     seen = crawled(films, mia)
     assert named_in(seen, "THE-EVIDENCE", "THE-REVIEW", "771") == ["THE-EVIDENCE", "THE-REVIEW", "771"]
@@ -384,7 +388,9 @@ def test_an_operator_of_the_second_stage_counts_before_the_first_is_shown(team):
     films = Place(team, "humanpcr-r", words=READABLE)
     team.user("Uma", "meta", "operator", project="films")
     bob = films.claim("Bob")
-    bob.post(f"{films.base}/review", {"act": "count", "check:evidence": "771", "check:proactive": "772"})
+    bob.post(
+        f"{films.base}/review", {"act": "count", "check:evidence": "7710017", "check:proactive": "7720017"}
+    )
     bob.post(f"{films.base}/review", films.form(bob, act="accept", message="THE-REVIEW"))
     hidden = ("THE-EVIDENCE", "THE-REASON", "THE-REVIEW", "<td>accept</td>", "771")
     uma = team.signed_in("Uma")

@@ -16,9 +16,9 @@ SCRIPT = {"HTTP_ACCEPT": "application/json"}
 
 
 class Place:
-    def __init__(self, team):
+    def __init__(self, team, protocol="mmvu"):
         self.team = team
-        self.project = team.project("films", "mmvu")
+        self.project = team.project("films", protocol)
         add_items(self.project, ["q1"], kinds={})
         act(self.item, Act(kind="submit", role="author", by="ann", content=WORDS))
         self.name = team.user("Bob", "reviewer", project="films").pseudonym
@@ -37,9 +37,13 @@ class Place:
     def page(self):
         return self.client.get(f"{self.base}/review").content.decode()
 
-    def hidden(self):
+    def hidden(self, form=""):
+        """The hidden fields of the form of the decision, or of that of an act."""
         names = "opened|seen|wording|version|request"
-        return dict(re.findall(rf'type="hidden" name="({names})" value="([^"]*)"', self.page()))
+        forms = re.findall(r"<form .*?</form>", self.page(), re.DOTALL)
+        mark = f'name="act" value="{form}"' if form else "data-look"
+        mine = next(one for one in forms if mark in one)
+        return dict(re.findall(rf'type="hidden" name="({names})" value="([^"]*)"', mine))
 
     def send(self, hidden, *, script=True, **said):
         return self.client.post(f"{self.base}/review", {**hidden, **said}, **(SCRIPT if script else {}))
@@ -158,3 +162,146 @@ def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(pla
     assert "check:expertise" in told.content.decode()
     assert place.item.state == "in-review"
     assert "written under the old rules" in DraftRow.objects.get().body
+
+
+# --------------------------------------------------------------------------- the forms beside the decision
+
+FORMS = (
+    ("perceptioncomp", "solve", {"answer": "half an answer"}),
+    ("humanpcr-r", "count", {"check:evidence": "2"}),
+    ("perceptioncomp", "witness", {"witnesses": "second: at 41 s"}),
+    ("mmvu", "say", {"words": "half a message"}),
+)
+
+
+@pytest.fixture
+def at(team):
+    """A place at the form of an act."""
+
+    def begin(protocol, act_):
+        place = Place(team, protocol)
+        if act_ == "witness":
+            place.client.post(f"{place.base}/review", {"act": "solve", "answer": "red"})
+        return place
+
+    return begin
+
+
+@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
+def test_each_form_keeps_what_is_written_in_it(at, protocol, form, said):
+    place = at(protocol, form)
+    hidden = place.hidden(form) | {"act": form}
+    n_events = place.item.transitions.count()
+    assert place.send(hidden, **said).json()["version"] == 1
+    assert place.item.transitions.count() == n_events
+    words = next(iter(said.values()))
+    kept = (f"{words}</textarea>", f'value="{words}"')
+    assert any(one in place.page() for one in kept)
+    late = place.send(hidden | {"request": "of another tab"}, **dict.fromkeys(said, "7"))
+    assert (late.status_code, late.json()["closed"]) == (409, False)
+    shown = place.send(
+        hidden | {"request": "of another tab"}, script=False, **{**dict.fromkeys(said, "7"), "act": form}
+    )
+    assert "What was saved in another tab" in shown.content.decode()
+    assert words in shown.content.decode()
+    assert place.item.transitions.count() == n_events
+    by_button = {"version": "1", "request": "by a button", "act": [form, "save"]}
+    assert place.send({**hidden, **by_button}, script=False, **said).status_code == 302
+    assert place.item.transitions.count() == n_events
+    assert DraftRow.objects.get(stage__endswith=f":{form}").project_id == place.project.pk
+
+
+@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
+def test_a_form_that_was_sent_ends_its_draft_and_leaves_those_of_the_others(at, protocol, form, said):
+    place = at(protocol, form)
+    hidden = place.hidden(form) | {"act": form}
+    place.send(hidden, **said)
+    if form == "say":
+        place.send(place.hidden(), message="of the decision")
+    full = dict.fromkeys(("check:evidence", "check:proactive"), "2") if form == "count" else said
+    done = place.send({**hidden, "version": "1", "request": "sent"}, script=False, **full)
+    assert done.status_code == 302, re.findall(r'role="alert">([^<]*)', done.content.decode())
+    assert DraftRow.objects.get(stage__endswith=f":{form}").is_closed
+    assert DraftRow.objects.filter(is_closed=False).count() == (form == "say")
+    if form in ("solve", "count"):
+        late = place.send({**hidden, "version": "1", "request": "late"}, **full)
+        assert (late.status_code, late.json()["closed"]) == (409, True)
+
+
+@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
+def test_a_form_is_kept_where_the_claim_ends(at, protocol, form, said):
+    place = at(protocol, form)
+    hidden = place.hidden(form) | {"act": form}
+    place.expire()
+    assert place.send(hidden, **said).json()["version"] == 1
+    refused = place.send(hidden | {"version": "1", "request": "sent"}, script=False, **said)
+    assert refused.status_code == 409
+    place.client.post(f"{place.base}/claim")
+    words = next(iter(said.values()))
+    assert any(one in place.page() for one in (f"{words}</textarea>", f'value="{words}"'))
+
+
+def edit_page(place):
+    page = place.client.get(f"{place.base}/review/edit").content.decode()
+    hidden = dict(
+        re.findall(r'type="hidden" name="(seen|wording|version|request|act)" value="([^"]*)"', page)
+    )
+    return page, hidden
+
+
+def test_an_edit_is_kept_and_sent_once(place):
+    _, hidden = edit_page(place)
+    said = {"text:question": "Which cup is red?", "text:choices": "red\nblue", "text:answer": "A"}
+    at = f"{place.base}/review/edit"
+    told = place.client.post(at, {**hidden, **said}, **SCRIPT)
+    assert told.json()["version"] == 1
+    page, again = edit_page(place)
+    assert "Which cup is red?</textarea>" in page
+    assert place.item.current.n == 1
+    other = place.client.post(at, {**hidden, **said, "text:question": "Which?", "request": "2"}, **SCRIPT)
+    assert other.status_code == 409
+    shown = place.client.post(at, {**hidden, **said, "text:question": "Which?", "request": "2"})
+    assert shown.status_code == 409
+    assert "What was saved in another tab" in shown.content.decode()
+    assert "Which?</textarea>" in shown.content.decode()
+    assert place.client.post(at, {**again, **said}).status_code == 302
+    assert place.item.current.n == 2
+    assert DraftRow.objects.get().is_closed
+    page, hidden = edit_page(place)
+    assert hidden["version"] == "0"
+
+
+def test_an_edit_of_an_earlier_wording_is_shown_and_put_nowhere(place):
+    _, hidden = edit_page(place)
+    said = {"text:question": "Which cup is MINE?"}
+    place.client.post(f"{place.base}/review/edit", {**hidden, **said, "wording": "0" * 64}, **SCRIPT)
+    page, _ = edit_page(place)
+    assert "What you had written of an earlier wording" in page
+    assert "Which cup is MINE?</dd>" in page
+    assert "MINE?</textarea>" not in page
+
+
+def test_an_edit_is_kept_where_the_claim_has_ended(place):
+    _, hidden = edit_page(place)
+    place.expire()
+    refused = place.client.post(f"{place.base}/review/edit", {**hidden, "text:question": "Which is late?"})
+    assert refused.status_code == 409
+    place.client.post(f"{place.base}/claim")
+    assert "Which is late?</textarea>" in edit_page(place)[0]
+
+
+def test_a_session_that_ends_loses_nothing_and_the_same_save_goes_through_afterwards(place):
+    hidden = place.hidden()
+    place.client.post("/sign-out")
+    assert place.send(hidden, message="written signed out").status_code == 401
+    assert not DraftRow.objects.exists()
+    place.client = place.team.signed_in("Bob")
+    assert place.send(hidden, message="written signed out").json()["version"] == 1
+    assert "written signed out" in place.page()
+
+
+def test_the_same_save_twice_is_one_version(place):
+    hidden = place.hidden()
+    for _ in range(2):
+        assert place.send(hidden, message="sent twice").json()["version"] == 1
+    assert DraftLogRow.objects.count() == 1

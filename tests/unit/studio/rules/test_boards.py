@@ -1,4 +1,4 @@
-"""What boards compute: meetings, neighbours, reasons to look, drawn orders, shares told, agreement."""
+"""What boards compute: meetings, neighbours, reasons to look, drawn orders."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,12 @@ import pytest
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.rules.boards import (
     MOST_CROPS,
-    Counted,
-    agreement,
     crop_frames,
     drawn,
     meetings,
     neighbours,
     suspicions,
-    told,
+    way,
 )
 
 
@@ -44,6 +42,15 @@ def test_two_who_cross_meet_once_at_the_nearest_frame():
     (met,) = meetings(one, [one, other, far])
     assert (met.other, met.frame) == ("2", 19)
     assert meetings(far, [one, other]) == ()
+
+
+def test_the_way_is_that_of_the_feet_within_the_picture():
+    line = way(track("1", range(400), step=2.0), width_px=320, height_px=240)
+    points = [tuple(map(float, one.split(","))) for one in line.split()]
+    assert points[0] == (3.8, 18.8)  # 10 and 50 of 320 pixels, in a picture 120 wide
+    assert points[-1] == (120.0, 18.8)
+    assert len(points) <= 2 * 120
+    assert way(track("1", [5]), width_px=320, height_px=240) == "3.8,18.8"
 
 
 def test_who_meets_twice_meets_twice():
@@ -92,30 +99,3 @@ def test_an_order_is_drawn_by_its_seed_alone():
     assert drawn(names, seed="a") == drawn(names[::-1], seed="a")
     assert drawn(names, seed="a") != drawn(names, seed="b")
     assert sorted(drawn(names, seed="a")) == sorted(names)
-
-
-def test_the_share_told_stands_against_guessing():
-    nothing = told([(False, "cannot-say")])
-    assert nothing.words == "nobody has told one yet; 1 cannot say"
-    assert not nothing.is_above_chance
-    right = told([(True, "true"), (False, "false")] * 10)
-    assert (right.n, right.n_right, right.share) == (20, 20, 1.0)
-    assert right.is_above_chance
-    assert right.words == ("20 of 20 told right without the film: 100% (84% to 100% at 95%), by guessing 50%")
-    half = told([(True, "true"), (False, "true")] * 10)
-    assert half.share == 0.5
-    assert not half.is_above_chance
-
-
-def test_counters_agree_as_far_as_their_ranges_do():
-    def said(name, n, low, high):
-        return Counted(counter=name, n=n, n_low=low, n_high=high)
-
-    assert agreement([said("a", 5, 5, 5)]) == "counted once; a second counter has not counted yet"
-    assert agreement([said("a", 5, 5, 5), said("b", 5, 4, 6)]) == "both counted 5"
-    assert (
-        agreement([said("a", 5, 5, 7), said("b", 7, 6, 8)]) == "they differ by 2, and both ranges hold 6 to 7"
-    )
-    assert agreement([said("a", 5, 5, 5), said("b", 7, 7, 7), said("c", 6, 5, 7)]) == (
-        "they differ by 2, and no number is in all ranges: look again together"
-    )

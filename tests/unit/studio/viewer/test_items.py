@@ -149,3 +149,19 @@ def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two,
     assert "It is &lt;script&gt;window.pwned=1" in hostile
     assert "{{7*7}}{% debug %}" in hostile
     assert state(tmp_path / "runs") == before
+
+
+def test_labels_of_errors_are_a_filter_and_stand_beside_the_reply(look, tmp_path):
+    from subjects.labelled import write_packet
+
+    run = write_run(tmp_path / "runs" / "a")
+    said = [("a", "q2", "ann <b>", "person", "misread"), ("a", "q1", "model:x", "model", "guessed")]
+    packet = write_packet(tmp_path / "packet", runs={"a": run}, labels=said)
+    client, query = look(run, packet), f"run={place_id(run)}"
+    assert "misread, by people (1)" in client.get(f"/items?{query}").content.decode()
+    assert listed(client, f"{query}&label=person:misread") == ["q2"]
+    assert listed(client, f"{query}&label=model:guessed") == ["q1"]
+    assert listed(client, f"{query}&label=person:guessed") == []
+    shown = client.get(f"/item?{query}&item=q2").content.decode()
+    assert "by <bdi>ann &lt;b&gt;</bdi> (person)" in shown
+    assert "<q>Answer</q>" in shown

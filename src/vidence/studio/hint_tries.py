@@ -1,0 +1,92 @@
+"""Tries of hints as they are kept: looks of a stage of their own, which nobody takes at what they wrote."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from vidence.make.review.protocol import Protocol
+from vidence.records import Record
+from vidence.studio.records.items import ItemRow, ReviewRow
+from vidence.studio.rules.hints import FINDINGS, Asked, asked_of
+
+STAGE: Final = "hints"
+"""The stage of a look that is a try of hints."""
+SURE: Final = "the words settle it"
+GUESS: Final = "it is a guess"
+
+
+class Tried(Record):
+    """One try: of which revision, with which answer, in how many seconds, and what it says of the hints."""
+
+    n: int
+    by: str
+    answer: str
+    said: str
+    seconds: float
+    finding: str
+    words: str
+    asked: Asked
+
+
+def tries_of(item: ItemRow) -> Iterator[Tried]:
+    """The tries of all wordings of an item, in their order."""
+    rows = ReviewRow.objects.filter(item=item, stage=STAGE).select_related("revision", "reviewer")
+    for one in rows.order_by("pk"):
+        asked = asked_of(content_of(one.revision.content))
+        if asked is not None:
+            yield Tried(
+                n=one.revision.n,
+                by=one.reviewer.pseudonym,
+                answer=one.answer,
+                said=one.feedback,
+                seconds=one.seconds or 0.0,
+                finding=one.decision,
+                words=dict(FINDINGS).get(one.decision, one.decision),
+                asked=asked,
+            )
+
+
+def content_of(text: str) -> dict[str, Any]:
+    """The fields of a wording, of the text that a revision keeps."""
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
+def too_strong(item: ItemRow) -> tuple[Tried, ...]:
+    """The tries that somebody answered from the words and the hints alone."""
+    return tuple(one for one in tries_of(item) if one.finding == "too-strong")
+
+
+def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[Tried, ...]:
+    """The tries that say something of this wording: question, options and hints are as they were."""
+    now = asked_of(content)
+    return () if now is None else tuple(one for one in tries_of(item) if one.asked.is_same(now))
+
+
+def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
+    """Why tries of its hints speak against an act; empty where they do not.
+
+    What has hints that are too strong is not accepted. Who tried the hints has seen the reference answer of
+    an open question, and so answers it nowhere else before the key is shown.
+
+    Args:
+        kind: of the act.
+        item: about which.
+        protocol: the rules of its project.
+        by: who acts.
+    """
+    if item.current is None or kind not in ("accept", "claim"):
+        return ""
+    if kind == "claim":
+        has_tried = ReviewRow.objects.filter(item=item, stage=STAGE, reviewer__pseudonym=by).exists()
+        if has_tried and any(stage.solves for stage in protocol.stages):
+            return f"{by} has tried its hints; whoever answers it before the key is shown has not"
+        return ""
+    found = of_wording(item, content_of(item.current.content))
+    strong = next((one for one in found if one.finding == "too-strong"), None)
+    if strong is None:
+        return ""
+    return (
+        f"a second person answered revision {strong.n} from the words and the hints without the video, in "
+        f"{strong.seconds:.0f} s: the hints are too strong; return it, or word them anew"
+    )

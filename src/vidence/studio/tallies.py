@@ -1,0 +1,202 @@
+"""What a review of many items comes to, kept between pages, and brought up to date by what was done since.
+
+The states are those that the items repeat (`vidence studio verify` compares them with their transitions); of
+the transitions only those are read that a rate, an agreement or a group counts.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Lock
+from typing import Final
+from uuid import UUID
+
+import msgspec
+import numpy as np
+from django.db.models import QuerySet
+
+from vidence.make.review.files import Reviews
+from vidence.make.review.groups import Group, groups_of
+from vidence.make.review.protocol import Protocol
+from vidence.make.review.rates import VERDICTS, ReviewRates, minutes_of, rates_of
+from vidence.make.review.revisions import Event, Revision
+from vidence.make.review.states import Folded, ItemState
+from vidence.records import Record
+from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.workflow import protocol_of
+
+_SEED: Final = 0
+_LEFT_OUT: Final = ("claim", "release", "expire", "say")
+"""Kinds that nothing counts, unless one states minutes."""
+_MOST_KEPT: Final = 8
+_BATCH: Final = 500
+_COLUMNS: Final = ("item__item_id", "n", "content", "parent", "origin", "by", "at", "sha256")
+
+
+class _About(msgspec.Struct):
+    """What rates need of a wording: nothing of what it says."""
+
+    source_id: object = ""
+    tags: object = None
+
+
+class _Place(Record):
+    """How far the transitions of a project were read."""
+
+    number: int
+    chain_sha256: str
+
+
+class Tally:
+    """One project: its review as far as rates need it, and what was computed of it."""
+
+    def __init__(self, project: ProjectRow, protocol: Protocol, place: _Place) -> None:
+        self.protocol_sha256 = project.protocol.sha256
+        self.place = place
+        self._protocol = protocol
+        self._states: dict[str, ItemState] = {}
+        self._revisions: dict[str, Revision] = {}
+        self._events: list[Event] = []
+        self._rates: ReviewRates | None = None
+        self._groups: dict[str, tuple[Group, ...]] = {}
+        mine = TransitionRow.objects.filter(project=project, number__lte=place.number)
+        self._left_out = set(_LEFT_OUT) - _stating_minutes(mine)
+        self._take_states(ItemRow.objects.filter(project=project, current__isnull=False))
+        self._take_revisions(RevisionRow.objects.filter(item__project=project))
+        self._events += _events(mine, without=self._left_out)
+
+    def add(self, project: ProjectRow, place: _Place) -> bool:
+        """Take in what was done since; False where all has to be read again."""
+        fresh = TransitionRow.objects.filter(
+            project=project, number__gt=self.place.number, number__lte=place.number
+        )
+        if _stating_minutes(fresh) & self._left_out:
+            return False
+        changed = sorted(set(fresh.values_list("item_id", flat=True)))
+        for some in _batches(changed):
+            self._take_states(ItemRow.objects.filter(pk__in=some, current__isnull=False))
+            self._take_revisions(RevisionRow.objects.filter(item__in=some))
+        self._events += _events(fresh, without=self._left_out)
+        self.place, self._rates, self._groups = place, None, {}
+        return True
+
+    def rates(self, *, level: float) -> ReviewRates:
+        """The rates, with the intervals of a level."""
+        if self._rates is None:
+            rng = np.random.default_rng(_SEED)
+            found = rates_of(self._reviews(self._shared()), rng=rng, level=level)
+            self._rates = msgspec.structs.replace(found, minutes=minutes_of(self._events))
+        return self._rates
+
+    def _shared(self) -> list[Event]:
+        """What was decided of wordings that two people or more have judged: agreement is of nothing else."""
+        judges: dict[str, set[str]] = defaultdict(set)
+        for one in self._events:
+            if one.kind in VERDICTS:
+                judges[one.revision].add(one.by)
+        several = {name for name, people in judges.items() if len(people) > 1}
+        return [one for one in self._events if one.revision in several]
+
+    def groups(self, key: str) -> tuple[Group, ...]:
+        """The rates of the items of each author, reviewer, week or value of a tag.
+
+        Raises:
+            UsageError: there is no such key.
+        """
+        if key not in self._groups:
+            if len(self._groups) >= _MOST_KEPT:
+                self._groups.clear()
+            self._groups[key] = groups_of(self._reviews(self._events), key)
+        return self._groups[key]
+
+    def _reviews(self, events: Sequence[Event]) -> Reviews:
+        return Reviews(
+            protocol=self._protocol,
+            revisions=self._revisions,
+            events=tuple(events),
+            folded=Folded(states=self._states, refused=()),
+        )
+
+    def _take_states(self, rows: "QuerySet[ItemRow]") -> None:
+        for name, standing in rows.order_by("pk").values_list("item_id", "standing").iterator():
+            self._states[name] = msgspec.convert(standing, ItemState)
+
+    def _take_revisions(self, rows: "QuerySet[RevisionRow]") -> None:
+        about = msgspec.json.Decoder(_About)
+        for name, n, content, *more, sha256 in (
+            rows.order_by("item_id", "n").values_list(*_COLUMNS).iterator()
+        ):
+            if sha256 not in self._revisions:
+                said = about.decode(content)
+                parent, origin, by, at = more
+                self._revisions[sha256] = Revision(
+                    item_id=name,
+                    n=n,
+                    content={"source_id": said.source_id, "tags": said.tags},
+                    parent=parent,
+                    origin=origin,
+                    by=by,
+                    at=at,
+                    sha256=sha256,
+                )
+
+
+def _events(rows: "QuerySet[TransitionRow]", *, without: Iterable[str]) -> Iterator[Event]:
+    decoder = msgspec.json.Decoder(Event)
+    some = rows.exclude(kind__in=list(without)).order_by("number").values_list("event", flat=True)
+    for one in some.iterator():
+        yield decoder.decode(one)
+
+
+def _stating_minutes(rows: "QuerySet[TransitionRow]") -> set[str]:
+    """Which of the kinds that are left out state minutes after all."""
+    said = rows.filter(kind__in=_LEFT_OUT, event__contains='"minutes":').exclude(
+        event__contains='"minutes":null'
+    )
+    return set(said.values_list("kind", flat=True).distinct())
+
+
+def _batches(names: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(names), _BATCH):
+        yield names[start : start + _BATCH]
+
+
+_KEPT: Final[OrderedDict[UUID, Tally]] = OrderedDict()
+_LOCK: Final = Lock()
+
+
+def tally_of(project: ProjectRow) -> Tally:
+    """The tally of a project as it stands now.
+
+    What is done while it is read comes in with the next one: states and wordings are read after the place in
+    the transitions that the tally is said to be of, so that none of them is older.
+    """
+    with _LOCK:
+        last = TransitionRow.objects.filter(project=project).order_by("-number").first()
+        place = _Place(number=0, chain_sha256="") if last is None else _place(last)
+        kept = _KEPT.get(project.public)
+        is_same = kept is not None and kept.protocol_sha256 == project.protocol.sha256
+        if kept is None or not is_same or not _goes_on(kept, project, place):
+            kept = Tally(project, protocol_of(project), place)
+        _KEPT[project.public] = kept
+        _KEPT.move_to_end(project.public)
+        while len(_KEPT) > _MOST_KEPT:
+            _KEPT.popitem(last=False)
+        return kept
+
+
+def _goes_on(kept: Tally, project: ProjectRow, place: _Place) -> bool:
+    """Bring a tally up to date; False where it is of other transitions."""
+    if kept.place == place:
+        return True
+    if kept.place.number >= place.number:
+        return False
+    if kept.place.number:
+        there = TransitionRow.objects.filter(project=project, number=kept.place.number).first()
+        if there is None or _place(there) != kept.place:
+            return False
+    return kept.add(project, place)
+
+
+def _place(row: TransitionRow) -> _Place:
+    return _Place(number=row.number, chain_sha256=row.chain_sha256)

@@ -1,0 +1,19 @@
+"""The page of what the studio is checked for names tests that are there."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "design" / "studio-checks.md"
+
+
+def test_every_test_that_is_named_is_there():
+    named = re.findall(r"`((?:\w+/)+\w+\.py)(?:::(test_\w+))?`", PAGE.read_text(encoding="utf-8"))
+    assert len(named) > 80
+    for path, name in named:
+        found = ROOT / path if path.startswith(("bench/", "tests/")) else ROOT / "tests" / path
+        assert found.is_file(), path
+        tree = ast.parse(found.read_text(encoding="utf-8"))
+        functions = {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+        assert not name or name in functions, f"{path}::{name}"

@@ -1,0 +1,108 @@
+"""``vidence studio`` on Postgres: moved in and out by files, and the same tests as on SQLite."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from servers.postgres import postgres, why_not
+from vidence.cli.studio import DATABASE_VARIABLE
+
+TESTS = Path(__file__).parents[1]
+# Where the database itself has a say: rules of tables, chains, what is written at once and together.
+SAME = [
+    "records",
+    *(f"bridge/test_{name}.py" for name in ("files", "tables", "taking")),
+    *(
+        f"test_{name}.py"
+        for name in (
+            "accounts",
+            "admission",
+            "audit",
+            "bodies",
+            "caps",
+            "drafts",
+            "ledger",
+            "projects",
+            "upkeep",
+            "workflow",
+        )
+    ),
+]
+FIRST = """
+from pathlib import Path
+import sys
+from vidence.studio.app import configure
+from vidence.studio.settings import StudioSettings
+configure(StudioSettings(mode="team", data=Path(sys.argv[1]), database=sys.argv[2]))
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+MigrationExecutor(connection).migrate([("studio", "0001_first")])
+"""
+
+
+DELETE = """
+import sys
+import psycopg
+with psycopg.connect(sys.argv[1], autocommit=True) as opened:
+    for table in ("auditevent", "transition", "ledger"):
+        try:
+            opened.execute(f"DELETE FROM studio_{table}row")
+        except psycopg.Error as error:
+            print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server of Postgres."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with postgres() as started:
+        yield started
+
+
+def contents(folder):
+    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def python(*words):
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    return done.stdout
+
+
+def test_a_studio_moves_to_postgres_and_back_by_its_files(vidence, server):
+    """Into tables of the first version, which the import brings up to date."""
+    folder = vidence.folder
+    address = server.database("moved")
+    filled = "import pathlib, sys; from subjects.old_studios import fill; fill(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", filled, folder / "one"], check=True, cwd=TESTS, timeout=120)
+    python("-c", FIRST, str(folder / "on"), address)
+    assert vidence.apart("studio", "export", "one", "out").code == 0
+    wanted = contents(folder / "out")
+    assert len(wanted) > 10
+
+    vidence.env[DATABASE_VARIABLE] = address
+    taken = vidence.apart("studio", "import", "on", "out")
+    assert (taken.code, "0 there already" in taken.out) == (0, True), taken.err
+    assert vidence.apart("studio", "export", "on", "of-postgres").code == 0
+    assert contents(folder / "of-postgres") == wanted
+    assert vidence.apart("studio", "verify", "on").out == "nothing is wrong\n"
+    assert not list((folder / "on").glob("*.sqlite3"))
+    assert "pg_dump" in vidence.apart("studio", "backup", "on").err
+
+    del vidence.env[DATABASE_VARIABLE]
+    assert vidence.apart("studio", "import", "two", "of-postgres").code == 0
+    assert vidence.apart("studio", "export", "two", "back").code == 0
+    assert contents(folder / "back") == wanted
+    assert python("-c", DELETE, address).count("never changed or deleted") == 3
+
+
+def test_the_tests_of_the_tables_hold_on_postgres(server, monkeypatch):
+    monkeypatch.setenv(DATABASE_VARIABLE, server.database("units"))
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    where = [str(TESTS / "unit" / "studio" / one) for one in SAME]
+    said = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", *where)
+    assert " passed" in said

@@ -1,0 +1,128 @@
+"""The page of accounts, by operators of all projects; a first password and one's own."""
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from servers.studio import PASSWORD
+from vidence.studio.accounts import has_first_password, user_of
+from vidence.studio.records.people import UserRow
+from vidence.studio.records.work import AuditEventRow
+
+WHERE = "/accounts"
+MADE = {"act": "make", "name": "Ada", "roles": ["author"], "project": "films"}
+
+
+@pytest.fixture
+def client(team):
+    team.project()
+    team.user("Olga", "operator")
+    return team.signed_in("Olga")
+
+
+def words(answer):
+    return unescape(re.sub(r"(<[^>]+>|\s)+", " ", answer.content.decode()))
+
+
+def test_an_account_is_made_with_a_password_that_is_shown_once(team, client):
+    answer = client.post(WHERE, {**MADE, "shown": "Ada L.", "pseudonym": "fox"})
+    password = re.search(r"signs in with ([a-z0-9]{16}) ", words(answer))[1]
+    assert password not in client.get(WHERE).content.decode()
+    ada = user_of("ada")
+    assert (ada.shown, ada.pseudonym, ada.memberships.get().roles) == ("Ada L.", "fox", ["author"])
+    assert all(password not in repr(one) for one in AuditEventRow.objects.values_list())
+    assert AuditEventRow.objects.get(kind="user-added", by="p001").about == "fox"
+    again = client.post(WHERE, MADE)
+    assert (again.status_code, "already" in words(again)) == (400, True)
+    assert 'value="Ada"' in again.content.decode()
+    own = Client(SERVER_NAME="127.0.0.1")
+    assert own.post("/sign-in", {"name": "Ada", "password": password}).status_code == 302
+    for closed in ("/", "/projects/films/", "/work", "/media/x/file"):
+        assert own.get(closed).headers["Location"] == "/password", closed
+    assert own.post("/projects/films/next", {"role": "reviewer"}).status_code == 403
+    said = {"before": password, "first": PASSWORD, "again": PASSWORD}
+    assert "differ" in words(own.post("/password", {**said, "again": "x"}))
+    assert "is wrong" in words(own.post("/password", {**said, "before": "x"}))
+    assert own.post("/password", said).headers["Location"] == "/sign-in"
+    assert own.get("/").status_code == 302
+    assert own.post("/sign-in", {"name": "Ada", "password": password}).status_code == 403
+    assert team.signed_in("Ada").get("/projects/films/").status_code == 200
+
+
+def test_a_password_that_the_operator_sets_is_not_shown(team, client):
+    assert client.post(WHERE, {**MADE, "password": PASSWORD}).status_code == 302
+    assert has_first_password(user_of("Ada"))
+    ada = str(user_of("Ada").public)
+    refused = client.post(WHERE, {"act": "password", "user": ada, "password": "short"})
+    assert (refused.status_code, "expected 10 or more" in words(refused)) == (400, True)
+    drawn = client.post(WHERE, {"act": "password", "user": ada})
+    word = re.search(r"signs in with ([a-z0-9]{16}) ", words(drawn))[1]
+    assert team.client().post("/sign-in", {"name": "Ada", "password": word}).status_code == 302
+
+
+def test_roles_are_set_and_taken_and_accounts_closed(team, client):
+    ada = team.user("Ada", "author")
+    said = {"user": str(ada.public)}
+    assert (
+        client.post(
+            WHERE, {**said, "act": "roles", "project": "films", "roles": ["meta", "reviewer"]}
+        ).status_code
+        == 302
+    )
+    found = {one.project and one.project.slug: one.roles for one in ada.memberships.all()}
+    assert found == {None: ["author"], "films": ["reviewer", "meta"]}
+    assert "author in all projects; reviewer, meta in films" in words(client.get(WHERE))
+    assert client.post(WHERE, {**said, "act": "take", "project": ""}).status_code == 302
+    assert [one.roles for one in ada.memberships.all()] == [["reviewer", "meta"]]
+    assert client.post(WHERE, {**said, "act": "close"}).status_code == 302
+    assert "closed" in words(client.get(WHERE))
+    assert not UserRow.objects.get(pk=ada.pk).is_active
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"act": "close"}, "Olga is the last operator of this studio"),
+        ({"act": "take"}, "Olga is the last operator of this studio"),
+        ({"act": "roles", "roles": ["author"]}, "Olga is the last operator of this studio"),
+        ({"act": "roles", "roles": ["root"]}, "there is no role 'root'"),
+        ({"act": "roles"}, "no roles; expected"),
+        ({"act": "roles", "roles": ["author"], "project": "x"}, "there is no project 'x'"),
+        ({"act": "open"}, "nothing that can be done here"),
+        ({**MADE, "name": " "}, "the name is empty"),
+        ({**MADE, "name": "Bob", "roles": []}, "no roles; expected"),
+        ({**MADE, "name": "Bob", "pseudonym": "p001"}, "the pseudonym 'p001' is taken"),
+        ({**MADE, "name": "O\0", "pseudonym": "p\0001", "roles": ["root"]}, "there is no role"),
+    ],
+)
+def test_a_refusal_names_its_rule_and_changes_nothing(client, said, why):
+    own = UserRow.objects.get(name="Olga")
+    before = AuditEventRow.objects.count()
+    answer = client.post(WHERE, {"user": str(own.public), **said})
+    assert (answer.status_code, why in words(answer)) == (400, True)
+    assert (AuditEventRow.objects.count(), UserRow.objects.count()) == (before, 1)
+
+
+def test_operators_of_one_project_make_no_accounts(team, client):
+    team.user("Pia", "operator", project="films")
+    pia = team.signed_in("Pia")
+    for answer in (pia.get(WHERE), pia.post(WHERE, MADE), pia.get("/new-project")):
+        assert answer.status_code == 403
+    assert "Accounts" not in words(pia.get("/"))
+    assert "Accounts" in words(client.get("/"))
+
+
+def test_somebody_unknown_is_nobody(client):
+    said = {"act": "close", "user": "00000000-0000-0000-0000-000000000001"}
+    assert client.post(WHERE, said).status_code == 404
+
+
+def test_one_person_has_no_accounts(solo):
+    client = solo.signed_in()
+    assert "has one person" in words(client.get(WHERE))
+    answer = client.post(WHERE, MADE)
+    assert (answer.status_code, "has no accounts" in words(answer)) == (400, True)
+    assert client.get("/password").status_code == 404
+    assert not UserRow.objects.exists()
