@@ -60,7 +60,10 @@ class Carried:
             self.n_begun += 1
             name, calls = f"worker {number}, {self.n_begun}", self.kills.pop(number, None)
             dispatch.join(name)
-            assignment = Assignment(opening=session.opening, task=duty.task, share=dispatch.share(name))
+            first = dispatch.first(name)
+            assignment = Assignment(
+                opening=session.opening, task=duty.task, share=first.share, part=first.part
+            )
             async with anyio.create_task_group() as tasks:
                 if self.around is not None:
                     self.around(number)

@@ -128,7 +128,8 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
-    for name in ("media_inside", "name", "patience_s"):  # findings of versions without them stay usable
+    # Findings of versions without them stay usable.
+    for name in ("media_inside", "name", "patience_s", "requests_per_minute", "tokens_per_minute"):
         del asked[name]
     if asked["judge_panel"] == "majority":
         del asked["judge_panel"]

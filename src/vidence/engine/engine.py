@@ -26,6 +26,7 @@ from vidence.engine.limits import (
     DownDetector,
     Limits,
     Outage,
+    Pace,
 )
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
@@ -111,9 +112,10 @@ class Asker:
         )
         self._answered: Request | None = None  # one that the server can answer
 
-    def allow(self, most: int) -> None:
-        """So many requests may be in flight from now on."""
+    def allow(self, most: int, *, part: float) -> None:
+        """So many requests may be in flight from now on, and this part of the rates be used."""
         self._limits.in_flight.allow(most)
+        self._limits.pace.take(part)
 
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.
@@ -173,6 +175,7 @@ class Asker:
             sent = request
             try:
                 async with self._outage.turn() as is_alone, limits.in_flight.slot() as sent_s:
+                    expected = await limits.pace.turn()
                     limits.budget.check(again=limits.again)
                     tries.on_sent(sent_s)
                     # A question that nobody can answer looks like a server that is away: where no other
@@ -192,6 +195,7 @@ class Asker:
                 raise
             else:
                 limits.in_flight.on_reply()
+                limits.pace.add(reply, expected=expected)
                 self._down.on_reply()
                 self._outage.on_answer()
                 cost += limits.budget.add(reply)
@@ -473,6 +477,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
         self._askers: dict[str, Asker] = {}
+        self._part = 1.0
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -502,11 +507,17 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             self._memory = Memory(self._replies)
         return self._memory
 
-    def allow(self, n: int) -> None:
-        """From now on so many requests to each model may be in flight at most, or as many as it takes."""
+    def allow(self, n: int, *, part: float) -> None:
+        """What this process may use of the limits from now on; other processes of the session have the rest.
+
+        Args:
+            n: so many requests to each model may be in flight at most, or as many as it takes.
+            part: of the requests and tokens per minute.
+        """
         self._limits = msgspec.structs.replace(self._limits, concurrency=n)
+        self._part = part
         for name, asker in self._askers.items():
-            asker.allow(min(n, self.model(name).max_in_flight or n))
+            asker.allow(min(n, self.model(name).max_in_flight or n), part=part)
 
     def model(self, name: str) -> Model:
         """The model of that name, opened.
@@ -581,6 +592,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 memory=self.memory if isinstance(self._replies, Path) else self._replies,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
+                    pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),
                     backoff=Backoff(rng=np.random.default_rng(limits.seed)),
                     budget=self._rules[name].budget,
                     attempts=limits.attempts,
@@ -590,4 +602,5 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 ),
                 on_event=self._on_event,
             )
+            self._askers[name].allow(most, part=self._part)
         return self._askers[name]

@@ -86,6 +86,63 @@ class AdaptiveLimit:
             self._slots.total_tokens = self.allowed
 
 
+class Pace:
+    """How many requests, and tokens read and written, there may be in a minute, evenly spread.
+
+    What a request takes is known when it is answered; until then it counts as much as those before it took
+    on average. It is counted as it is then, so that the rate holds over a minute and not in every second.
+
+    Args:
+        requests_per_minute: None: as many as there are.
+        tokens_per_minute: None: as many as there are.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = anyio.current_time,
+    ) -> None:
+        self._requests = requests_per_minute
+        self._tokens = tokens_per_minute
+        self._clock = clock
+        self._part = 1.0
+        self._next_s = {"requests": -math.inf, "tokens": -math.inf}
+        self._n_replies = 0
+        self._n_tokens = 0
+
+    def take(self, part: float) -> None:
+        """Only this part of the rates is to be used from now on; other processes have the rest."""
+        self._part = part
+
+    async def turn(self) -> float:
+        """Wait until one more may be sent; gives how many tokens it counts for the time being."""
+        if self._requests is None and self._tokens is None:
+            return 0.0
+        expected = self._n_tokens / self._n_replies if self._n_replies else 0.0
+        now_s = self._clock()
+        wait_s = max(self._next_s["requests"], self._next_s["tokens"]) - now_s
+        self._count("requests", self._requests, 1.0)
+        self._count("tokens", self._tokens, expected)
+        if wait_s > 0:
+            await anyio.sleep(wait_s)
+        return expected
+
+    def add(self, reply: Reply, *, expected: float) -> None:
+        """A request was answered that counted for so many tokens."""
+        n = (reply.usage.input_tokens or 0) + (reply.usage.output_tokens or 0)
+        self._n_replies += 1
+        self._n_tokens += n
+        self._count("tokens", self._tokens, n - expected)
+
+    def _count(self, what: str, per_minute: float | None, n: float) -> None:
+        if per_minute is not None:
+            begins_s = max(self._next_s[what], self._clock()) if n >= 0 else self._next_s[what]
+            self._next_s[what] = begins_s + n * 60.0 / (per_minute * self._part)
+
+
 @dataclass(kw_only=True)
 class Backoff:
     """How long to wait before the next try: exponential with full jitter, never less than asked for.
@@ -188,13 +245,24 @@ class AskLimits(Record, omit_defaults=True):
     """Tries for one request, the first included."""
     patience_s: float = 600.0
     """How long a server that answers nobody is sat out, in seconds; with 0 its questions fail."""
+    requests_per_minute: float | None = None
+    """To each model; None: no bound."""
+    tokens_per_minute: float | None = None
+    """Read and written by each model; None: no bound."""
     max_cost: float | None = None
     """In US dollars, for all models of one session together."""
     seed: int = 0
     """Of the waiting times."""
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "timeout_s", "attempts", "max_cost"):
+        for name in (
+            "concurrency",
+            "timeout_s",
+            "attempts",
+            "max_cost",
+            "requests_per_minute",
+            "tokens_per_minute",
+        ):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise UsageError(f"{name} is {value}; expected more than 0")
@@ -212,6 +280,7 @@ class Limits:
     """
 
     in_flight: AdaptiveLimit
+    pace: Pace = field(default_factory=Pace)
     backoff: Backoff
     budget: Budget
     attempts: int

@@ -623,5 +623,8 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
+    for rate in ("requests_per_minute", "tokens_per_minute"):  # so that names of earlier versions stay
+        if fields[rate] is None:
+            del fields[rate]
     digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -145,6 +145,7 @@ class Dispatch:
             answers={},
             units=(),
             share=1,
+            part=1.0,
             elsewhere=(0.0, 0.0),
             is_last=True,
             is_over=True,
@@ -218,6 +219,7 @@ class Dispatch:
             answers=answers,
             units=() if self.spent else self._units(worker, n_wanted),
             share=self.share(worker),
+            part=1.0 / max(1, len(self._workers), self.n_expected),
             elsewhere=(
                 asking.cost - asking.cost_of(*known.asking),
                 judging.cost - judging.cost_of(*known.judging),

@@ -103,6 +103,8 @@ class Inbound:
     units: Sequence[Unit]
     share: int
     """How many requests to each model this worker may have in flight."""
+    part: float
+    """Which part of the requests and tokens per minute is its."""
     elsewhere: tuple[float, float]
     """US dollars that others have spent: for answers, for judges."""
     is_last: bool

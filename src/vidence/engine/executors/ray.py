@@ -319,10 +319,12 @@ class _Cluster:
                 check_same_version(await answer(actor.hello.remote()), hello(), machine=host)
                 self._dispatch.join(name)
                 self._actors[name] = actor
+                inbound = self._dispatch.first(name)
                 assignment = Assignment(
                     opening=self._session.opening,
                     task=self._duty.task,
-                    share=self._dispatch.share(name),
+                    share=inbound.share,
+                    part=inbound.part,
                 )
                 await answer(actor.begin.remote(assignment, n_workers=place.room.n_cpus))
             await self._call(actor, name)

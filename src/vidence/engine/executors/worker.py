@@ -54,6 +54,8 @@ class Assignment:
     task: Task[Any]
     share: int
     """How many requests to each model it may have in flight at first."""
+    part: float
+    """Which part of the requests and tokens per minute is its at first."""
 
 
 class Post:
@@ -227,7 +229,7 @@ class Worker:
         )
         async with opened as session:
             self._session = session
-            session.engine.allow(share)
+            session.engine.allow(share, part=assignment.part)
             most = session.prepared.model.max_in_flight
             n_asked = share if most is None else min(share, most)
             n_consumers = max(int(_MORE_CONSUMERS * n_asked), n_asked + _LEAST_MORE)
@@ -249,7 +251,7 @@ class Worker:
         self._feed.add(inbound.units, is_over=inbound.is_last)
         session = self._session
         if session is not None:
-            session.engine.allow(inbound.share)
+            session.engine.allow(inbound.share, part=inbound.part)
             session.asking.elsewhere, session.judging.elsewhere = inbound.elsewhere
         if inbound.is_over:
             with anyio.move_on_after(BEAT_S):

@@ -136,6 +136,28 @@ def test_one_budget_holds_for_all_workers(bench, spread, fake_model):
     assert len(bench.trials()) == len(model.asked)
 
 
+@pytest.mark.parametrize(
+    ("n_workers", "rates"),
+    [
+        (1, {"requests_per_minute": 600}),
+        (4, {"requests_per_minute": 600}),
+        (4, {"tokens_per_minute": 6600}),  # 11 for each request
+    ],
+)
+def test_one_rate_holds_for_all_workers(bench, spread, fake_model, n_workers, rates):
+    bench.write(200)
+    sent_s = []
+
+    async def turn(request):
+        sent_s.append(anyio.current_time())
+        return await slowly(request)
+
+    carried = spread(fake_model(turn=turn), n_workers=n_workers, concurrency=64, **rates)
+    assert carried.summary.n_tried == 200
+    # 10 a second; what is in flight before the first reply tells its size goes at once.
+    assert 20.0 - 64 / 10 - 1 <= max(sent_s) <= 20.0 * 1.25
+
+
 def test_an_error_that_ends_a_run_ends_it_and_keeps_what_was_answered(bench, spread, fake_model):
     bench.write(100)
 

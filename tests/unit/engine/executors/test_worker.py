@@ -18,6 +18,7 @@ def inbound(*, acknowledged=0, answers=None):
         answers=answers or {},
         units=(),
         share=1,
+        part=1.0,
         elsewhere=(0.0, 0.0),
         is_last=False,
     )
