@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,7 @@ from vidence.engine.limits import (
 )
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
+from vidence.engine.team_memory import TeamMemory
 from vidence.errors import (
     DataError,
     MediaError,
@@ -85,6 +86,30 @@ class Replies(Protocol):
 
     def release(self, key: bytes) -> None:
         """Let go of a lease without a reply; nothing where it is not held."""
+        ...
+
+
+class OwnReplies(Replies, Protocol):
+    """The memory of replies where this process keeps it itself: in a file, or a database of a team."""
+
+    def get(self, key: bytes) -> Reply | None:
+        """The reply under a key, or None."""
+        ...
+
+    def put(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; the first one under a key stays."""
+        ...
+
+    def claim(self, key: bytes) -> bool:
+        """Take the lease on a key; False while it is held."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """What is written inside may be kept at its end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all leases, and of the file or database."""
         ...
 
 
@@ -462,18 +487,24 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     """Runs flows; an async context manager, which closes models and memory at its end.
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
-    test; its spec is another name for it. `again` is what goes on where the limits end the work.
+    test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
+    a file, the address of a database, or where another process keeps the replies.
     """
 
     def __init__(
-        self, *, memory: Path | Replies, limits: AskLimits, on_event: Listener, again: str = SAME_COMMAND
+        self,
+        *,
+        memory: Path | str | Replies,
+        limits: AskLimits,
+        on_event: Listener,
+        again: str = SAME_COMMAND,
     ) -> None:
         self.count = AskCount()
         self._limits = limits
         self._again = again
         self._on_event = on_event
         self._replies = memory
-        self._memory: Memory | None = None
+        self._memory: OwnReplies | None = None
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
         self._askers: dict[str, Asker] = {}
@@ -495,16 +526,17 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         self._rules[name] = rules
 
     @property
-    def memory(self) -> Memory:
-        """The file of remembered replies, opened.
+    def memory(self) -> OwnReplies:
+        """The remembered replies, opened.
 
         Raises:
             UsageError: another process has it.
         """
-        if not isinstance(self._replies, Path):
+        if not isinstance(self._replies, Path | str):
             raise UsageError("the reply memory of this engine is that of another process")
         if self._memory is None:
-            self._memory = Memory(self._replies)
+            is_file = isinstance(self._replies, Path)
+            self._memory = Memory(Path(self._replies)) if is_file else TeamMemory(str(self._replies))
         return self._memory
 
     def allow(self, n: int, *, part: float) -> None:
@@ -589,7 +621,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self.memory if isinstance(self._replies, Path) else self._replies,
+                memory=self.memory if isinstance(self._replies, Path | str) else self._replies,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
                     pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),

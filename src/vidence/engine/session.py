@@ -361,7 +361,7 @@ async def opened_session(
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
     asking, judging = _budgets(plan)
-    memory = Path(plan.memory or environment.memory)
+    memory = environment.replies(plan.memory)
     again = RESUME if views is None else SAME_COMMAND
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event, again=again) as engine:
         parts = _opened_parts(engine, plan, budgets=(asking, judging), views=views, others=others)
