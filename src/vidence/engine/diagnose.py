@@ -14,7 +14,7 @@ from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
-from vidence.engine.executors.executor import Duty, executor_of
+from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.plan import Plan
 from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
 from vidence.engine.specs import what_is_asked
@@ -97,6 +97,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
     check_draws(diagnostic, plan)
+    executor = executor_of(environment.on)
     async with opened_session(
         plan,
         environment=environment,
@@ -122,7 +123,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         with opened_run(folder, session.prepared) as store:
             name = diagnosis_name(diagnostic.name, options)
             store.begin_diagnosis(name, header)
-            return await _examine_all(session, diagnostic, store, name=name)
+            return await _examine_all(session, diagnostic, store, name=name, executor=executor)
 
 
 def plan_digest(plan: Plan) -> str:
@@ -154,7 +155,9 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     )
 
 
-async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
+async def _examine_all(
+    session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str, executor: Executor
+) -> Account:
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
     done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
@@ -190,7 +193,7 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
             most_each=None,
             count=account.decoding,
         )
-        await executor_of(session.environment.on).work(session, duty)
+        await executor.work(session, duty)
     account.cost = session.asking.cost + session.judging.cost
     return account
 

@@ -15,7 +15,7 @@ from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
-from vidence.engine.executors.executor import Duty, executor_of
+from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
@@ -116,10 +116,11 @@ async def run(
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
     is_new = not (folder / PLAN_FILE).exists()
+    executor = executor_of(environment.on)
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
             with opened_run(folder, session.prepared) as store:
-                return await _answer_all(session, store)
+                return await _answer_all(session, store, executor)
     except MissingKeyError:
         if is_new:
             _remove_unbegun(folder)
@@ -183,7 +184,7 @@ def _said(value: object) -> str:
     return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
-async def _answer_all(session: Session, store: RunStore) -> Summary:
+async def _answer_all(session: Session, store: RunStore, executor: Executor) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
@@ -217,7 +218,7 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
             most_each=prepared.model.max_in_flight,
             count=summary.decoding,
         )
-        await executor_of(session.environment.on).work(session, duty)
+        await executor.work(session, duty)
         summary.close(session.asking, session.judging)
     return summary
 

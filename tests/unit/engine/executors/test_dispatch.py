@@ -10,7 +10,7 @@ from servers.carried import Carried
 from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.store import Memory
-from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError
+from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import Failed, Reply, Usage
 
 LATENCY_S = 0.3
@@ -227,7 +227,6 @@ def test_judges_are_asked_by_the_workers(bench, spread, fake_model):
 def test_a_machine_that_would_ask_otherwise_is_refused(bench, spread, fake_model, monkeypatch):
     bench.write(4)
     from vidence.engine import session
-    from vidence.errors import UsageError
 
     whole = session.prepared_again
 
@@ -237,3 +236,15 @@ def test_a_machine_that_would_ask_otherwise_is_refused(bench, spread, fake_model
     monkeypatch.setattr(session, "prepared_again", other)
     with pytest.raises(UsageError, match=r"prompts_digest is .* let both see the same files"):
         spread(fake_model())
+
+
+def test_where_it_cannot_be_done_no_folder_is_made(bench, fake_model, monkeypatch):
+    bench.write(2)
+
+    def refuse(on):
+        raise UsageError("no such place")
+
+    monkeypatch.setattr(evaluate, "executor_of", refuse)
+    with pytest.raises(UsageError, match="no such place"):
+        bench.run(fake_model())
+    assert not (bench.folder / "run").exists()
