@@ -3,6 +3,7 @@
 It knows nothing of Ray: whoever carries `exchange` back and forth may be a thread, an actor or a test.
 """
 
+import platform
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ from vidence.engine.executors.messages import (
 from vidence.engine.limits import Budget
 from vidence.engine.session import Opening, Session, ShownSubject, Todo, opened_again
 from vidence.engine.views import DecodeCount
-from vidence.errors import VidenceError
+from vidence.errors import UsageError, VidenceError
 from vidence.records import Reply
 
 LINGER_S = 0.004
@@ -212,7 +213,8 @@ class Worker:
             with self._stop:
                 await self._work()
         except VidenceError as error:
-            self._post.say(Ended(error=error))
+            is_begun = self._session is not None
+            self._post.say(Ended(error=error if is_begun else _not_begun(error)))
         except Exception as error:
             broken = VidenceError(f"a worker broke: {type(error).__name__}: {error}")
             self._post.say(Ended(error=broken))
@@ -279,6 +281,11 @@ class Worker:
             self._post.say(
                 Did(asking=_less(asking, said_asking), judging=_less(judging, said_judging), decoded=decoded)
             )
+
+
+def _not_begun(error: VidenceError) -> UsageError:
+    """What is missing here may be there where the run was begun: it is said which machine it is."""
+    return UsageError(f"the machine {platform.node()} cannot begin: {error}")
 
 
 def _tokens(budget: Budget) -> tuple[int, int]:

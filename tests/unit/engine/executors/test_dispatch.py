@@ -9,8 +9,16 @@ import pytest
 from servers.carried import Carried
 from vidence.engine import evaluate
 from vidence.engine.environment import Environment
+from vidence.engine.executors import worker
 from vidence.engine.store import Memory
-from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
+from vidence.errors import (
+    AccessError,
+    BudgetSpentError,
+    MissingKeyError,
+    RejectedRequestError,
+    StoreError,
+    UsageError,
+)
 from vidence.records import Failed, Reply, Usage
 
 LATENCY_S = 0.3
@@ -112,15 +120,15 @@ def test_the_same_words_on_two_machines_are_asked_once(bench, spread, fake_model
 
 def test_a_slow_worker_does_not_hold_up_the_rest(bench, spread, fake_model):
     bench.write(320)
-    worker, began_s = ContextVar("worker"), {}
+    number, began_s = ContextVar("number"), {}
 
     async def turn(request):
-        began_s.setdefault(worker.get(), []).append(anyio.current_time())
-        await anyio.sleep(10 * LATENCY_S if worker.get() == 0 else LATENCY_S)
+        began_s.setdefault(number.get(), []).append(anyio.current_time())
+        await anyio.sleep(10 * LATENCY_S if number.get() == 0 else LATENCY_S)
         return Reply(text="Answer: A")
 
     model = fake_model(turn=turn)
-    carried = spread(model, n_workers=4, concurrency=16, around=worker.set)
+    carried = spread(model, n_workers=4, concurrency=16, around=number.set)
     assert (carried.summary.n_tried, len(model.asked)) == (320, 320)
     # The others alone take 8 s; a third of all would take the slow one 60 s.
     assert max(at for one in began_s.values() for at in one) < 13.0, began_s
@@ -235,6 +243,17 @@ def test_a_machine_that_would_ask_otherwise_is_refused(bench, spread, fake_model
 
     monkeypatch.setattr(session, "prepared_again", other)
     with pytest.raises(UsageError, match=r"prompts_digest is .* let both see the same files"):
+        spread(fake_model())
+
+
+def test_a_machine_without_a_key_is_named(bench, spread, fake_model, monkeypatch):
+    bench.write(4)
+
+    def lacks(*_, **__):
+        raise MissingKeyError("the environment variable SOME_KEY is not set")
+
+    monkeypatch.setattr(worker, "opened_again", lacks)
+    with pytest.raises(UsageError, match=r"the machine .* cannot begin: .* SOME_KEY is not set"):
         spread(fake_model())
 
 
