@@ -35,7 +35,7 @@ from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError, VidenceError
 from vidence.records import Reply
 
-LINGER_S = 0.004
+LINGER_S = 0.01
 """How long messages wait for others, so that one call carries them all."""
 MOST_MESSAGES = 2000
 """In one call: the store of objects of a machine may be small."""
