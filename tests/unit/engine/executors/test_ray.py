@@ -232,13 +232,6 @@ def test_a_cluster_makes_the_same_trials(bench, connection, model):
     assert (summary.n_tried, summary.n_failed, summary.input_tokens) == (80, 0, local.input_tokens)
 
 
-def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
-    pytest.importorskip("grpc", reason="Ray is installed without its client")
-    bench.write(40)
-    summary = bench.run(on=cluster.vidence_address)
-    assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (40, 0, 40)
-
-
 def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):
     bench.write(160)
     with bench.when(40, kill_one):
@@ -283,13 +276,19 @@ def test_a_machine_that_hangs_is_given_up(bench, connection, monkeypatch):
     assert bench.server.n_requests <= 80 + 8
 
 
+def command(bench, on: str) -> list[str]:
+    """The run as a command of its own process."""
+    words = ["run", "table", "--data", str(bench.folder / "questions.jsonl"), "--model", bench.spec]
+    words += ["--out", str(bench.folder / "run"), "--on", on, "--concurrency", "8", "--no-page"]
+    return [sys.executable, "-m", "vidence", *words]
+
+
 def test_a_driver_that_is_killed_goes_on_where_it_stopped(bench, cluster):
     bench.write(120)
-    words = ["run", "table", "--data", str(bench.folder / "questions.jsonl"), "--model", bench.spec]
-    words += ["--out", str(bench.folder / "run"), "--on", "ray", "--concurrency", "8", "--no-page"]
     env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
-    command = [sys.executable, "-m", "vidence", *words]
-    driver = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    driver = subprocess.Popen(
+        command(bench, "ray"), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     end_s = time.monotonic() + PATIENCE_S
     while bench.server.n_requests < 60 and time.monotonic() < end_s:
         time.sleep(0.01)
@@ -297,10 +296,24 @@ def test_a_driver_that_is_killed_goes_on_where_it_stopped(bench, cluster):
     driver.wait()
     n_before = len(bench.trials())
     assert 0 < n_before < 120
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(command(bench, "ray"), env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(bench.trials()) == 120
-    assert bench.server.n_requests <= 120 + 8 + 2  # what was in flight, and what was on its way to the disk
+    # Each worker has 4 requests in flight, and 2 more questions under way: replies may wait for the disk.
+    assert bench.server.n_requests <= 120 + 2 * (4 + 2)
+
+
+def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
+    pytest.importorskip("grpc", reason="Ray is installed without its client")
+    bench.write(40)
+    env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
+    env.pop("RAY_ADDRESS")
+    words = command(bench, cluster.vidence_address)
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    if "Starting Ray client server failed" in done.stderr:
+        pytest.skip("Ray gives its own client server 30 s to begin, which this machine is too busy for")
+    assert done.returncode == 0, done.stderr
+    assert (len(bench.trials()), bench.server.n_requests) == (40, 40)
 
 
 def stop_a_decoder() -> None:
