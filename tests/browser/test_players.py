@@ -44,11 +44,11 @@ def written(tmp_path):
 
 
 @pytest.mark.parametrize("width", [400, 1400])
-def test_every_frame_is_the_picture_that_models_see(page, written, width):
+def test_frames_are_the_pictures_that_models_see(page, written, width):
     made, folder = written
     page.set_viewport_size({"width": width, "height": 700})
     page.goto(folder.joinpath("index.html").as_uri())
-    for number, picture in enumerate(frames(made)):
+    for number, picture in list(enumerate(frames(made)))[:: made.n_frames // 3]:
         drawn = page.evaluate(
             """(number) => {
                 const canvas = document.querySelector("canvas");

@@ -125,7 +125,7 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
     expect(page.locator("table.items tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
     expect(page.get_by_role("img", name="frame 45, 1.50 s")).to_have_count(2)
-    assert page.evaluate("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    page.wait_for_function("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")
     assert faults(page, preload=False) == []  # files may not read each other
     assert page.evaluate("() => window.pwned") is None
     assert {url.split(":")[0] for url in asked} == {"file"}

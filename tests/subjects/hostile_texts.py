@@ -98,6 +98,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
     """
     from vidence.studio import members, projects, rulebooks, times, training
     from vidence.studio.accounts import Profile, add_user
+    from vidence.studio.records.fields import NAME_LENGTH
     from vidence.studio.records.items import ItemRow, MediumRow
     from vidence.studio.rules.spans import Span
     from vidence.studio.workflow import Act, Done, act
@@ -115,7 +116,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
         terms = members.Terms(roles=roles, domains=(shorts()[n], "law"))
         members.set_terms(people[name], project, terms, by="p001")
     for n, text in enumerate(shorts()):
-        add_user(f"{n}{text}", PASSWORD, roles=("author",), project="films")
+        add_user(f"{n}{text}"[:NAME_LENGTH], PASSWORD, roles=("author",), project="films")
     training.accept(people["Ann"], training.add_guideline(project, EVERY, by="p001"))
     training.accept(people["Rob"], training.add_guideline(project, f"{EVERY}\n{EVERY}", by="p001"))
     training.accept(people["Ann"], training.newest(project))

@@ -94,7 +94,7 @@ def test_roles_are_set_and_taken_and_accounts_closed(team, client):
         ({**MADE, "name": " "}, "the name is empty"),
         ({**MADE, "name": "Bob", "roles": []}, "no roles; expected"),
         ({**MADE, "name": "Bob", "pseudonym": "p001"}, "the pseudonym 'p001' is taken"),
-        ({**MADE, "name": "O\0", "pseudonym": "p\0001", "roles": ["root"]}, "there is no role"),
+        ({**MADE, "roles": ["root"]}, "there is no role"),
     ],
 )
 def test_a_refusal_names_its_rule_and_changes_nothing(client, said, why):

