@@ -19,7 +19,7 @@ flag of `run` has no default here, the benchmark's own protocol decides
 ([benchmarks](../benchmarks/index.md)).
 """
 # Flags of `run` that say where to write and not what to ask; they are no part of the plan.
-NO_FIELD = {"out", "page", "progress", "replay_columns", "json_path"}
+NO_FIELD = {"out", "page", "progress", "replay_columns", "json_path", "on"}
 
 
 def cell(text: str) -> str:

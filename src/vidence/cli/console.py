@@ -24,6 +24,7 @@ from vidence.engine.events import (
     Event,
     ExaminedOne,
     Listener,
+    MachineLost,
     MediaTrouble,
     Started,
     Tried,
@@ -172,7 +173,7 @@ class Display:
             case Waiting() | Away() | Back():
                 self._waiting = self._why_it_waits(event)
                 self._draw_note()
-            case MediaTrouble():
+            case MediaTrouble() | MachineLost():
                 self._n_troubles += 1
                 if self._n_troubles <= _MOST_LINES:
                     self._say("media", event.message)

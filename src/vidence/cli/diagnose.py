@@ -10,7 +10,7 @@ from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import json_option, screen, write_asked
 from vidence.cli.progress import progress_option
-from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
+from vidence.cli.run import NOT_ALL, flag_of, on_option, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
@@ -74,6 +74,7 @@ class _WithOptions(click.Command):
 @json_option
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
+@on_option
 @progress_option
 def diagnose(
     *,
@@ -88,6 +89,7 @@ def diagnose(
     json_path: Path | None,
     trust: bool,
     page: bool,
+    on: str | None,
     progress: str,
     **overrides: object,
 ) -> int:
@@ -118,7 +120,7 @@ def diagnose(
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
         begun(plan, folder=folder, environment=environment())
-    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress)
+    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress, on=on)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return NOT_ALL if failed or read_plan(folder)[1].problems else 0
 
@@ -130,9 +132,10 @@ def examine_plan(
     *,
     options: dict[str, str],
     progress: str = "auto",
+    on: str | None = None,
 ) -> int:
     """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
-    return examined(diagnostic, plan, folder, options=options, progress=progress).n_failed
+    return examined(diagnostic, plan, folder, options=options, progress=progress, on=on).n_failed
 
 
 def examined(
@@ -142,11 +145,12 @@ def examined(
     *,
     options: Mapping[str, str],
     progress: str = "auto",
+    on: str | None = None,
 ) -> "Account":
     """Examine what is left, and say what was done. `progress` is one of `cli.progress.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
-    console, place = Screen(stderr=True), environment()
+    console, place = Screen(stderr=True), environment(on=on)
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
     account = watched(
         lambda listen: examine(

@@ -39,6 +39,8 @@ EXTRAS = {
     "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
     "studio": ("the studio and the viewer, in the browser", ("django", "django_htmx", "uvicorn", "argon2")),
     "studio-postgres": ("the studio's database in Postgres", ("psycopg",)),
+    "postgres": ("the reply memory of a team, in Postgres", ("psycopg",)),
+    "ray": ("work on a Ray cluster", ("ray",)),
     "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
 }
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME", "HF_TOKEN")

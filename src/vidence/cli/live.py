@@ -10,7 +10,16 @@ from typing import Any
 from rich.console import Console
 
 from vidence.cli.console import Display
-from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.engine.events import (
+    Event,
+    ExaminedOne,
+    Listener,
+    MachineLost,
+    MediaTrouble,
+    Started,
+    Tried,
+    Waiting,
+)
 from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
@@ -78,7 +87,7 @@ class NotebookBar:
                 self._waiting = f"waiting {event.wait_s:.0f} s: {event.reason[:80]}"
                 self.draw()
                 return
-            case MediaTrouble():
+            case MediaTrouble() | MachineLost():
                 self._notes.append(event.message)
                 self.draw()
                 return

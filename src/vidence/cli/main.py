@@ -28,6 +28,7 @@ SECTIONS = {
         "run": ("run", "Put a benchmark to a model."),
         "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
         "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
+        "cluster": ("cluster", "The file that asks Slurm or Kubernetes for machines and runs a command."),
         "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
         "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
         "migrate": ("migrate", "Rewrite run folders of an earlier version."),

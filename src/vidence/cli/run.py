@@ -61,6 +61,16 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
     return function
 
 
+def on_option(function: F) -> F:
+    """Give a command ``--on``."""
+    return click.option(
+        "--on",
+        metavar="WHERE",
+        help="Where the work is done: local, ray (the Ray cluster that this machine is part of), or "
+        "ray://HOST:10001 (default: VIDENCE_ON, else local). Replies are the same.",
+    )(function)
+
+
 class _RunCommand(click.Command):
     """``--plan`` says what would have to be given otherwise."""
 
@@ -106,6 +116,7 @@ class _RunCommand(click.Command):
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option
+@on_option
 @progress_option
 def run(
     *,
@@ -118,6 +129,7 @@ def run(
     trust: bool,
     page: bool,
     json_path: Path | None,
+    on: str | None,
     progress: str,
     **overrides: object,
 ) -> int:
@@ -127,14 +139,14 @@ def run(
     the same run; nothing is asked twice.
     """
     spec = with_columns(model, replay_columns) if replay_columns and model else model
+    ending = _Ending(page=page, json_path=json_path, progress=progress, on=on)
     if plan_path is not None:
         changes = _Changes(data=data, model=spec, overrides=overrides)
-        ending = _Ending(page=page, json_path=json_path, progress=progress)
         return _repeat(plan_path, changes, out=out, trust=trust, ending=ending)
     plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress))
+    return go(plan, folder, ending)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,11 +160,12 @@ class _Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class _Ending:
-    """How a run is shown while it goes on, and what is written when it has ended."""
+    """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
 
     page: bool
     json_path: Path | None
     progress: str
+    on: str | None
 
 
 def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: _Ending) -> int:
@@ -192,6 +205,7 @@ def patience_option(default: str | None = None) -> Callable[[F], F]:
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 @json_option
+@on_option
 @progress_option
 def resume(
     *,
@@ -199,6 +213,7 @@ def resume(
     trust: bool,
     page: bool,
     json_path: Path | None,
+    on: str | None,
     progress: str,
     **changes: object,
 ) -> int:
@@ -207,7 +222,7 @@ def resume(
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress))
+    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress, on=on))
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -234,7 +249,8 @@ def with_columns(model: str, columns: str) -> str:
 def go(plan: Plan, folder: Path, ending: _Ending) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
     console = Screen(stderr=True)
-    summary = asked(plan, folder, console, again=f"vidence resume {folder}", progress=ending.progress)
+    again = f"vidence resume {folder}"
+    summary = asked(plan, folder, console, again=again, progress=ending.progress, on=ending.on)
     page_path = folder / "report.html"
     if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
@@ -247,12 +263,14 @@ def go(plan: Plan, folder: Path, ending: _Ending) -> int:
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 
 
-def asked(plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto") -> Summary:
+def asked(
+    plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto", on: str | None = None
+) -> Summary:
     """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
     from vidence.engine.evaluate import run as evaluate
     from vidence.report.listed import keep_line
 
-    place = environment()
+    place = environment(on=on)
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     summary = watched(

@@ -14,6 +14,7 @@ from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
+from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.plan import Plan
 from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
 from vidence.engine.specs import what_is_asked
@@ -96,6 +97,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
     check_draws(diagnostic, plan)
+    executor = executor_of(environment.on)
     async with opened_session(
         plan,
         environment=environment,
@@ -121,13 +123,14 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         with opened_run(folder, session.prepared) as store:
             name = diagnosis_name(diagnostic.name, options)
             store.begin_diagnosis(name, header)
-            return await _examine_all(session, diagnostic, store, name=name)
+            return await _examine_all(session, diagnostic, store, name=name, executor=executor)
 
 
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
-    for name in ("media_inside", "name", "patience_s"):  # findings of versions without them stay usable
+    # Findings of versions without them stay usable.
+    for name in ("media_inside", "name", "patience_s", "requests_per_minute", "tokens_per_minute"):
         del asked[name]
     if asked["judge_panel"] == "majority":
         del asked["judge_panel"]
@@ -152,7 +155,9 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     )
 
 
-async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
+async def _examine_all(
+    session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str, executor: Executor
+) -> Account:
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
     done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
@@ -167,25 +172,51 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
         )
     )
 
-    count = AskCount()
-
-    async def examine(subject: ShownSubject) -> None:
-        flow = diagnostic.examine(subject)
-        finding = await session.engine.run(flow, subject.context, count=count)
-        store.add_finding(name, Examined(item=subject.item, finding=finding))
+    def keep(one: _Examined) -> None:
+        finding = one.examined.finding
+        store.add_finding(name, one.examined)
         account.n_examined += 1
+        account.n_asked += one.n_asked
+        account.n_remembered += one.n_remembered
         if isinstance(finding, Failed):
             account.n_failed += 1
             account.failures.add(finding)
-        session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
+        session.on_event(ExaminedOne(item_id=one.examined.item.item_id, finding=finding))
 
     if todo:
-        await session.work(
-            [(item, 0) for item in todo],
-            examine,
+        duty = Duty(
+            todo=[(item, 0) for item in todo],
+            task=_Examine(diagnostic=diagnostic),
+            keep=keep,
+            together=store.together,
             n_consumers=prepared.plan.concurrency,
+            most_each=None,
             count=account.decoding,
         )
-    account.n_asked, account.n_remembered = count.n_asked, count.n_remembered
+        await executor.work(session, duty)
     account.cost = session.asking.cost + session.judging.cost
     return account
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Examined:
+    """What came of one question, and how many replies it took."""
+
+    examined: Examined
+    n_asked: int
+    n_remembered: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Examine:
+    """The `Task` of a diagnostic."""
+
+    diagnostic: Diagnostic
+
+    async def __call__(self, session: Session, subject: ShownSubject) -> _Examined:
+        """The finding of one question."""
+        count = AskCount()
+        flow = self.diagnostic.examine(subject)
+        finding = await session.engine.run(flow, subject.context, count=count)
+        examined = Examined(item=subject.item, finding=finding)
+        return _Examined(examined=examined, n_asked=count.n_asked, n_remembered=count.n_remembered)

@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -26,9 +26,11 @@ from vidence.engine.limits import (
     DownDetector,
     Limits,
     Outage,
+    Pace,
 )
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
+from vidence.engine.team_memory import TeamMemory
 from vidence.errors import (
     DataError,
     MediaError,
@@ -67,6 +69,50 @@ class Asked:
     cost: float
 
 
+class Replies(Protocol):
+    """The memory of replies as the engine uses it: `store.Memory`, or another process that has it."""
+
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
+        """The reply under a key; `claims` says that the key is claimed next where there is none."""
+        ...
+
+    async def take(self, key: bytes) -> bool:
+        """Take the lease on a key; False while somebody else has it."""
+        ...
+
+    async def keep(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; no end of any process can lose it when this returns."""
+        ...
+
+    def release(self, key: bytes) -> None:
+        """Let go of a lease without a reply; nothing where it is not held."""
+        ...
+
+
+class OwnReplies(Replies, Protocol):
+    """The memory of replies where this process keeps it itself: in a file, or a database of a team."""
+
+    def get(self, key: bytes) -> Reply | None:
+        """The reply under a key, or None."""
+        ...
+
+    def put(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; the first one under a key stays."""
+        ...
+
+    def claim(self, key: bytes) -> bool:
+        """Take the lease on a key; False while it is held."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """What is written inside may be kept at its end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all leases, and of the file or database."""
+        ...
+
+
 class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
@@ -75,7 +121,7 @@ class Asker:
     see `Outage`.
     """
 
-    def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
+    def __init__(self, model: Model, *, memory: Replies, limits: Limits, on_event: Listener) -> None:
         self._model = model
         self._memory = memory
         self._limits = limits
@@ -91,6 +137,11 @@ class Asker:
         )
         self._answered: Request | None = None  # one that the server can answer
 
+    def allow(self, most: int, *, part: float) -> None:
+        """So many requests may be in flight from now on, and this part of the rates be used."""
+        self._limits.in_flight.allow(most)
+        self._limits.pace.take(part)
+
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.
 
@@ -103,11 +154,11 @@ class Asker:
         key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
         while (running := self._in_flight.get(key)) is not None:
             await running.wait()
-        remembered = self._memory.get(key)
-        if remembered is not None:
-            return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
+            remembered = await self._memory.find(key, claims=not self._model.by_item)
+            if remembered is not None:
+                return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
         finally:
             del self._in_flight[key]
@@ -118,19 +169,19 @@ class Asker:
         if self._model.by_item:  # recorded, or a rule: it costs nothing
             return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
-        while not self._memory.claim(key):
+        while not await self._memory.take(key):
             if wait_s == _LAST_LOOK_S:
                 waits = Waiting(
                     reason="another run asks this", wait_s=wait_s, n_allowed=self._limits.in_flight.allowed
                 )
                 self._on_event(waits)
             await anyio.sleep(wait_s)
-            remembered = self._memory.get(key)
+            remembered = await self._memory.find(key, claims=True)
             if remembered is not None:
                 return Asked(reply=remembered, is_remembered=True, cost=0.0)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
-            remembered = self._memory.get(key)  # whoever had the lease may have brought it
+            remembered = await self._memory.find(key, claims=False)  # who had the lease may have brought it
             if remembered is not None:
                 return Asked(reply=remembered, is_remembered=True, cost=0.0)
             return await self._ask_now(key, request)
@@ -139,7 +190,7 @@ class Asker:
 
     async def _ask_now(self, key: bytes, request: Request) -> Asked:
         reply, cost = await self._send(request)
-        self._memory.put(key, reply)
+        await self._memory.keep(key, reply)
         return Asked(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
@@ -149,6 +200,7 @@ class Asker:
             sent = request
             try:
                 async with self._outage.turn() as is_alone, limits.in_flight.slot() as sent_s:
+                    expected = await limits.pace.turn()
                     limits.budget.check(again=limits.again)
                     tries.on_sent(sent_s)
                     # A question that nobody can answer looks like a server that is away: where no other
@@ -168,6 +220,7 @@ class Asker:
                 raise
             else:
                 limits.in_flight.on_reply()
+                limits.pace.add(reply, expected=expected)
                 self._down.on_reply()
                 self._outage.on_answer()
                 cost += limits.budget.add(reply)
@@ -434,21 +487,28 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     """Runs flows; an async context manager, which closes models and memory at its end.
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
-    test; its spec is another name for it. `again` is what goes on where the limits end the work.
+    test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
+    a file, the address of a database, or where another process keeps the replies.
     """
 
     def __init__(
-        self, *, memory: Path, limits: AskLimits, on_event: Listener, again: str = SAME_COMMAND
+        self,
+        *,
+        memory: Path | str | Replies,
+        limits: AskLimits,
+        on_event: Listener,
+        again: str = SAME_COMMAND,
     ) -> None:
         self.count = AskCount()
         self._limits = limits
         self._again = again
         self._on_event = on_event
-        self._memory_path = memory
-        self._memory: Memory | None = None
+        self._replies = memory
+        self._memory: OwnReplies | None = None
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
         self._askers: dict[str, Asker] = {}
+        self._part = 1.0
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -464,6 +524,32 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def add(self, name: str, rules: ModelRules) -> None:
         """Make a model known under a name."""
         self._rules[name] = rules
+
+    @property
+    def memory(self) -> OwnReplies:
+        """The remembered replies, opened.
+
+        Raises:
+            UsageError: another process has it.
+        """
+        if not isinstance(self._replies, Path | str):
+            raise UsageError("the reply memory of this engine is that of another process")
+        if self._memory is None:
+            is_file = isinstance(self._replies, Path)
+            self._memory = Memory(Path(self._replies)) if is_file else TeamMemory(str(self._replies))
+        return self._memory
+
+    def allow(self, n: int, *, part: float) -> None:
+        """What this process may use of the limits from now on; other processes of the session have the rest.
+
+        Args:
+            n: so many requests to each model may be in flight at most, or as many as it takes.
+            part: of the requests and tokens per minute.
+        """
+        self._limits = msgspec.structs.replace(self._limits, concurrency=n)
+        self._part = part
+        for name, asker in self._askers.items():
+            asker.allow(min(n, self.model(name).max_in_flight or n), part=part)
 
     def model(self, name: str) -> Model:
         """The model of that name, opened.
@@ -532,14 +618,13 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def _asker(self, name: str) -> Asker:
         if name not in self._askers:
             model, limits = self.model(name), self._limits
-            if self._memory is None:
-                self._memory = Memory(self._memory_path)
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self._memory,
+                memory=self.memory if isinstance(self._replies, Path | str) else self._replies,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
+                    pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),
                     backoff=Backoff(rng=np.random.default_rng(limits.seed)),
                     budget=self._rules[name].budget,
                     attempts=limits.attempts,
@@ -549,4 +634,5 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 ),
                 on_event=self._on_event,
             )
+            self._askers[name].allow(most, part=self._part)
         return self._askers[name]

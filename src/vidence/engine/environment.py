@@ -2,6 +2,7 @@
 
 import math
 import os
+import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,9 @@ CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
 SETTINGS_VARIABLE = "VIDENCE_SETTINGS"
 STATE_VARIABLE = "VIDENCE_STATE"
 WORKER_SIZE_VARIABLE = "VIDENCE_WORKER_GB"
+ON_VARIABLE = "VIDENCE_ON"
+MEMORY_VARIABLE = "VIDENCE_MEMORY"
+_DATABASES = ("postgresql://", "postgres://")
 _LEAST_WORKER_BYTES = 2**29  # Python, numpy and FFmpeg take half of it before a picture is decoded
 _MOST_GB = 1_000_000
 
@@ -35,11 +39,20 @@ class Environment:
     state_root: Path | None = None
     """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
     worker_max_bytes: int = MOST_BYTES
+    on: str = "local"
+    """Where the work is done: here, or on the machines of a cluster (`executors.executor_of`)."""
+
+    team_memory: str = ""
+    """The address of the database with the replies of a team; empty: they are in the file `memory`."""
 
     @property
     def memory(self) -> Path:
         """The file of remembered replies, unless a plan names another."""
         return self.cache_root / "replies.sqlite"
+
+    def replies(self, named: str = "") -> Path | str:
+        """Where replies are remembered: the file that a plan names, else the team's database, or our file."""
+        return Path(named) if named else self.team_memory or self.memory
 
 
 def cache_root() -> Path:
@@ -48,14 +61,16 @@ def cache_root() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
 
 
-def environment(cache: Path | None = None) -> Environment:
+def environment(cache: Path | None = None, *, on: str | None = None) -> Environment:
     """Cache and workers of this machine.
 
     Args:
         cache: the cache folder; None takes `cache_root`.
+        on: where the work is done; None takes VIDENCE_ON, or this machine.
 
     Raises:
-        UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes.
+        UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes, or VIDENCE_MEMORY no
+            address of a database.
     """
     settings, state = os.environ.get(SETTINGS_VARIABLE), os.environ.get(STATE_VARIABLE)
     return Environment(
@@ -66,8 +81,21 @@ def environment(cache: Path | None = None) -> Environment:
         n_workers=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
+        team_memory=_database(),
+        on=on or os.environ.get(ON_VARIABLE) or "local",
         worker_max_bytes=_bytes_of(WORKER_SIZE_VARIABLE, MOST_BYTES, least=_LEAST_WORKER_BYTES),
     )
+
+
+def _database() -> str:
+    """The address in VIDENCE_MEMORY; it may hold a password, and is not shown."""
+    address = os.environ.get(MEMORY_VARIABLE, "")
+    if address and not address.startswith(_DATABASES):
+        raise UsageError(
+            f"{MEMORY_VARIABLE} is no address of a database; expected postgresql://USER@HOST/DATABASE, or a "
+            "file with --memory"
+        )
+    return address
 
 
 def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
@@ -89,3 +117,24 @@ def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
 def now() -> datetime:
     """The time, with its zone."""
     return datetime.now(tz=UTC)
+
+
+def machine() -> str:
+    """Where the number of a process means the same: the machine, and its container where it tells."""
+    try:
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return platform.node()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process of this machine with this number; True where that cannot be known."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

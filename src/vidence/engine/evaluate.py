@@ -15,6 +15,7 @@ from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
@@ -115,10 +116,11 @@ async def run(
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
     is_new = not (folder / PLAN_FILE).exists()
+    executor = executor_of(environment.on)
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
             with opened_run(folder, session.prepared) as store:
-                return await _answer_all(session, store)
+                return await _answer_all(session, store, executor)
     except MissingKeyError:
         if is_new:
             _remove_unbegun(folder)
@@ -182,11 +184,11 @@ def _said(value: object) -> str:
     return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
-async def _answer_all(session: Session, store: RunStore) -> Summary:
+async def _answer_all(session: Session, store: RunStore, executor: Executor) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
-    answered = store.answered()
+    before = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
-    todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
+    todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in before]
     summary = Summary(
         n_planned=len(planned),
         n_answered_before=len(planned) - len(todo),
@@ -201,24 +203,31 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
         )
     )
 
-    async def answer(subject: ShownSubject) -> None:
-        await tried(session, store, subject, summary=summary)
+    def keep(tried: Tried) -> None:
+        store.add(tried.trial)
+        summary.add(tried.trial)
+        session.on_event(tried)
 
     if todo:
-        n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-        await session.work(todo, answer, n_consumers=n_askers, count=summary.decoding)
+        duty = Duty(
+            todo=todo,
+            task=answered,
+            keep=keep,
+            together=store.together,
+            n_consumers=plan.concurrency,
+            most_each=prepared.model.max_in_flight,
+            count=summary.decoding,
+        )
+        await executor.work(session, duty)
         summary.close(session.asking, session.judging)
     return summary
 
 
-async def tried(session: Session, store: RunStore, subject: ShownSubject, *, summary: Summary) -> Trial:
-    """One question asked, stored and counted."""
+async def answered(session: Session, subject: ShownSubject) -> Tried:
+    """One question asked, and what it cost: the `Task` of a run."""
     count = AskCount(keeps=True)
     trial = await _trial(session, subject, count)
-    store.add(trial)
-    summary.add(trial)
-    session.on_event(Tried(trial=trial, cost=count.cost))
-    return trial
+    return Tried(trial=trial, cost=count.cost)
 
 
 async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:

@@ -66,6 +66,13 @@ class MediaTrouble:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MachineLost:
+    """A machine of a cluster does nothing any more; its work is given to others, and the run goes on."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExaminedOne:
     """A diagnostic is done with one question; its finding is stored."""
 
@@ -81,5 +88,7 @@ class JobDone:
     failed: Failed | None = None
 
 
-Event: TypeAlias = Started | Tried | Waiting | Away | Back | MediaTrouble | ExaminedOne | JobDone
+Event: TypeAlias = (
+    Started | Tried | Waiting | Away | Back | MediaTrouble | MachineLost | ExaminedOne | JobDone
+)
 Listener: TypeAlias = Callable[[Event], None]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from vidence.contracts import MadeT
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import Summary, opened_run, tried
+from vidence.engine.evaluate import Summary, answered, opened_run
 from vidence.engine.events import Listener, Started
 from vidence.engine.plan import Plan
 from vidence.engine.session import opened_session
@@ -50,8 +50,8 @@ async def ask_in_turn(
     async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
         items = {item.item_id: item for item in session.prepared.items}
         with opened_run(folder, session.prepared) as store:
-            answered = {item_id for item_id, _ in store.answered()}
-            kept = {trial.item_id: trial for trial in store.trials() if trial.item_id in answered}
+            before = {item_id for item_id, _ in store.answered()}
+            kept = {trial.item_id: trial for trial in store.trials() if trial.item_id in before}
             summary = Summary(n_planned=len(items), n_answered_before=len(kept))
             on_event(Started(n_planned=len(items), n_answered_before=len(kept)))
 
@@ -65,7 +65,11 @@ async def ask_in_turn(
                             )
                         if wanted not in kept:
                             (subject,) = await session.show([(items[wanted], 0)], desk=desk)
-                            kept[wanted] = await tried(session, store, subject, summary=summary)
+                            done = await answered(session, subject)
+                            store.add(done.trial)
+                            summary.add(done.trial)
+                            on_event(done)
+                            kept[wanted] = done.trial
                         wanted = turns.send(kept[wanted])
                 except StopIteration as end:
                     made: MadeT = end.value

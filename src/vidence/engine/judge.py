@@ -42,7 +42,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     """
     before, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
-    memory = Path(plan.memory or environment.memory)
+    memory = environment.replies(plan.memory)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
         pool = add_judges(engine, plan, judging)
         if pool is None:

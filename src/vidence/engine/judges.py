@@ -158,7 +158,7 @@ async def ask_judges(
             f"--judge-prompts are words for one protocol, and here are {', '.join(protocols)}; name one with "
             "--judge, or ask for each in a command of its own with --lines, and give --recorded every file"
         )
-    async with Engine(memory=environment.memory, limits=wanted.limits, on_event=on_event) as engine:
+    async with Engine(memory=environment.replies(), limits=wanted.limits, on_event=on_event) as engine:
         budgets = _budgets(wanted)
         tasks: list[_Task] = []
         for name, folder in folders.items():

@@ -62,6 +62,13 @@ class AdaptiveLimit:
                 await anyio.sleep(wait_s)
             yield self._clock()
 
+    def allow(self, most: int) -> None:
+        """So many may be in flight at most from now on; what is in flight ends as it is."""
+        if most != self._most:
+            self._allowed = float(most) if self._allowed >= self._most else min(self._allowed, float(most))
+            self._most = most
+            self._slots.total_tokens = self.allowed
+
     def on_reply(self) -> None:
         """A request was answered: allow a little more."""
         self._last_reply_s = self._clock()
@@ -77,6 +84,63 @@ class AdaptiveLimit:
             self._last_cut_s = now_s
             self._allowed = max(1.0, self._allowed / 2)
             self._slots.total_tokens = self.allowed
+
+
+class Pace:
+    """How many requests, and tokens read and written, there may be in a minute, evenly spread.
+
+    What a request takes is known when it is answered; until then it counts as much as those before it took
+    on average. It is counted as it is then, so that the rate holds over a minute and not in every second.
+
+    Args:
+        requests_per_minute: None: as many as there are.
+        tokens_per_minute: None: as many as there are.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = anyio.current_time,
+    ) -> None:
+        self._requests = requests_per_minute
+        self._tokens = tokens_per_minute
+        self._clock = clock
+        self._part = 1.0
+        self._next_s = {"requests": -math.inf, "tokens": -math.inf}
+        self._n_replies = 0
+        self._n_tokens = 0
+
+    def take(self, part: float) -> None:
+        """Only this part of the rates is to be used from now on; other processes have the rest."""
+        self._part = part
+
+    async def turn(self) -> float:
+        """Wait until one more may be sent; gives how many tokens it counts for the time being."""
+        if self._requests is None and self._tokens is None:
+            return 0.0
+        expected = self._n_tokens / self._n_replies if self._n_replies else 0.0
+        now_s = self._clock()
+        wait_s = max(self._next_s["requests"], self._next_s["tokens"]) - now_s
+        self._count("requests", self._requests, 1.0)
+        self._count("tokens", self._tokens, expected)
+        if wait_s > 0:
+            await anyio.sleep(wait_s)
+        return expected
+
+    def add(self, reply: Reply, *, expected: float) -> None:
+        """A request was answered that counted for so many tokens."""
+        n = (reply.usage.input_tokens or 0) + (reply.usage.output_tokens or 0)
+        self._n_replies += 1
+        self._n_tokens += n
+        self._count("tokens", self._tokens, n - expected)
+
+    def _count(self, what: str, per_minute: float | None, n: float) -> None:
+        if per_minute is not None:
+            begins_s = max(self._next_s[what], self._clock()) if n >= 0 else self._next_s[what]
+            self._next_s[what] = begins_s + n * 60.0 / (per_minute * self._part)
 
 
 @dataclass(kw_only=True)
@@ -110,6 +174,8 @@ class Budget:
     shared: "list[Budget]" = field(default_factory=list)
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
+    elsewhere: float = field(default=0.0, init=False)
+    """What other processes of this session have spent, in US dollars."""
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +184,11 @@ class Budget:
     @property
     def cost(self) -> float:
         """What was spent in this session, in US dollars."""
-        return (self.input_tokens * self.price_in + self.output_tokens * self.price_out) / 1e6
+        return self.cost_of(self.input_tokens, self.output_tokens)
+
+    def cost_of(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost, in US dollars."""
+        return (input_tokens * self.price_in + output_tokens * self.price_out) / 1e6
 
     def add(self, reply: Reply) -> float:
         """Count the tokens of a reply that was paid for; what it cost, in US dollars."""
@@ -126,7 +196,7 @@ class Budget:
         self._is_blind |= n_in is None and n_out is None
         self.input_tokens += n_in or 0
         self.output_tokens += n_out or 0
-        return ((n_in or 0) * self.price_in + (n_out or 0) * self.price_out) / 1e6
+        return self.cost_of(n_in or 0, n_out or 0)
 
     def check(self, *, again: str = SAME_COMMAND) -> None:
         """Raise `BudgetSpentError` when the limit is reached, or cannot be watched; `again` goes on then."""
@@ -137,7 +207,7 @@ class Budget:
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"
             )
-        spent = sum(budget.cost for budget in self.shared)
+        spent = sum(budget.cost + budget.elsewhere for budget in self.shared)
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
@@ -175,13 +245,24 @@ class AskLimits(Record, omit_defaults=True):
     """Tries for one request, the first included."""
     patience_s: float = 600.0
     """How long a server that answers nobody is sat out, in seconds; with 0 its questions fail."""
+    requests_per_minute: float | None = None
+    """To each model; None: no bound."""
+    tokens_per_minute: float | None = None
+    """Read and written by each model; None: no bound."""
     max_cost: float | None = None
     """In US dollars, for all models of one session together."""
     seed: int = 0
     """Of the waiting times."""
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "timeout_s", "attempts", "max_cost"):
+        for name in (
+            "concurrency",
+            "timeout_s",
+            "attempts",
+            "max_cost",
+            "requests_per_minute",
+            "tokens_per_minute",
+        ):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise UsageError(f"{name} is {value}; expected more than 0")
@@ -199,6 +280,7 @@ class Limits:
     """
 
     in_flight: AdaptiveLimit
+    pace: Pace = field(default_factory=Pace)
     backoff: Backoff
     budget: Budget
     attempts: int

@@ -36,7 +36,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
             *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-            *("limit", "sample", "sample_videos", "max_cost"),
+            *("limit", "sample", "sample_videos", "max_cost", "requests_per_minute", "tokens_per_minute"),
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
@@ -197,6 +197,10 @@ class Plan(Record):
             metavar="DURATION",
         ),
     ] = 600.0
+    requests_per_minute: Annotated[float | None, _flag("Requests to each model in a minute at most.")] = None
+    tokens_per_minute: Annotated[
+        float | None, _flag("Tokens that each model reads and writes in a minute at most.")
+    ] = None
     decode_timeout_s: Annotated[float, _flag("Seconds for one video (default 300).", "--decode-timeout")] = (
         300.0
     )
@@ -283,6 +287,8 @@ class Plan(Record):
             timeout_s=self.timeout_s,
             attempts=self.attempts,
             patience_s=self.patience_s,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
             max_cost=self.max_cost,
             seed=self.seed,
         )
@@ -341,6 +347,8 @@ class PlanOverrides(TypedDict, total=False):
     timeout_s: float | None
     attempts: int | None
     patience_s: float | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
     decode_timeout_s: float | None
     max_cost: float | None
     price_in: float | None

@@ -1,6 +1,7 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
 import hashlib
+import platform
 import re
 import stat
 from collections.abc import Container, Mapping, Sequence
@@ -337,30 +338,18 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     """
     benchmark: Benchmark = create("benchmark", plan.benchmark)
     model, traits = models[""], view.traits
-    prompter = Prompter(
-        view.words,
-        style=plan.style,
-        layout=plan.layout,
-        frame_times=plan.frame_times,
-        jpeg_quality=plan.jpeg_quality,
-    )
+    prompter = _prompter(plan, view)
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    # What the selector's choice depends on beside its version: its file of scores, the models it asks.
-    identities = (traits.scores_digest, *(models[spec].identity for spec in traits.models))
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
         | _origin(plan.data, cache_root)
+        | _asked_with(strategy, view, models)
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
             "content_hash": loaded.content_hash,
-            "prompts_digest": view.words.digest,
-            "selector_version": view.selector.version,
-            "selector_identity": " ".join(filter(None, identities)),
-            "strategy_version": strategy.version,
-            "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,
             "terms": benchmark.terms,
@@ -385,6 +374,62 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         parser=create("parser", plan.parser),
         text_parser=create("parser", plan.text_parser),
     )
+
+
+def prepared_again(
+    plan: Plan,
+    facts: Facts,
+    *,
+    strategy: Strategy,
+    view: OpenView,
+    models: Mapping[str, Model],
+    media_root: Path,
+) -> Prepared:
+    """What `prepare` made in another process, without its questions, which come from there.
+
+    Raises:
+        UsageError: here a template, a selector or a model is another.
+    """
+    for name, value in _asked_with(strategy, view, models).items():
+        if value != getattr(facts, name):
+            raise UsageError(
+                f"the machine {platform.node()} would ask otherwise than the one that began: {name} is "
+                f"{value!r} here and {getattr(facts, name)!r} there; let both see the same files"
+            )
+    return Prepared(
+        plan=plan,
+        facts=facts,
+        items=(),
+        media_root=media_root,
+        model=models[""],
+        strategy=strategy,
+        prompter=_prompter(plan, view),
+        parser=create("parser", plan.parser),
+        text_parser=create("parser", plan.text_parser),
+    )
+
+
+def _prompter(plan: Plan, view: OpenView) -> Prompter:
+    return Prompter(
+        view.words,
+        style=plan.style,
+        layout=plan.layout,
+        frame_times=plan.frame_times,
+        jpeg_quality=plan.jpeg_quality,
+    )
+
+
+def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model]) -> dict[str, object]:
+    """What decides the asks beside the questions, as facts."""
+    # What the selector's choice depends on beside its version: its file of scores, the models it asks.
+    identities = (view.traits.scores_digest, *(models[spec].identity for spec in view.traits.models))
+    return {
+        "prompts_digest": view.words.digest,
+        "selector_version": view.selector.version,
+        "selector_identity": " ".join(filter(None, identities)),
+        "strategy_version": strategy.version,
+        "model_identity": models[""].identity,
+    }
 
 
 def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
@@ -578,5 +623,8 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
+    for rate in ("requests_per_minute", "tokens_per_minute"):  # so that names of earlier versions stay
+        if fields[rate] is None:
+            del fields[rate]
     digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -1,13 +1,13 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
 import errno
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import anyio
 import msgspec
@@ -16,14 +16,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.prompting.compose import Prompted, ShownFrame
 from vidence.catalog import create, parse_spec
-from vidence.contracts import Drawing, Flow, Judge, Strategy, View
-from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
+from vidence.contracts import Drawing, Flow, Judge, Model, Strategy, View
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, Replies, check_texts
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
-from vidence.engine.plan import Plan
-from vidence.engine.prepare import Prepared, open_views, prepare
+from vidence.engine.plan import Facts, Plan
+from vidence.engine.prepare import Prepared, open_views, prepare, prepared_again
 from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
@@ -34,6 +34,7 @@ from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Samplin
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
 GroupT = TypeVar("GroupT")
+GroupT_co = TypeVar("GroupT_co", covariant=True)
 ReadyT = TypeVar("ReadyT")
 ErrorT = TypeVar("ErrorT", bound=Exception)
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
@@ -222,6 +223,20 @@ class ShownSubject:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Opening:
+    """What a session was opened with, so that another process can open it once more (`opened_again`).
+
+    `facts` are those of the run, without notes and problems.
+    """
+
+    plan: Plan
+    views: Mapping[str, View] | None
+    others: Mapping[str, str] | None
+    facts: Facts
+    media_root: Path
+
+
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
 
@@ -239,6 +254,15 @@ class Session:
     """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
     needs_frames: bool
     """Whether media are opened."""
+    opening: Opening
+
+    def groups(self, todo: Todo, *, most: int = _GROUP_WITHOUT_MEDIA) -> list[Todo]:
+        """The questions by video; where no media are opened, `most` of them together."""
+        groups: dict[str, list[tuple[Item, int]]] = {}
+        for n, (item, repeat) in enumerate(todo):
+            name = item.video_id if self.needs_frames else str(n // most)
+            groups.setdefault(name, []).append((item, repeat))
+        return list(groups.values())
 
     async def work(
         self,
@@ -254,14 +278,22 @@ class Session:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        groups: dict[str, list[tuple[Item, int]]] = {}
-        for n, (item, repeat) in enumerate(todo):
-            name = item.video_id if self.needs_frames else str(n // _GROUP_WITHOUT_MEDIA)
-            groups.setdefault(name, []).append((item, repeat))
+        groups = Listed(self.groups(todo))
+        await self.work_on(groups, ask, n_consumers=n_consumers, count=count)
+
+    async def work_on(
+        self,
+        groups: "Feed[Todo]",
+        ask: Callable[[ShownSubject], Awaitable[None]],
+        *,
+        n_consumers: int,
+        count: DecodeCount,
+    ) -> None:
+        """As `work`, for groups of questions that come one after the other."""
         async with self.desk(count=count) as desk:
             # Twice as many as decode: a video is decoded while questions about others still wait.
             await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
-                groups.values(), n_producers=2 * self.environment.n_workers, n_consumers=n_consumers
+                groups, n_producers=2 * self.environment.n_workers, n_consumers=n_consumers
             )
 
     @asynccontextmanager
@@ -334,6 +366,65 @@ async def opened_session(
         others: specs of further models by the names under which flows ask them, where one that begins with
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
+    asking, judging = _budgets(plan)
+    memory = environment.replies(plan.memory)
+    again = RESUME if views is None else SAME_COMMAND
+    async with Engine(memory=memory, limits=plan.limits, on_event=on_event, again=again) as engine:
+        parts = _opened_parts(engine, plan, budgets=(asking, judging), views=views, others=others)
+        prepared = prepare(
+            plan,
+            strategy=parts.strategy,
+            view=parts.opened["plan"],
+            models=parts.models,
+            pool=parts.pool,
+            now=now,
+            cache_root=environment.cache_root,
+        )
+        opening = Opening(
+            plan=plan,
+            views=views,
+            others=others,
+            facts=msgspec.structs.replace(prepared.facts, notes=(), problems=()),
+            media_root=prepared.media_root.resolve(),
+        )
+        yield parts.session(prepared, opening=opening, environment=environment, on_event=on_event)
+
+
+@asynccontextmanager
+async def opened_again(
+    opening: Opening, *, environment: Environment, replies: Replies, on_event: Listener
+) -> AsyncIterator[Session]:
+    """Open a session once more, in a process that does a part of its work; it has no questions of its own.
+
+    Args:
+        opening: that of the session.
+        environment: cache and workers of this machine.
+        replies: the reply memory, which another process has.
+        on_event: told of what happens.
+
+    Raises:
+        UsageError: something is another here than where the session was first opened.
+    """
+    plan = opening.plan
+    asking, judging = _budgets(plan)
+    again = RESUME if opening.views is None else SAME_COMMAND
+    async with Engine(memory=replies, limits=plan.limits, on_event=on_event, again=again) as engine:
+        parts = _opened_parts(
+            engine, plan, budgets=(asking, judging), views=opening.views, others=opening.others
+        )
+        prepared = prepared_again(
+            plan,
+            opening.facts,
+            strategy=parts.strategy,
+            view=parts.opened["plan"],
+            models=parts.models,
+            media_root=opening.media_root,
+        )
+        yield parts.session(prepared, opening=opening, environment=environment, on_event=on_event)
+
+
+def _budgets(plan: Plan) -> tuple[Budget, Budget]:
+    """That of the answers and that of the judges, with one limit together."""
     asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
     judging = Budget(
         price_in=plan.judge_price_in,
@@ -341,51 +432,98 @@ async def opened_session(
         max_cost=plan.max_cost,
         shared=asking.shared,
     )
-    memory = Path(plan.memory or environment.memory)
-    again = RESUME if views is None else SAME_COMMAND
-    async with Engine(memory=memory, limits=plan.limits, on_event=on_event, again=again) as engine:
-        strategy: Strategy = create("strategy", plan.strategy)
-        if views is None:
-            check_draws(strategy, plan)
-        wanted = strategy.views(plan.view) if views is None else views
-        asked_by = strategy.models() if others is None else others
-        named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
-        # The plan's own selector is among them, whether it is shown or not: its facts are kept.
-        opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
-        for name, text in named.items():
-            spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
-            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
-        asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
-        for spec in asked.keys() - {plan.model}:
-            engine.add(spec, ModelRules(spec=spec, budget=asking))
-        names = [*named, *asked, plan.model]
-        models = {name: engine.model(name) for name in names}
-        check_texts(models[""], plan.sampling)
-        pool = add_judges(engine, plan, judging)
-        yield Session(
-            prepared=prepare(
-                plan,
-                strategy=strategy,
-                view=opened["plan"],
-                models=models,
-                pool=pool,
-                now=now,
-                cache_root=environment.cache_root,
-            ),
-            engine=engine,
-            views={name: opened[f"view {name}"] for name in wanted},
-            asking=asking,
-            judging=judging,
-            pool=pool,
+    return asking, judging
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """What a plan names, opened."""
+
+    engine: Engine
+    strategy: Strategy
+    wanted: Mapping[str, View]
+    opened: Mapping[str, OpenView]
+    models: Mapping[str, Model]
+    pool: JudgePool | None
+    budgets: tuple[Budget, Budget]
+
+    def session(
+        self, prepared: Prepared, *, opening: Opening, environment: Environment, on_event: Listener
+    ) -> Session:
+        """The session over them."""
+        return Session(
+            prepared=prepared,
+            engine=self.engine,
+            views={name: self.opened[f"view {name}"] for name in self.wanted},
+            asking=self.budgets[0],
+            judging=self.budgets[1],
+            pool=self.pool,
             environment=environment,
             on_event=on_event,
-            is_run=views is None,
-            needs_frames=views is not None or models[""].looks,
-            identities={name: model.identity for name, model in models.items()},
+            is_run=opening.views is None,
+            needs_frames=opening.views is not None or self.models[""].looks,
+            identities={name: model.identity for name, model in self.models.items()},
+            opening=opening,
         )
 
 
+def _opened_parts(
+    engine: Engine,
+    plan: Plan,
+    *,
+    budgets: tuple[Budget, Budget],
+    views: Mapping[str, View] | None,
+    others: Mapping[str, str] | None,
+) -> _Parts:
+    asking, judging = budgets
+    strategy: Strategy = create("strategy", plan.strategy)
+    if views is None:
+        check_draws(strategy, plan)
+    wanted = strategy.views(plan.view) if views is None else views
+    asked_by = strategy.models() if others is None else others
+    named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
+    # The plan's own selector is among them, whether it is shown or not: its facts are kept.
+    opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
+    for name, text in named.items():
+        spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
+        engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
+    asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
+    for spec in asked.keys() - {plan.model}:
+        engine.add(spec, ModelRules(spec=spec, budget=asking))
+    names = [*named, *asked, plan.model]
+    models = {name: engine.model(name) for name in names}
+    check_texts(models[""], plan.sampling)
+    return _Parts(
+        engine=engine,
+        strategy=strategy,
+        wanted=wanted,
+        opened=opened,
+        models=models,
+        pool=add_judges(engine, plan, judging),
+        budgets=budgets,
+    )
+
+
 # --------------------------------------------------------------------------- producers and consumers
+
+
+class Feed(Protocol[GroupT_co]):
+    """Groups of questions, one after the other."""
+
+    async def following(self) -> GroupT_co | None:
+        """The next group; None at the end."""
+        ...
+
+
+class Listed(Generic[GroupT]):
+    """Groups that are known."""
+
+    def __init__(self, groups: Iterable[GroupT]) -> None:
+        self._waiting = iter(groups)
+
+    async def following(self) -> GroupT | None:
+        """The next one."""
+        return next(self._waiting, None)
 
 
 @dataclass(kw_only=True)
@@ -400,7 +538,9 @@ class Pipeline(Generic[GroupT, ReadyT]):
     consume: Callable[[ReadyT], Awaitable[None]]
     _spent: BudgetSpentError | None = field(default=None, init=False)
 
-    async def work(self, groups: Iterable[GroupT], *, n_producers: int, n_consumers: int) -> None:
+    async def work(
+        self, groups: Iterable[GroupT] | Feed[GroupT], *, n_producers: int, n_consumers: int
+    ) -> None:
         """Produce and consume everything.
 
         Raises:
@@ -408,7 +548,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
             VidenceError: the first error that ended the work.
         """
         send, receive = anyio.create_memory_object_stream[ReadyT](0)
-        waiting = iter(groups)
+        waiting = Listed(groups) if isinstance(groups, Iterable) else groups
         try:
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_producers):
@@ -416,9 +556,9 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 for _ in range(n_consumers):
                     tasks.start_soon(self._consume_all, receive.clone())
         except BaseExceptionGroup as group:
-            if (found := _first(group, VidenceError)) is not None:
+            if (found := first_error(group, VidenceError)) is not None:
                 raise found from group
-            if (failed := _first(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
+            if (failed := first_error(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
                 raise UsageError(
                     f"too many files and connections are open at once ({failed.strerror}); ask fewer "
                     "questions at once with --concurrency, or let the process open more with: ulimit -n 4096"
@@ -427,9 +567,9 @@ class Pipeline(Generic[GroupT, ReadyT]):
         if self._spent is not None:
             raise self._spent
 
-    async def _produce_all(self, groups: Iterator[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
+    async def _produce_all(self, groups: Feed[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
         async with aclosing(send):
-            for group in groups:
+            while (group := await groups.following()) is not None:
                 try:
                     for ready in await self.produce(group):
                         await send.send(ready)
@@ -449,10 +589,10 @@ class Pipeline(Generic[GroupT, ReadyT]):
                     return
 
 
-def _first(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
+def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
     """The first error of a kind in a group, and in the groups inside it."""
     for error in group.exceptions:
-        inside = _first(error, kind) if isinstance(error, BaseExceptionGroup) else error
+        inside = first_error(error, kind) if isinstance(error, BaseExceptionGroup) else error
         if isinstance(inside, kind):
             return inside
     return None

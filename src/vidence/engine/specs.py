@@ -250,6 +250,8 @@ def what_is_asked(plan: Plan) -> Plan:
         timeout_s=1,
         attempts=1,
         patience_s=0,
+        requests_per_minute=None,
+        tokens_per_minute=None,
         decode_timeout_s=1,
         max_cost=None,
         price_in=0,

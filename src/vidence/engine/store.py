@@ -6,7 +6,6 @@ findings are only ever appended; of several rows for one question (and repeat) t
 
 import hashlib
 import os
-import platform
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from vidence.contracts import Examined
+from vidence.engine.environment import is_running, machine
 from vidence.engine.keeper import Keeper, log_of
 from vidence.engine.rows import BriefRow, FindingRow, OldLine, Stored, TrialRow
 from vidence.errors import StoreError
@@ -187,7 +187,11 @@ def _stored(
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """All or nothing; inside another it is a part of that one."""
+    is_inside = db.in_transaction
+    if is_inside:
+        yield
+        return
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -418,6 +422,12 @@ class RunStore(ExitStack):
                 "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
                 (trial.item_id, trial.repeat, digest, self._json(row)),
             )
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is added inside is kept at its end, all or nothing; it costs the disk one commit."""
+        with _translated(self.path), _transaction(self._db):
+            yield
 
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""
@@ -703,6 +713,24 @@ class Memory(ExitStack):
                 self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
             self._held.remove(key)
 
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
+        """As `get`, for an engine, whose memory may also be another process's (`engine.Replies`)."""
+        return self.get(key)
+
+    async def take(self, key: bytes) -> bool:
+        """As `claim`."""
+        return self.claim(key)
+
+    async def keep(self, key: bytes, reply: Reply) -> None:
+        """As `put`."""
+        self.put(key, reply)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is written inside is kept at its end, all or nothing; it costs the disk one commit."""
+        with _translated(self.path), _transaction(self._db):
+            yield
+
     def claim(self, key: bytes) -> bool:
         """Take the lease on a key; False while another process has it."""
         with _translated(self.path):
@@ -729,7 +757,7 @@ class Memory(ExitStack):
         """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
         if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
             return False
-        return home != _home() or pid is None or _is_running(pid)
+        return home != machine() or pid is None or is_running(pid)
 
     def _sign_in(self) -> None:
         now_s = self._clock()
@@ -738,7 +766,7 @@ class Memory(ExitStack):
                 "DELETE FROM owners WHERE until_s NOT BETWEEN ? AND ?", (now_s, now_s + 2 * LEASE_S)
             )
             self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
-            row = (_home(), os.getpid(), now_s + LEASE_S)
+            row = (machine(), os.getpid(), now_s + LEASE_S)
             made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
             self._owner = made.lastrowid or 0
         self.callback(self._sign_out)
@@ -764,24 +792,3 @@ class Memory(ExitStack):
         db = sqlite3.connect(self.path, timeout=LEASE_S / 4, isolation_level=None)
         db.execute("PRAGMA synchronous=NORMAL")
         return db
-
-
-def _home() -> str:
-    """Where the number of a process means the same: the machine, and its container where it tells."""
-    try:
-        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return platform.node()
-
-
-def _is_running(pid: int) -> bool:
-    """Whether there is a process of this machine with this number; True where that cannot be known."""
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

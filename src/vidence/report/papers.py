@@ -45,6 +45,8 @@ _MAY_DIFFER = {
         "timeout_s",
         "attempts",
         "patience_s",
+        "requests_per_minute",
+        "tokens_per_minute",
     ),
     *("decode_timeout_s", "max_cost", "price_in", "price_out", "judge_price_in", "judge_price_out"),
 }

@@ -4,7 +4,8 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, duration_s
+from servers import virtual_time
+from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Pace, duration_s
 from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
 
@@ -176,3 +177,52 @@ def test_one_count_of_tokens_is_enough_to_watch_a_limit():
     budget.add(Reply(text="A", usage=Usage(input_tokens=10)))
     budget.check()
     assert budget.cost == pytest.approx(2e-5)
+
+
+def paced(n, *, tokens=0, part=1.0, latency_s=0.0, **rates):
+    """When each of `n` requests is sent, where all want to be sent at once."""
+
+    async def go():
+        pace, sent_s = Pace(**rates), []
+        pace.take(part)
+
+        async def one():
+            expected = await pace.turn()
+            sent_s.append(anyio.current_time())
+            await anyio.sleep(latency_s)
+            pace.add(Reply(text="A", usage=Usage(input_tokens=tokens, output_tokens=0)), expected=expected)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(n):
+                tasks.start_soon(one)
+        return sent_s
+
+    return virtual_time.run(go)
+
+
+def test_without_a_rate_nothing_waits():
+    assert paced(50, tokens=1000) == [0.0] * 50
+
+
+def test_requests_of_a_minute_are_spread_evenly():
+    assert paced(4, requests_per_minute=60) == pytest.approx([0.0, 1.0, 2.0, 3.0])
+    assert paced(3, requests_per_minute=60, part=0.5) == pytest.approx([0.0, 2.0, 4.0])
+
+
+def test_tokens_hold_over_a_minute_though_they_are_known_late():
+    async def go():
+        pace, sent_s = Pace(tokens_per_minute=6000), []
+        for _ in range(5):
+            expected = await pace.turn()
+            sent_s.append(anyio.current_time())
+            pace.add(Reply(text="A", usage=Usage(input_tokens=90, output_tokens=10)), expected=expected)
+        return sent_s
+
+    # 100 tokens each at 100 a second; what was expected is not counted twice.
+    assert virtual_time.run(go) == pytest.approx([0.0, 1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("name", ["requests_per_minute", "tokens_per_minute"])
+def test_a_rate_of_nothing_is_refused(name):
+    with pytest.raises(UsageError, match=f"{name} is 0; expected more than 0"):
+        AskLimits(**{name: 0})

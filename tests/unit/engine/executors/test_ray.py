@@ -1,0 +1,432 @@
+"""A cluster whose machines are processes of this one: the same trials; faults cost what is in flight."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import msgspec
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+
+from servers.openai_stub import Canned, OpenAIStub
+from vidence.engine import evaluate
+from vidence.engine.diagnose import diagnose, open_diagnostic
+from vidence.engine.environment import Environment
+from vidence.engine.events import MachineLost
+from vidence.engine.executors import ray as executor
+from vidence.engine.executors.executor import executor_of
+from vidence.engine.prepare import make_plan
+from vidence.engine.store import RunStore
+from vidence.errors import AccessError, UsageError, VidenceError
+
+STORE_BYTES = 80 * 2**20  # the least that Ray takes
+LATENCY_S = 0.1
+PATIENCE_S = 30.0
+
+# ------------------------------------------------------------------ without a cluster
+
+
+def test_without_ray_the_command_that_installs_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"--on ray needs Ray, which is not installed: .*install.*ray"):
+        executor_of("ray")
+
+
+def test_another_version_is_refused_with_both():
+    ours = executor.Hello(vidence="1.2", git_revision="abc")
+    executor.check_same_version(ours, ours, machine="here")
+    executor.check_same_version(executor.Hello(vidence="1.2", git_revision=""), ours, machine="here")
+    for theirs in (
+        executor.Hello(vidence="1.1", git_revision="abc"),
+        executor.Hello(vidence="1.2", git_revision="abd+"),
+    ):
+        with pytest.raises(UsageError, match=r"node-7 has vidence 1\.[12] \(ab.*begins with 1.2 \(abc\)"):
+            executor.check_same_version(theirs, ours, machine="node-7")
+
+
+@pytest.mark.parametrize(
+    ("resources", "n_gpus", "expected"),
+    [
+        ({"CPU": 4.0}, 0, [(4, 0)]),
+        ({"CPU": 4.0, "GPU": 2.0}, 0, [(4, 0)]),
+        ({"CPU": 0.0}, 0, []),
+        ({"CPU": 8.0, "GPU": 2.0}, 1, [(4, 1), (4, 1)]),
+        ({"CPU": 8.0, "GPU": 3.0}, 2, [(8, 2)]),
+        ({"CPU": 2.0, "GPU": 8.0}, 1, [(1, 1), (1, 1)]),
+        ({"CPU": 8.0}, 1, []),
+    ],
+)
+def test_a_machine_has_a_worker_or_one_for_each_replica(resources, n_gpus, expected):
+    found = executor.rooms(resources, n_gpus=n_gpus)
+    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
+
+
+def test_weights_take_gpus_and_servers_take_none(tmp_path):
+    (tmp_path / "questions.jsonl").write_text(
+        json.dumps({"item_id": "q", "question": "?", "choices": ["x", "y"], "answer": "A"})
+    )
+
+    def gpus(model, **overrides):
+        plan = make_plan("table", data=tmp_path / "questions.jsonl", model=model, overrides=overrides)
+        return executor.gpus_of(plan)
+
+    assert gpus("openai:m?base_url=http://127.0.0.1/v1") == 0
+    assert gpus("transformers:some/model") == 1
+    assert gpus("vllm:some/model?tensor_parallel_size=4") == 4
+    assert gpus("baseline:longest", judge_models=("vllm:some/model?tensor_parallel_size=2",)) == 2
+
+
+# ------------------------------------------------------------------ with one
+
+
+@pytest.fixture(scope="module")
+def ray():
+    return pytest.importorskip("ray", reason="Ray is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster(ray, tmp_path_factory):
+    """Two machines with a processor each; a test may remove the second and add another."""
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIDENCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+        size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        head = {**size, "include_dashboard": False, "ray_client_server_port": port}
+        found = Cluster(initialize_head=True, head_node_args=head)
+        found.vidence_address = f"ray://127.0.0.1:{port}"
+        found.vidence_node = found.add_node(**size)
+        patch.setenv("RAY_ADDRESS", found.address)
+        try:
+            yield found
+        finally:
+            found.shutdown()
+
+
+@pytest.fixture
+def connection(ray, cluster):
+    ray.init(address=cluster.address, namespace="vidence", log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+class Bench:
+    """Questions about pictures, and runs over them that ask a server."""
+
+    def __init__(self, folder: Path, server: OpenAIStub) -> None:
+        self.folder, self.server = folder, server
+        self.events = []
+
+    def write(self, n_items: int, *, per_medium: int = 4) -> None:
+        rows = []
+        for i in range(n_items):
+            name = f"{i // per_medium}.png"
+            if i % per_medium == 0:
+                Image.fromarray(np.full((24, 32, 3), i % 250, np.uint8)).save(self.folder / name)
+            rows.append(
+                {
+                    "item_id": f"q{i}",
+                    "question": f"Question {i}?",
+                    "choices": ["x", "y"],
+                    "answer": "A",
+                    "media": [{"path": name, "kind": "image"}],
+                }
+            )
+        (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    @property
+    def spec(self) -> str:
+        return f"openai:m?base_url={self.server.base_url}"
+
+    def run(self, out: str = "run", *, on: str = "ray", **overrides):
+        overrides = {"concurrency": 8, "memory": str(self.folder / f"{out}.sqlite"), **overrides}
+        model = overrides.pop("model", self.spec)
+        plan = make_plan("table", data=self.folder / "questions.jsonl", model=model, overrides=overrides)
+
+        async def go():
+            return await evaluate.run(
+                plan,
+                self.folder / out,
+                environment=Environment(cache_root=self.folder / "cache", n_workers=1, on=on),
+                now=datetime(2026, 1, 1, tzinfo=UTC),
+                on_event=self.events.append,
+            )
+
+        return anyio.run(go)
+
+    def trials(self, out: str = "run"):
+        with RunStore(self.folder / out) as store:
+            return list(store.trials())
+
+    @contextmanager
+    def when(self, n_requests: int, act):
+        """Do something as soon as so many requests came."""
+
+        def wait():
+            end_s = time.monotonic() + PATIENCE_S
+            while self.server.n_requests < n_requests and time.monotonic() < end_s:
+                time.sleep(0.01)
+            act()
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        yield
+        thread.join(PATIENCE_S)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    with OpenAIStub(answer="Answer: A", latency_s=LATENCY_S, keep_bodies=False) as server:
+        yield Bench(tmp_path, server)
+
+
+def bare(trial):
+    built = msgspec.to_builtins(trial)
+    built["reply"].pop("latency_s", None)
+    return built
+
+
+def kill_one() -> None:
+    workers()[0].kill()
+
+
+def workers() -> list[psutil.Process]:
+    """The processes that work for a run, on machines that this test has started."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any("ray::" in word and "Machine" in word for word in process.cmdline()):
+                found.append(process)
+    return sorted(found, key=lambda process: process.pid)
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
+
+
+@pytest.mark.parametrize("model", ["", "baseline:longest"])
+def test_a_cluster_makes_the_same_trials(bench, connection, model):
+    bench.write(80)
+    chosen = {"model": model} if model else {}
+    local = bench.run("local", on="local", **chosen)
+    summary = bench.run(**chosen)
+    assert [bare(t) for t in bench.trials()] == [bare(t) for t in bench.trials("local")]
+    assert bench.server.n_requests == (0 if model else 160)
+    assert (summary.n_tried, summary.n_failed, summary.input_tokens) == (80, 0, local.input_tokens)
+
+
+def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):
+    bench.write(160)
+    with bench.when(40, kill_one):
+        summary = bench.run()
+    assert (summary.n_tried, summary.n_failed) == (160, 0)
+    assert 160 <= bench.server.n_requests <= 160 + 8
+    assert sum(isinstance(event, MachineLost) for event in bench.events) == 1
+
+
+def test_a_machine_that_is_lost_costs_what_it_had_in_flight(bench, connection, cluster):
+    bench.write(160)
+
+    def remove():
+        cluster.remove_node(cluster.vidence_node, allow_graceful=False)
+
+    try:
+        with bench.when(40, remove):
+            summary = bench.run()
+    finally:
+        cluster.vidence_node = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    assert (summary.n_tried, summary.n_failed) == (160, 0)
+    assert 160 <= bench.server.n_requests <= 160 + 8
+
+
+def test_a_machine_that_hangs_is_given_up(bench, connection, monkeypatch):
+    monkeypatch.setattr(executor, "STALLED_S", 3.0)
+    bench.write(80)
+    stopped = []
+
+    def stop():
+        stopped.append(workers()[0])
+        stopped[0].send_signal(signal.SIGSTOP)
+
+    try:
+        with bench.when(20, stop):
+            summary = bench.run()
+    finally:
+        for process in stopped:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+    assert (summary.n_tried, summary.n_failed) == (80, 0)
+    assert bench.server.n_requests <= 80 + 8
+
+
+def command(bench, on: str) -> list[str]:
+    """The run as a command of its own process."""
+    words = ["run", "table", "--data", str(bench.folder / "questions.jsonl"), "--model", bench.spec]
+    words += ["--out", str(bench.folder / "run"), "--on", on, "--concurrency", "8", "--no-page"]
+    return [sys.executable, "-m", "vidence", *words]
+
+
+def test_a_driver_that_is_killed_goes_on_where_it_stopped(bench, cluster):
+    bench.write(120)
+    env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
+    driver = subprocess.Popen(
+        command(bench, "ray"), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end_s = time.monotonic() + PATIENCE_S
+    while bench.server.n_requests < 60 and time.monotonic() < end_s:
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    n_before = len(bench.trials())
+    assert 0 < n_before < 120
+    done = subprocess.run(command(bench, "ray"), env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(bench.trials()) == 120
+    # Each worker has 4 requests in flight, and 2 more questions under way: replies may wait for the disk.
+    assert bench.server.n_requests <= 120 + 2 * (4 + 2)
+
+
+def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
+    pytest.importorskip("grpc", reason="Ray is installed without its client")
+    bench.write(40)
+    env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
+    env.pop("RAY_ADDRESS")
+    words = command(bench, cluster.vidence_address)
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    if "Starting Ray client server failed" in done.stderr:
+        pytest.skip("Ray gives its own client server 30 s to begin, which this machine is too busy for")
+    assert done.returncode == 0, done.stderr
+    assert (len(bench.trials()), bench.server.n_requests) == (40, 40)
+
+
+def stop_a_decoder() -> None:
+    """Stop the first decoder of a worker that there is: it hangs."""
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        for worker in workers():
+            with suppress(psutil.Error):
+                for child in worker.children():
+                    if any("vidence.engine.worker" in word for word in child.cmdline()):
+                        child.send_signal(signal.SIGSTOP)
+                        return
+        time.sleep(0.01)
+
+
+def test_a_decoder_that_hangs_on_one_machine_holds_up_nobody(bench, connection):
+    bench.write(80)
+    began_s = time.monotonic()
+    with bench.when(0, stop_a_decoder):
+        summary = bench.run(decode_timeout_s=30)
+    # The other machine is given the video as well, and is done before the deadline.
+    assert (summary.n_tried, summary.n_failed) == (80, 0)
+    assert time.monotonic() - began_s < 30
+
+
+def test_another_version_on_a_machine_ends_the_run(bench, connection, monkeypatch):
+    bench.write(4)
+    monkeypatch.setattr(executor, "hello", lambda: executor.Hello(vidence="9.9", git_revision=""))
+    with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9; install the same"):
+        bench.run()
+
+
+def test_replies_that_fill_the_store_of_objects_come_through(bench, connection):
+    bench.write(120)
+    bench.server.answer = "Answer: A " + "very " * 200_000  # 120 MB in all, and 80 MB on each machine
+    bench.server.latency_s = 0.0
+    summary = bench.run()
+    assert (summary.n_tried, summary.n_failed) == (120, 0)
+
+
+def test_an_error_of_the_server_ends_the_run(bench, connection):
+    bench.write(40)
+    bench.server.canned_for = lambda seen: Canned(status=401)
+    with pytest.raises(AccessError):
+        bench.run()
+
+
+def test_without_a_cluster_it_is_said_how_to_start_one(ray, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+
+    def refuse(**_):
+        raise ConnectionError("nobody is there")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    said = "no Ray cluster at ray: nobody is there; start one with `ray start"
+    with pytest.raises(UsageError, match=said), executor.connected(ray, "ray"):
+        raise VidenceError("connected")
+
+
+def test_a_diagnostic_finds_the_same_on_a_cluster(bench, connection):
+    bench.write(16)
+    found = {}
+    for on in ("local", "ray"):
+        plan = make_plan(
+            "table",
+            data=bench.folder / "questions.jsonl",
+            model=bench.spec,
+            overrides={"concurrency": 8, "memory": str(bench.folder / f"{on}.sqlite")},
+        )
+        diagnostic = open_diagnostic("modality", {})
+
+        async def go(plan=plan, diagnostic=diagnostic, on=on):
+            return await diagnose(
+                diagnostic,
+                plan,
+                bench.folder / on,
+                options={},
+                environment=Environment(cache_root=bench.folder / "cache", n_workers=1, on=on),
+                now=datetime(2026, 1, 1, tzinfo=UTC),
+                on_event=bench.events.append,
+            )
+
+        account = anyio.run(go)
+        with RunStore(bench.folder / on) as store:
+            findings = store.findings("modality", diagnostic.finding)
+        found[on] = [one.finding for one in findings.values()], account.n_examined, account.n_asked
+    assert found["ray"] == found["local"]
+    assert found["ray"][1] == 16
+
+
+@pytest.mark.torch
+def test_replicas_of_weights_are_workers(bench, connection, cluster, tmp_path):
+    pytest.importorskip("transformers")
+    from servers.tiny_vlm import build
+
+    build(tmp_path / "tiny")
+    bench.write(16)
+    model = f"transformers:{tmp_path / 'tiny'}"
+    chosen = {"model": model, "max_tokens": 4}
+    bench.run("local", on="local", **chosen)
+    node = cluster.add_node(num_cpus=2, num_gpus=2, object_store_memory=STORE_BYTES)  # so it is told
+    seen = []
+
+    def look():
+        end_s = time.monotonic() + PATIENCE_S
+        while len(seen) < 2 and time.monotonic() < end_s:
+            seen[:] = workers()
+            time.sleep(0.05)
+
+    try:
+        with bench.when(0, look):
+            bench.run(**chosen)
+    finally:
+        cluster.remove_node(node)
+    assert len(seen) == 2
+    assert [t.reply.text for t in bench.trials()] == [t.reply.text for t in bench.trials("local")]

@@ -1,0 +1,93 @@
+"""Files for schedulers: what they ask for, and that a shell and Kubernetes read them as they are meant."""
+
+import os
+import subprocess
+
+import pytest
+
+from vidence.engine.executors.submitting import Wanted, command_line, kubernetes, slurm
+from vidence.errors import UsageError
+
+WORDS = [
+    "run",
+    "table",
+    "--data",
+    "/data/my questions.jsonl",
+    "--model",
+    "openai:m?base_url=http://s:8/v1&x='1'",
+]
+TOOLS = {
+    "scontrol": 'printf "n1\\nn2\\nn3\\n"',
+    "ray": 'echo "ray $*" >> "$SAID"',
+    "srun": 'echo "srun $*" >> "$SAID"',
+    "vidence": 'echo "vidence [$4] [$6] on $VIDENCE_ON at $RAY_ADDRESS" >> "$SAID"; exit "$CODE"',
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "nothing is no command"),
+        (["judge", "DIR"], "judge is no"),
+        (["run", "--on", "ray"], "leave --on out"),
+    ],
+)
+def test_what_does_not_work_on_a_cluster_is_refused(words, said):
+    with pytest.raises(UsageError, match=said):
+        command_line(words)
+
+
+@pytest.mark.parametrize("name", ["Run", "a b", "-a", "1a", "a;b"])
+def test_names_that_schedulers_refuse_are_refused(name):
+    with pytest.raises(UsageError, match="expected small letters, digits and -"):
+        Wanted(nodes=1, cpus=1, name=name)
+
+
+@pytest.mark.parametrize(("nodes", "code"), [(3, 0), (1, 0), (3, 3)])
+def test_the_script_starts_the_cluster_runs_the_command_and_ends_with_its_code(tmp_path, nodes, code):
+    for name, does in TOOLS.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    text = slurm(WORDS, Wanted(nodes=nodes, cpus=16, gpus=8), time_limit="12:00:00", partition="a100")
+    said = tmp_path / "said"
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SAID": str(said), "CODE": str(code)}
+    env |= {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": str(nodes)}
+    done = subprocess.run(
+        ["bash", "-c", text], env=env, capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    lines = said.read_text().splitlines()
+    assert lines[0].startswith("ray start --head --node-ip-address=n1 --port=6379 --num-cpus=16")
+    assert f"vidence [{WORDS[3]}] [{WORDS[5]}] on ray at n1:6379" in lines
+    others = [line for line in lines if line.startswith("srun")]
+    assert len(others) == (nodes > 1)
+    assert all("--nodes=2 --ntasks=2 --exclude=n1 ray start --address=n1:6379" in line for line in others)
+    assert any(line.startswith("ray stop") for line in lines)
+    for asked in (f"--nodes={nodes}", "--gpus-per-node=8", "--partition=a100", "--time=12:00:00"):
+        assert f"#SBATCH {asked}\n" in text
+
+
+def test_the_job_of_kubernetes_says_what_was_asked_for():
+    yaml = pytest.importorskip("yaml")
+    wanted = Wanted(nodes=5, cpus=8, gpus=2, memory_gb=64, name="big-run")
+    named = {"image": "lab/vidence:1", "claim": "videos", "mount": "/data", "secret": "keys"}
+    text = kubernetes(WORDS, wanted, **named)
+    job = yaml.safe_load(text)
+    assert (job["kind"], job["metadata"]["name"]) == ("RayJob", "big-run")
+    assert job["spec"]["entrypoint"] == command_line(WORDS)
+    (group,) = job["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    assert (group["replicas"], group["minReplicas"], group["maxReplicas"]) == (5, 5, 5)
+    pod = group["template"]["spec"]
+    assert pod["containers"][0]["resources"]["limits"] == {
+        "cpu": "8",
+        "memory": "64Gi",
+        "nvidia.com/gpu": "2",
+    }
+    assert pod["containers"][0]["envFrom"] == [{"secretRef": {"name": "keys"}}]
+    assert pod["containers"][0]["env"] == [{"name": "VIDENCE_ON", "value": "ray"}]
+    assert pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == "videos"
+    head = job["spec"]["rayClusterSpec"]["headGroupSpec"]
+    assert head["rayStartParams"]["num-cpus"] == "0"  # the driver works there, and nobody else
+    assert "nvidia.com/gpu" not in str(head)
+    bare = yaml.safe_load(kubernetes(WORDS, wanted, image="i", claim="c", mount="/m"))
+    assert "envFrom" not in str(bare)
