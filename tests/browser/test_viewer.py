@@ -4,12 +4,14 @@ import shutil
 import subprocess
 import sys
 
+import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
 from vidence.engine.store import RunStore
+from vidence.records import Prompt, TextPart, VideoPart
 from vidence.studio.bridge.places import place_id
 from videos.pans import pan, write
 
@@ -40,7 +42,9 @@ def runs(tmp_path):
     write_run(
         tmp_path / "runs" / "a", facts=facts, plan={"name": "Ours <img src=x onerror='window.pwned=1'>"}
     )
-    write_run(tmp_path / "runs" / "b", trials=OTHERS, facts=facts, plan={"name": "Theirs"})
+    whole = Prompt(parts=(VideoPart(path="film.mp4", digest="a" * 64), TextPart(text="Look, and answer.")))
+    others = [msgspec.structs.replace(one, prompt=whole) for one in OTHERS]
+    write_run(tmp_path / "runs" / "b", trials=others, facts=facts, plan={"name": "Theirs"})
     return tmp_path / "runs"
 
 
@@ -64,7 +68,13 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     page.get_by_role("link", name="q2").click()
     expect(page.locator("section.told")).to_have_count(2)
     expect(page.locator("[data-player]")).to_have_attribute("data-state", "painted")
-    assert faults(page) == []
+    lane = page.get_by_role("img", name="sent whole to Theirs: 0.000 s to 2.000 s")
+    assert lane.locator("rect.span").get_attribute("width") == "1000"
+    for frame in (3, 45):  # a click on a frame that was shown paints that frame
+        box, at = page.locator(f"line[data-frame='{frame}']").bounding_box(), page.locator("[data-player]")
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(at).to_have_attribute("data-frame", str(frame))
+        expect(at).to_have_attribute("data-state", "painted")
 
     page.goto(f"{served.url}/runs")
     page.locator("th a", has_text="Ours").click()
