@@ -80,7 +80,30 @@ def fill(folder: Path, world: Path, password: str) -> None:
     for name in ("Ann", "Bo", "Cleo", "Dara"):
         set_password(name, password)
     add_user(RESEARCHER, password, roles=("researcher",))
+    add_hints()
     draw_questions(folder / "drawn")
+
+
+def add_hints() -> None:
+    """A question whose hints nobody has tried."""
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+    from vidence.studio.records.people import ProjectRow
+    from vidence.studio.workflow import Act, Done, act
+
+    add_items(ProjectRow.objects.get(slug=demonstration.PROJECT), ["kettle"], kinds={"kettle": "open"})
+    content = {
+        "item_id": "kettle",
+        "media": [{"path": "videos/v000.mp4"}],
+        "question": "Why is the lid taken off before the water boils?",
+        "answer": "because the kettle is too full",
+        "answer_kind": "text",
+        "hints": ["Look at how far the kettle is filled.", "Water that boils takes more room."],
+    }
+    done = act(
+        ItemRow.objects.get(item_id="kettle"), Act(kind="submit", role="author", by="ann", content=content)
+    )
+    assert isinstance(done, Done), done
 
 
 def draw_questions(folder: Path) -> None:

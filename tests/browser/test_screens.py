@@ -18,6 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import expect
 
+PICTURES = Path(__file__).parents[2] / "docs" / "studio" / "pictures"
 PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 SERVER = Path(__file__).parent / "serve_screens.py"
 AXE = Axe().axe_script
@@ -98,8 +99,9 @@ class Looked:
         return page
 
     def look(self, page, name, *, first=None, is_file=False):
-        """Note what is wrong with a screen; `first` is what its pictures begin with."""
-        self.names.append(name)
+        """Note what is wrong with a screen; its pictures, where it has a name, begin with `first`."""
+        if name:
+            self.names.append(name)
         page.evaluate(AXE)
         for width, scheme, options in LOOKS:
             page.set_viewport_size({"width": width, "height": 900})
@@ -109,7 +111,7 @@ class Looked:
             if not options and page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 self.faults.append(f"{name}: wider than {width} px: {page.evaluate(BEYOND)}")
         page.emulate_media(color_scheme="light")
-        if folder := os.environ.get("VIDENCE_PICTURES"):
+        if name and (folder := os.environ.get("VIDENCE_PICTURES")):
             for width, height in HEIGHTS_PX.items():
                 page.set_viewport_size({"width": width, "height": height})
                 photograph(page, Path(folder) / f"{name}{'' if width == 1400 else '-400'}.png", first=first)
@@ -154,7 +156,7 @@ def of_everybody(to: Looked):
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     to.look(page, "keys-shown")
-    to.look(to.at("Eve", "/no-such", "Nothing here"), "nothing-here")
+    to.look(to.at("Eve", "/no-such", "Nothing here"), "")
 
 
 def of_operators(to: Looked):
@@ -202,13 +204,34 @@ def of_authors(to: Looked):
     address = item.get_by_role("link").get_attribute("href")
     page = to.at("Ann", f"{address}edit")
     painted(page)
+    to.look(page, "revise")
+    page = to.at("Ann", home)
+    page.get_by_role("listitem").filter(has_text=re.compile(r"drafting$")).get_by_role("link").first.click()
+    page.get_by_role("link", name="Write on").click()
+    painted(page)
+    page.get_by_label("Question", exact=True).fill("Which card is seen first?")
+    for key in ("Alt+i", "Alt+Shift+Period", "Alt+o", "Alt+e"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^saved \d"))
     to.look(page, "annotate")
-    to.look(page, "revise", first=page.get_by_text("one revision"))
+    other = page.context.new_page()
+    other.goto(page.url)
+    painted(other)
+    other.get_by_label("Question", exact=True).fill("Which card is seen last?")
+    expect(other.locator("[data-save-state]")).to_have_text(re.compile(r"^saved \d"))
+    page.get_by_label("Question", exact=True).fill("Which card is seen twice?")
+    page.get_by_role("button", name="Show both").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Two versions")
+    other.close()
+    to.look(page, "conflict")
     page = to.at("Ann", address)
     to.look(page, "item-history")
-    page.get_by_role("link", name=re.compile("[Mm]essages")).first.click()
+    page.locator("main").get_by_role("link", name="Messages").click()
     to.look(page, "messages")
-    to.look(to.at("Ann", f"{home}hints"), "hints-list")
+    page = to.at("Bo", f"{home}hints")
+    to.look(page, "hints-list")
+    page.get_by_role("link", name="kettle").click()
+    to.look(page, "hints")
 
 
 def of_reviewers(to: Looked):
@@ -274,7 +297,9 @@ def of_boards(to: Looked):
     expect(ready).to_have_count(1)
     row = page.locator("[data-track='3']")
     row.get_by_label("A: looks").fill("A tall figure in a purple coat and grey trousers.")
-    row.get_by_label("B: way and acts").fill("They come from the left side. They go on to the right without a stop.")
+    row.get_by_label("B: way and acts").fill(
+        "They come from the left side. They go on to the right without a stop."
+    )
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("form.undo")).to_contain_text("3/B written")
@@ -307,7 +332,7 @@ def of_the_viewer(to: Looked):
     page.locator("table.items tbody a").first.click()
     painted(page)
     page.get_by_role("button", name=re.compile("Next: evidence")).first.click()
-    to.look(page, "view-question")
+    to.look(page, "view-question", first=page.locator("section[data-player]"))
     to.look(page, "view-replies", first=page.get_by_role("heading", name="Replies"))
     page = to.at("Rita", "/runs", "Runs")
     page.locator("tr", has_text="laid-out").locator("th a").click()
@@ -359,4 +384,7 @@ def test_every_screen_is_open_to_everybody_and_fits(browser, team):
     for page in to.pages.values():
         page.context.close()
     assert to.faults == []
+    if "VIDENCE_PICTURES" not in os.environ:
+        drawn = {one.stem for one in PICTURES.glob("*.png")}
+        assert drawn == {name + width for name in to.names for width in ("", "-400")}, "make pictures"
     assert [one for one in to.complaints if "Failed to load resource" not in one] == []

@@ -93,7 +93,7 @@ async def strip(request: HttpRequest, there: MediaDesk, known: Known) -> HttpRes
 
 @_on_desk
 async def laid_out(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
-    """Frames in one picture as models are sent it: ``?frames=3,45&columns=2&rows=1&size=short:720&quality=85``."""
+    """Frames in one picture as models are sent it: ``?frames=3,45&columns=2&rows=1&size=short:720``."""
     said = request.GET
     encoding = _encoding({name: said[name] for name in ("size", "quality") if name in said})
     grid = Grid(

@@ -77,7 +77,7 @@ def _other_repeats(
 
 
 def _elsewhere(request: HttpRequest, asked: Filter, item_id: str) -> list[tuple[str, str]]:
-    """The other runs that were asked this question: what they are called, and the address with them beside."""
+    """The other runs that were asked this question: their names, and the address with them beside."""
     if len(asked.runs) >= MOST_RUNS or current().settings.export is not None:
         return []
     others = {one.id: one for one in desk().places() if one.kind == "run" and one.id not in asked.runs}
