@@ -81,7 +81,7 @@ dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on eve
 
 pictures: $(VENV)/.test-installed ## draw the pictures of the tutorial, the gallery and the studio anew (needs Chromium)
 	$(BIN)/python scripts/pictures.py
-	VIDENCE_PICTURES=$(CURDIR)/docs/studio/pictures $(BIN)/python -m pytest -q tests/browser/test_screens.py --basetemp /tmp/vidence-pictures
+	VIDENCE_PICTURES=$(CURDIR)/docs/studio/pictures $(BIN)/python -m pytest -q tests/browser/test_screens.py --basetemp $$(dirname $$(mktemp -u))/vidence-pictures
 
 docs: $(VENV)/.test-installed ## build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site

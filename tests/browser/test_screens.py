@@ -22,13 +22,10 @@ PICTURES = Path(__file__).parents[2] / "docs" / "studio" / "pictures"
 PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 SERVER = Path(__file__).parent / "serve_screens.py"
 AXE = Axe().axe_script
-# What depends on colours alone is asked of both schemes; all else once at each width.
-LOOKS = (
-    (320, "dark", {}),
-    (320, "light", {"runOnly": ["color-contrast"]}),
-    (1280, "light", {}),
-    (1280, "dark", {"runOnly": ["color-contrast"]}),
-)
+# Every rule once; in the other width what depends on places, in the other scheme what depends on colours.
+PLACES = {"runOnly": ["color-contrast", "scrollable-region-focusable", "target-size", "bypass", "region"]}
+COLOURS = {"runOnly": ["color-contrast"]}
+LOOKS = ((320, "dark", COLOURS), (320, "light", {}), (1280, "light", PLACES), (1280, "dark", COLOURS))
 FOUND = """options => axe.run(options).then(found => found.violations.map(
   one => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`))"""
 BEYOND = """() => [...document.querySelectorAll("body *")].filter(one => {
@@ -98,7 +95,7 @@ class Looked:
             expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
         return page
 
-    def look(self, page, name, *, first=None, is_file=False):
+    def look(self, page, name, *, first=None):
         """Note what is wrong with a screen; its pictures, where it has a name, begin with `first`."""
         if name:
             self.names.append(name)
@@ -106,9 +103,9 @@ class Looked:
         for width, scheme, options in LOOKS:
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=scheme)
-            told = options | ({"preload": False} if is_file else {})
+            told = {"preload": False, **options}
             self.faults += [f"{name}, {width} px, {scheme}: {one}" for one in page.evaluate(FOUND, told)]
-            if not options and page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 self.faults.append(f"{name}: wider than {width} px: {page.evaluate(BEYOND)}")
         page.emulate_media(color_scheme="light")
         if name and (folder := os.environ.get("VIDENCE_PICTURES")):
@@ -362,7 +359,7 @@ def of_exported_pages(to: Looked):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     page = to.page("")
     page.goto((pages / "index.html").as_uri())
-    to.look(page, "view-exported", is_file=True)
+    to.look(page, "view-exported")
 
 
 FAMILIES: tuple[Callable[[Looked], None], ...] = (
