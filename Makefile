@@ -79,8 +79,9 @@ check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, docs
 dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on every Python from 3.11 to 3.13 that is there
 	$(BIN)/python scripts/dist.py
 
-pictures: $(VENV)/.test-installed ## draw the pictures of the tutorial and the gallery anew (needs Chromium)
+pictures: $(VENV)/.test-installed ## draw the pictures of the tutorial, the gallery and the studio anew (needs Chromium)
 	$(BIN)/python scripts/pictures.py
+	VIDENCE_PICTURES=$(CURDIR)/docs/studio/pictures $(BIN)/python -m pytest -q tests/browser/test_screens.py --basetemp $$(dirname $$(mktemp -u))/vidence-pictures
 
 docs: $(VENV)/.test-installed ## build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site

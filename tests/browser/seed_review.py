@@ -52,6 +52,16 @@ def main(folder: Path, clip: Path) -> None:
     from vidence.studio.upkeep import migrate
 
     migrate()
+    fill(folder, clip)
+
+
+def fill(folder: Path, clip: Path) -> None:
+    """Fill the configured studio.
+
+    Args:
+        folder: where the text of a protocol is written.
+        clip: the film of all items.
+    """
     from vidence.studio.accounts import add_user
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow

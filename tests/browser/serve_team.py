@@ -32,8 +32,13 @@ def main(data: Path, password: str) -> None:
     serve(application, listening)
 
 
-def fill(password: str) -> None:
-    """A project of three domains: four people, guidelines, trial items, a morning's time."""
+def fill(password: str, *, author: str = "Ann") -> None:
+    """A project of three domains: four people, guidelines, trial items, a morning's time.
+
+    Args:
+        password: of everybody.
+        author: what the first of its authors is called.
+    """
     from vidence.make.review.protocol import protocol_bytes
     from vidence.studio import members, projects, rulebooks, times, training
     from vidence.studio.accounts import add_user
@@ -52,7 +57,7 @@ def fill(password: str) -> None:
     people = {}
     for name, roles, domains in (
         ("Olga", ("operator",), ()),
-        ("Ann", ("author",), ("law", "art")),
+        (author, ("author",), ("law", "art")),
         ("Ben", ("author", "reviewer"), ("law",)),
         ("Rob", ("reviewer",), ("law", "art", "physics")),
     ):
@@ -60,7 +65,7 @@ def fill(password: str) -> None:
         members.set_terms(people[name], project, members.Terms(roles=roles, domains=domains), by="p001")
     add_user("Gina", password, roles=("operator",))
     first = training.add_guideline(project, GUIDELINES, by="p001")
-    training.accept(people["Ann"], first)
+    training.accept(people[author], first)
     for words in ("Which cup is red? The red one.", "What is behind the door, which never opens?"):
         trial = training.Trial(
             role="reviewer",
@@ -71,12 +76,12 @@ def fill(password: str) -> None:
         )
         training.add_trial(project, trial)
     item = ItemRow.objects.get(item_id="film-00")
-    act(item, Act(kind="submit", by=people["Ann"].pseudonym, role="author", content={"question": "Which?"}))
+    act(item, Act(kind="submit", by=people[author].pseudonym, role="author", content={"question": "Which?"}))
     midnight = now().replace(hour=0, minute=0, second=0, microsecond=0)
     for start_s, length_s, its in ((60, 1217, item), (1400, 700, None)):
         begin = midnight - timedelta(days=1) + timedelta(hours=9, seconds=start_s)
         TimeSpanRow.objects.create(
-            user=people["Ann"],
+            user=people[author],
             project=project,
             item=its,
             kind="active",
@@ -85,10 +90,10 @@ def fill(password: str) -> None:
             end_at=begin + timedelta(seconds=length_s),
             n_beats=length_s // 15,
         )
-    times.settle(people["Ann"], project, midnight - timedelta(days=1))
+    times.settle(people[author], project, midnight - timedelta(days=1))
     yesterday = midnight - timedelta(days=1) + timedelta(hours=14)
     missed = Span(kind="active", start=yesterday, end=yesterday + timedelta(minutes=25))
-    times.file_correction(people["Ann"], project, missed, reason="watched the video on paper")
+    times.file_correction(people[author], project, missed, reason="watched the video on paper")
 
 
 if __name__ == "__main__":

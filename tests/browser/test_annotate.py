@@ -134,8 +134,6 @@ def looked(page, name):
     for width, height in ((400, 800), (1400, 900)):
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
-        if folder := os.environ.get("VIDENCE_PICTURES"):
-            page.screenshot(path=f"{folder}/{name}-{width}.png")
 
 
 def test_marks_by_keyboard_become_evidence_that_is_saved(page, team):
@@ -162,7 +160,6 @@ def test_marks_by_keyboard_become_evidence_that_is_saved(page, team):
     page.keyboard.type("It turns white.")
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text(SAVED)
-    looked(page, "annotate")
     page.reload()
     assert page.locator("#f-evidence-0-text").input_value() == "the second block"
     assert page.locator("#f-step-0").input_value() == "It turns white."
@@ -338,7 +335,6 @@ def test_hints_are_tried_and_messages_go_to_and_fro(page, team, browser):
     expect(bob.get_by_text("Something changes its colour.")).to_be_visible()
     bob.get_by_label("the thick one").check()
     bob.get_by_label("the words settle it").check()
-    looked(bob, "hints")
     bob.get_by_role("button", name="Answer", exact=True).click()
     expect(bob.get_by_text("The hints were too strong")).to_be_visible()
     bob.goto(address.replace("edit", "review"))
@@ -351,14 +347,11 @@ def test_hints_are_tried_and_messages_go_to_and_fro(page, team, browser):
     bob.get_by_role("button", name="Send").click()
     expect(bob.get_by_text("About revision 1")).to_be_visible()
     page.goto(f"{team.url}/work")
-    looked(page, "unread")
     page.get_by_role("link", name="1 new message").click()
     page.get_by_role("link", name="films-0001").click()
-    looked(page, "thread")
     page.get_by_role("button", name="Mark 1 as read").click()
     expect(page.get_by_role("link", name="1 new message")).to_have_count(0)
     page.goto(address.removesuffix("edit"))
     expect(page.get_by_text("too strong: the words and the hints were enough")).to_be_visible()
-    looked(page, "history")
     assert page.evaluate("window.pwned") is None
     context.close()

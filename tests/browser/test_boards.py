@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from subjects.street_set import StreetSet
@@ -58,10 +57,6 @@ def board(page, name):
     page.get_by_role("link", name=f"{name} of north", exact=True).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(name.casefold())
     ready(page)
-
-
-def violations(page):
-    return [f"{one['id']}: {one['help']}" for one in Axe().run(page).response["violations"]]
 
 
 def to_row(page, track):
@@ -296,19 +291,3 @@ def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
     opened.get_by_role("radio", name="yes", exact=True).last.press("Space")
     opened.get_by_role("button", name="Keep").press("Enter")
     expect(opened.get_by_text("1 of 2 told right without the film: 50%")).to_have_count(1)
-
-
-def test_boards_fit_narrow_and_wide_pages_without_a_violation(opened):
-    at = opened.url
-    for name in (
-        "",
-        "north/tracks",
-        "north/shots",
-        "north/cards",
-        "north/counts?place=left:top&first=8&last=80",
-    ):
-        opened.goto(at + name)
-        for width in (1400, 400):
-            opened.set_viewport_size({"width": width, "height": 900})
-            assert violations(opened) == [], name
-            assert opened.evaluate("document.documentElement.scrollWidth") <= width, name

@@ -201,13 +201,23 @@ def test_every_frame_that_is_said_is_the_one_painted(page, players, rng, name):
 
 
 def test_a_click_on_a_lane_is_an_exact_frame(page, players):
-    lanes = [{"name": "shown to X", "frames": [3, 17, 31, 88]}, {"name": "evidence", "spans": [[0.5, 1.0]]}]
+    sixteen = [(2 * i + 1) * 90 // 32 for i in range(16)]
+    lanes = [
+        {"name": "shown to X", "frames": [3, 17, 31, 88]},
+        {"name": "evidence", "spans": [[0.5, 1.0]]},
+        {"name": "shown to Y", "frames": sixteen},
+    ]
     shown = Shown(page, players, "ntsc-index-at-end", lanes=lanes)
     first = shown.section.locator("svg.lane").nth(0)
     for index in (31, 3, 88, 17):
         box = first.bounding_box()
         x = index / 90 * box["width"]
         first.click(position={"x": x + 3, "y": 10})
+        shown.is_at(index)
+        assert shown.painted() == index
+    third = shown.section.locator("svg.lane").nth(2)
+    for index in reversed(sixteen):
+        third.click(position={"x": index / 90 * third.bounding_box()["width"] + 1, "y": 10})
         shown.is_at(index)
         assert shown.painted() == index
     second = shown.section.locator("svg.lane").nth(1)

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from videos.special import MAKERS
@@ -60,17 +59,6 @@ def films(serve, seeded, tmp_path, request):
     return Films(serve, folder, getattr(request, "param", 0))
 
 
-def looked(page, name):
-    """What axe and both widths say of a screen; its picture, where a folder is named."""
-    for width, scheme in ((400, "dark"), (1400, "light")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        assert [one["id"] for one in Axe().run(page).response["violations"]] == [], name
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-        if folder := os.environ.get("VIDENCE_PICTURES"):
-            page.screenshot(path=f"{folder}/{name}-{width}.png")
-
-
 def enter(page, films, name):
     page.goto(f"{films.url}/work")
     page.get_by_label("Name").focus()
@@ -88,11 +76,9 @@ def take(page, project):
 
 def solved_and_accepted(page, films):
     """A composed question: own answer, witness, checks and decision."""
-    looked(page, "work")
     take(page, "composed")
     expect(page.get_by_role("heading", name="Answer it yourself first")).to_be_visible()
     assert "the blue cup is lifted" not in page.content()
-    looked(page, "solve")
     page.get_by_label("Your answer").focus()
     page.keyboard.type("the blue one")
     page.keyboard.press("Enter")
@@ -121,7 +107,6 @@ def solved_and_accepted(page, films):
     expect(page.locator("#message")).to_be_focused()
     page.keyboard.type("Next time V, X and N are only letters here.")
     expect(picked).to_have_count(5)
-    looked(page, "review")
     page.locator("#message").focus()
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("You have decided: accept.")).to_be_visible()
@@ -133,7 +118,6 @@ def settled(page, films):
     take(page, "twice")
     expect(page.get_by_role("heading", name="Two answers")).to_be_visible()
     expect(page.locator("tr.differs")).to_have_count(3)
-    looked(page, "adjudicate")
     page.wait_for_load_state("load")
     page.keyboard.press("n")
     page.keyboard.press("x")
@@ -151,7 +135,6 @@ def settled(page, films):
     expect(page.get_by_text("You have decided: return.")).to_be_visible()
     page.goto(f"{films.url}/projects/twice/rates")
     expect(page.get_by_role("heading", level=1)).to_have_text("What the review comes to")
-    looked(page, "rates")
 
 
 def counted_and_edited(page, films):
@@ -160,11 +143,9 @@ def counted_and_edited(page, films):
     take(page, "reasoning")
     expect(page.get_by_role("heading", name="Count for yourself first")).to_be_visible()
     assert "the blue cup is lifted" not in page.content()
-    looked(page, "count")
     page.goto(f"{films.url}/work")
     take(page, "experts")
     page.get_by_role("link", name="Edit", exact=True).press("Enter")
-    looked(page, "edit")
     page.get_by_label("question", exact=True).fill("Which cup is lifted first?")
     page.get_by_role("button", name="Keep as the next revision").press("Enter")
     expect(page.get_by_text("Revision 2, in-review")).to_be_visible()
@@ -219,7 +200,6 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be
     expect(state(page)).to_have_text(SAVED)
     page.get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_text("Accepted in")).to_be_visible()
-    looked(page, "held")
     page.get_by_role("button", name="Undo").click()
     expect(words).to_have_value("Of the first tab.")
     page.get_by_role("button", name="Accept", exact=True).click()
@@ -234,12 +214,10 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be
 def test_keys_are_those_that_somebody_chose(page, films):
     enter(page, films, "Eve")
     page.get_by_role("link", name="Keys").click()
-    looked(page, "keys")
     page.get_by_label("next row", exact=True).fill("y")
     page.get_by_role("textbox", name="play, pause").fill("j")
     page.get_by_role("button", name="Keep these keys").click()
     expect(page.get_by_text("j is the key of: five seconds back")).to_be_visible()
-    looked(page, "keys-refused")
     page.get_by_role("textbox", name="play, pause").fill("z")
     page.get_by_role("button", name="Keep these keys").click()
     expect(page.get_by_text("Kept.")).to_be_visible()
@@ -255,7 +233,6 @@ def test_keys_are_those_that_somebody_chose(page, films):
     page.keyboard.press("?")
     shown = page.get_by_role("dialog", name="Keys")
     expect(shown.get_by_role("row", name="y next row")).to_be_visible()
-    looked(page, "keys-shown")
     page.keyboard.press("Escape")
     expect(shown).to_have_count(0)
     page.goto(f"{films.url}/keys")

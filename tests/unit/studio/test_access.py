@@ -105,6 +105,7 @@ TABLE = {
             "media-frames",
             "media-still",
             "media-strip",
+            "media-montage",
             "media-copy",
             "media-copy-file",
             "media-copy-frames",

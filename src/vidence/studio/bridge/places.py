@@ -64,6 +64,8 @@ def _under(path: Path) -> Iterator[Place]:
     elif path.is_file():
         is_readable = path.suffix.lower() in _ENDINGS
         why = f"is no file of questions; expected one that ends with {', '.join(_ENDINGS)}"
+        if path.suffix == ".toml":
+            why = "is a configuration; `vidence studio open` has the boards of the set that is made by it"
         yield _place(path, "items") if is_readable else _nothing(path, why)
     elif (kind := _kind(path)) != "nothing":
         yield _place(path, kind)

@@ -13,7 +13,7 @@ from vidence.engine.rows import Stored
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
-from vidence.records import Failed, ImagePart, Item, Selection, Verdict
+from vidence.records import Failed, ImagePart, Item, Selection, Verdict, VideoPart
 from vidence.report.logps import logp_words
 from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.questions import error_of, how_read, prompt_text, shown_words, verdict_words
@@ -120,6 +120,12 @@ class Told:
     shown: str = ""
     still: str = ""
     """How the stills of its frames are asked for, so that they are those that were sent."""
+    montages: tuple[tuple[tuple[int, int], ...], ...] = ()
+    """Of each montage that was sent, in order: its frames as medium and frame; none for other layouts."""
+    montage: str = ""
+    """How a montage is asked for, so that it is the one that was sent."""
+    is_whole: bool = False
+    """Whether whole videos were sent."""
     hits: str = ""
     prompt: Text = Text(shown="")
     prompt_note: str = ""
@@ -196,6 +202,9 @@ def _told(head: Run, row: Row, named: Told) -> Told:
         judged=tuple(map(_judged, (*row.score.verdicts, *row.score.unanswered))),
         shown=visible(shown_note(head, row) or _shown(head, row)),
         still=_still(head),
+        montages=tuple(_montages(head, row)),
+        montage=_grid(head),
+        is_whole=trial.prompt is not None and any(isinstance(p, VideoPart) for p in trial.prompt.parts),
         hits=hits(row.item, trial.selection),
         prompt=text_of("" if note else prompt_text(trial.prompt)),
         prompt_note=visible(note),
@@ -223,6 +232,22 @@ def _still(head: Run) -> str:
     plan = head.plan
     kind = "png" if plan.layout.startswith("montage") else "jpeg"
     return urlencode({"size": plan.size, "format": kind, "quality": plan.jpeg_quality})
+
+
+def _grid(head: Run) -> str:
+    plan, layout = head.plan, Layout.parse(head.plan.layout)
+    told = {"columns": layout.columns, "rows": layout.rows, "size": plan.size, "quality": plan.jpeg_quality}
+    return urlencode(told) if layout.kind == "montage" else ""
+
+
+def _montages(head: Run, row: Row) -> Iterator[tuple[tuple[int, int], ...]]:
+    selection, prompt = row.trial.selection, row.trial.prompt
+    if selection is None or prompt is None or Layout.parse(head.plan.layout).kind != "montage":
+        return
+    frames = selection.frames
+    for part in prompt.parts:
+        if isinstance(part, ImagePart) and part.frames and max(part.frames) < len(frames):
+            yield tuple((frames[k].media_index, frames[k].frame_index) for k in part.frames)
 
 
 def _choices(row: Row) -> Iterator[Choice]:
@@ -336,7 +361,9 @@ def lanes_of(item: Item, told: Sequence[Told], media_index: int) -> list[dict[st
         frames = sorted({frame for one in some for frame in one.frames})
         lanes.append({"name": f"evidence, {kind}", "spans": spans, "frames": frames})
     for one in told:
-        if frames_shown := shown.get(one.name):
+        if one.is_whole and media.kind == "video":
+            lanes.append({"name": f"sent whole to {one.name}", "whole": True})
+        elif frames_shown := shown.get(one.name):
             indices = [frame.frame_index for frame in frames_shown]
             lanes.append({"name": f"shown to {one.name}", "frames": indices, "still": one.still})
     return lanes

@@ -25,7 +25,7 @@ function checked(lane, table) {
   const frames = (Array.isArray(lane.frames) ? lane.frames : [])
     .filter((one) => Number.isInteger(one) && one >= 0 && one < table.n)
     .sort((a, b) => a - b);
-  const spans = (Array.isArray(lane.spans) ? lane.spans : [])
+  const spans = (lane.whole === true ? [[0, table.duration]] : Array.isArray(lane.spans) ? lane.spans : [])
     .map(([start, end]) => [Number(start), Number(end)])
     .filter(([start, end]) => Number.isFinite(start) && Number.isFinite(end) && end >= start);
   return { name: String(lane.name ?? "lane"), frames, spans, still: lane.still ? String(lane.still) : "" };
@@ -34,7 +34,7 @@ function checked(lane, table) {
 export class Timeline {
   /**
    * @param table the times of the frames: n, time(index), at(time), duration
-   * @param lanes [{name, frames: [index…], spans: [[start_s, end_s]…], still: query of the stills}]
+   * @param lanes [{name, frames: [index…], spans: [[start_s, end_s]…], whole: true, still: query of the stills}]
    * @param go told which exact frame is wanted
    * @param stillOf gives the address of a still
    */

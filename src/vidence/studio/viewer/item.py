@@ -13,12 +13,15 @@ from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.results import Run
 from vidence.studio.bridge.told import Told, labelled, tell
+from vidence.studio.records.index import IndexTrialRow
+from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
 from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
 _PARTS: Final = ("reply", "reasoning")
+_MOST_ELSEWHERE: Final = 12
 
 
 def show(request: HttpRequest) -> HttpResponse:
@@ -43,6 +46,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "told": told,
         "repeats": _other_repeats(request, heads, repeats),
         "back": asked.query(),
+        "elsewhere": _elsewhere(request, asked, item_id),
         **_neighbours(request, asked),
     }
     if item is not None:
@@ -69,6 +73,22 @@ def _other_repeats(
         kept = [one for one in repeats if one != repeat] if repeat in repeats else [*repeats, repeat]
         query.setlist("repeat", [str(one) for one in sorted(kept)[:MOST_RUNS]] or ["0"])
         found.append((repeat, repeat in repeats, f"/item?{query.urlencode()}"))
+    return found
+
+
+def _elsewhere(request: HttpRequest, asked: Filter, item_id: str) -> list[tuple[str, str]]:
+    """The other runs that were asked this question: their names, and the address with them beside."""
+    if len(asked.runs) >= MOST_RUNS or current().settings.export is not None:
+        return []
+    others = {one.id: one for one in desk().places() if one.kind == "run" and one.id not in asked.runs}
+    rows = IndexTrialRow.objects.filter(place__in=others, item_id=item_id, repeat=0).order_by("place")
+    places = [others[one] for one in rows.values_list("place", flat=True)[:_MOST_ELSEWHERE]]
+    found = []
+    for one in desk().standings.of(places, clock=time.monotonic):
+        query = request.GET.copy()
+        query.setlist("run", [*asked.runs, one.place.id])
+        query.pop("n", None)  # the list beside which it stood had other runs
+        found.append((one.name, f"/item?{query.urlencode()}"))
     return found
 
 

@@ -1,6 +1,6 @@
 """A question on a page: its words, and its media with what lies on their time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from vidence.studio.media import token_of
 from vidence.text import visible
 
 _MOST_STILLS: Final = 64
+_MOST_MONTAGES: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,8 @@ class Shown:
     lanes: str = "[]"
     table: tuple[tuple[str, str], ...] = ()
     stills: tuple[Stills, ...] = ()
+    montages: tuple[Stills, ...] = ()
+    """The pictures of several frames that were sent, as they were sent."""
     problem: str = ""
 
 
@@ -111,6 +114,7 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[Told]) ->
         lanes=visible(msgspec.json.encode(lanes).decode()),
         table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
         stills=_stills(media.kind, told, i, address=f"/media/{token}"),
+        montages=tuple(_montages(told, i, address=f"/media/{token}")),
     )
 
 
@@ -136,10 +140,26 @@ def _stills(kind: str, told: Sequence[Told], i: int, *, address: str) -> tuple[S
     return (Stills(name="The medium", pictures=((picture, words),)),)
 
 
+def _montages(told: Sequence[Told], i: int, *, address: str) -> Iterator[Stills]:
+    """The montages that each was sent, as far as all their frames are of this medium."""
+    for one in told:
+        kept = [[k for _, k in some] for some in one.montages if {index for index, _ in some} == {i}]
+        pictures = tuple(
+            (
+                f"{address}/montage.jpg?frames={','.join(map(str, indices))}&{one.montage}",
+                f"frames {', '.join(map(str, indices))}",
+            )
+            for indices in kept[:_MOST_MONTAGES]
+        )
+        if pictures:
+            note = f"{len(pictures)} of {len(kept)} pictures" if len(kept) > len(pictures) else ""
+            yield Stills(name=f"Sent to {one.name}", pictures=pictures, note=note)
+
+
 def _lane_words(lane: dict[str, object]) -> str:
     """A lane as words, for whoever does not see it."""
     spans, frames = lane.get("spans"), lane.get("frames")
-    said = []
+    said = ["all of it"] if lane.get("whole") else []
     if isinstance(spans, list) and spans:
         said.append("; ".join(f"{start:.2f} to {end:.2f} s" for start, end in spans))
     if isinstance(frames, list) and frames:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
-from vidence.records import Evidence, FrameRef, ImagePart, Media, Prompt, Selection, TextPart
+from vidence.records import Evidence, FrameRef, ImagePart, Media, Prompt, Selection, TextPart, VideoPart
 from vidence.studio.bridge.runs import open_head
 from vidence.studio.bridge.told import hits, lanes_of, tell, text_of
 
@@ -72,7 +72,9 @@ def test_frames_inside_evidence_are_counted(times, expected):
 def test_images_are_counted_and_frames_of_a_montage_are_said_to_be_laid_out(tmp_path):
     frames = tuple(FrameRef(frame_index=0, time_s=0.0, media_index=i) for i in range(3))
     chosen = Selection(selector="midpoints", version=1, frames=frames, n_candidates=3)
-    pictures = tuple(ImagePart(digest=c * 64, width_px=8, height_px=8) for c in "ab")
+    pictures = tuple(
+        ImagePart(digest=c * 64, width_px=8, height_px=8, frames=k) for c, k in (("a", (0, 1)), ("b", (2,)))
+    )
     one = msgspec.structs.replace(
         trial(ITEMS[0], "A"), selection=chosen, prompt=Prompt(parts=(TextPart(text="Look."), *pictures))
     )
@@ -81,3 +83,13 @@ def test_images_are_counted_and_frames_of_a_montage_are_said_to_be_laid_out(tmp_
     run = write_run(tmp_path / "run", items=(item,), trials=[one], plan={"layout": "montage:2x1"})
     found = tell(open_head(run), "q1", 0, place="p", name="Ours")[1]
     assert found.shown == "3 of 4 images. Laid out in 2 pictures of 2 by 1 cells."
+    assert found.montages == (((0, 0), (1, 0)), ((2, 0),))
+    assert found.montage == "columns=2&rows=1&size=short%3A720&quality=85"
+
+
+def test_a_whole_video_has_a_lane(tmp_path):
+    whole = Prompt(parts=(VideoPart(path="film.mp4", digest="a" * 64), TextPart(text="Look.")))
+    chosen = Selection(selector="midpoints", version=1, frames=(), n_candidates=90)
+    one = msgspec.structs.replace(trial(ITEMS[0], "A"), selection=chosen, prompt=whole)
+    found = told(tmp_path, one, layout="video")
+    assert {"name": "sent whole to Ours", "whole": True} in lanes_of(ITEMS[0], [found], 0)

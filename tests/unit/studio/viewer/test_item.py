@@ -105,3 +105,17 @@ def test_a_medium_of_the_run_gets_a_player_with_its_lanes(look, tmp_path):
     assert '"name":"evidence, referred","spans":[[1.0,2.0]]' in lanes
     assert '"frames":[3,45],"still":"size=short%3A720&format=jpeg&quality=85"' in lanes
     assert re.search(r'<section data-player data-media="/media/[\w-]+"', text)
+
+
+def test_another_run_of_the_question_is_one_link_away(look, tmp_path):
+    one, other = (write_run(tmp_path / "runs" / name) for name in "ab")
+    write_run(tmp_path / "runs" / "c", items=ITEMS[1:], trials=TRIALS[1:])
+    client = look(tmp_path / "runs")
+    client.get("/runs")
+    for run in (one, other):
+        client.get("/items", {"run": place_id(run)})
+    text = page(client, run=place_id(one), item="q1")
+    (address,) = re.findall(r'Beside it:.*?href="([^"]+)"', text)
+    assert f"run={place_id(one)}" in address
+    assert f"run={place_id(other)}" in address
+    assert client.get(unescape(address)).content.decode().count('<section class="told"') == 2

@@ -1,7 +1,8 @@
 """A question on a page without media, and one whose folder nobody says."""
 
 from subjects.viewed import ITEMS
-from vidence.studio.viewer.shown import item_parts, media_of
+from vidence.studio.bridge.told import Told
+from vidence.studio.viewer.shown import _lane_words, _montages, item_parts, media_of
 
 
 def test_the_words_of_a_question_stand_beside_its_evidence():
@@ -14,3 +15,19 @@ def test_the_words_of_a_question_stand_beside_its_evidence():
 def test_without_a_folder_nothing_is_looked_for():
     (one,) = media_of(ITEMS[0], roots=[""])
     assert (one.address, one.problem) == ("", "It is not said in which folder its media lie.")
+
+
+def test_a_montage_stands_with_the_medium_of_all_its_frames():
+    one = Told(
+        place="p",
+        name="Ours",
+        repeat=0,
+        fate="right",
+        fate_words="right",
+        montages=(((0, 3), (0, 45)), ((0, 60), (1, 2))),
+        montage="columns=2&rows=1",
+    )
+    (sent,) = _montages([one], 0, address="/media/t")
+    assert sent.pictures == (("/media/t/montage.jpg?frames=3,45&columns=2&rows=1", "frames 3, 45"),)
+    assert list(_montages([one], 1, address="/media/t")) == []
+    assert _lane_words({"name": "sent whole to Ours", "whole": True}) == "all of it"
