@@ -266,7 +266,7 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
     printed = []
     for n, row in enumerate(table.rows):
         pairs = zip(table.columns, row.cells, strict=True)
-        first, *others = [_printed_cell(column, cell, footnotes) for column, cell in pairs]
+        first, *others = [printed_cell(column, cell, footnotes) for column, cell in pairs]
         detail = first.detail or ""
         printed.append(
             TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
@@ -289,8 +289,8 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
     )
 
 
-def _printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
-    """A printed cell with the signs of its footnotes; new ones are added."""
+def printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
+    """A printed cell with the signs of its footnotes; new ones are added to `footnotes`."""
     signs = []
     for flag in cell.flags:
         says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says

@@ -268,7 +268,15 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
                 )
             continue
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
-        cells.append(PanelCell(benchmark=one.benchmark, label=one.label, run=run, score=tables[-1][0]))
+        cells.append(
+            PanelCell(
+                benchmark=one.benchmark,
+                label=one.label,
+                run=run,
+                score=tables[-1][0],
+                is_people=one.about.people,
+            )
+        )
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     return Panel(
         title=title,

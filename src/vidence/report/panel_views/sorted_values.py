@@ -1,18 +1,22 @@
 """The values of a tag from the easiest to the hardest over all models, and what sorting alone would show."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+import msgspec
+import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.records import Estimate, Record
 from vidence.report.over_models import ByValue, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row as TrialRow
-from vidence.report.scores import Draws
+from vidence.report.scores import ANSWERED, Draws
 from vidence.report.sorted_values import sorted_statements
-from vidence.tables.charts import Statement
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Column, Table
 
 NAMES = ("sorted",)
 SUMMARIES = {
@@ -29,6 +33,8 @@ class Settings(Record):
 
 class SortedValues:
     """The mean over models of each value of a tag, sorted.
+
+    People stand beside the models at each place that they have a score of, and do not move it.
 
     Whatever is sorted slopes. The envelope is where the means of each place lie when no value is harder
     than another: every model's marks are dealt out anew over its questions.
@@ -54,7 +60,11 @@ class SortedValues:
             benchmark = title_of(cells)
             found = ByValue.of(rows_of(cells), by=settings.by, where=where)
             if found is not None and len(found.values) > 1:
-                made += sorted_statements(benchmark, found, by=settings.by, draws=draws)
+                figure, table = sorted_statements(benchmark, found, by=settings.by, draws=draws)
+                people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
+                    cells[0].run.plan.benchmark, []
+                )
+                made += beside(figure, table, rows_of(people), by=settings.by, where=where)
         if not made:
             of = f" where {settings.where}" if where else ""
             raise UsageError(f"no two values of the tag {settings.by!r}{of} have a score of every model")
@@ -68,14 +78,75 @@ def create(settings: Settings, *, name: str) -> PanelView:
 
 
 def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
-    """The trials of each model and condition, of all its runs."""
+    """The trials of each model and condition that are in its means, of all its runs."""
     found: dict[str, list[TrialRow]] = {}
     for cell in cells:
-        found.setdefault(cell.label, []).extend(cell.run.rows)
+        found.setdefault(cell.label, []).extend(counted(cell))
     return found
+
+
+def counted(cell: GridCell) -> list[TrialRow]:
+    """The trials of a run that its headline averages: those with a readable reply where that is ``answered``."""
+    is_answered = cell.run.plan.headline == ANSWERED
+    return [row for row in cell.run.rows if not is_answered or row.outcome == ANSWERED]
 
 
 def title_of(cells: Sequence[GridCell]) -> str:
     """What runs of one benchmark are called: its name in the panel, where there is one."""
     titles = list(dict.fromkeys(cell.benchmark for cell in cells))
     return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
+
+
+def beside(
+    figure: Chart,
+    table: Table,
+    people: Mapping[str, Sequence[TrialRow]],
+    *,
+    by: str,
+    where: Mapping[str, Sequence[str]],
+) -> tuple[Chart, Table]:
+    """Sorted values of models with what people get at each place: a curve and a column for each of them.
+
+    Args:
+        figure: the figure of the models.
+        table: its table, a row for each value.
+        people: their trials, by name.
+        by: the tag.
+        where: which questions.
+    """
+    for name, rows in people.items():
+        own = ByValue.of({name: rows}, by=by, where=where)
+        if own is None:
+            continue
+        scores = dict(zip(own.values, own.scores[0].tolist(), strict=True))
+        n = dict(zip(own.values, np.bincount(own.marks[0].things).tolist(), strict=True))
+        points = [
+            Point(x=float(place), y=one_value(scores[row.label], n=n[row.label]))
+            for place, row in enumerate(table.rows, start=1)
+            if row.label in scores
+        ]
+        figure = msgspec.structs.replace(
+            figure, series=(*figure.series, Series(label=f"{name} (people)", points=tuple(points)))
+        )
+        table = msgspec.structs.replace(
+            table,
+            columns=(
+                *table.columns,
+                Column(key=f"people:{name}", title="share", group=f"{name} (people)", kind="share"),
+                Column(key=f"people-marks:{name}", title="marks", group=f"{name} (people)", kind="count"),
+            ),
+            rows=tuple(
+                msgspec.structs.replace(row, values=(*row.values, scores.get(row.label), n.get(row.label)))
+                for row in table.rows
+            ),
+        )
+    return figure, table
+
+
+def one_value(value: float, *, n: int) -> Estimate:
+    """A share of so many marks, without an interval."""
+    nan = math.nan
+    method = "mean over marks"
+    return Estimate(
+        value=value, low=nan, high=nan, level=0.95, n=n, n_clusters=n, method=method, reason="one person"
+    )
