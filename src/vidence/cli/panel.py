@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     "views",
     multiple=True,
     metavar="VIEW",
-    help="Show this view, too: a name of `vidence list figures` or `views`, or a paper such as actpld for all "
-    "of its own; may be repeated.",
+    help="Show this view, too: a name of `vidence list figures` or `views`, or a paper such as actpld "
+    "for all of its own; may be repeated.",
 )
 @click.option("--ask/--no-ask", default=True, help="Ask what is missing, or take the runs as they are.")
 @click.option(

@@ -227,10 +227,11 @@ def _unlike(run: Run, measure: Measure) -> Iterator[str]:
 def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
     """Who scored these replies and is none of the parsers and judges; who waits for a judge is nobody."""
     by = dict.fromkeys(row.score.scorer for row in rows)
-    return [name for name in by if name != WAITING and parsers and not _is_one_of(name, parsers)]
+    return [name for name in by if name != WAITING and parsers and not is_one_of(name, parsers)]
 
 
-def _is_one_of(name: str, parsers: Sequence[str]) -> bool:
+def is_one_of(name: str, parsers: Sequence[str]) -> bool:
+    """Whether a scorer is among these; `LETTERS` is any parser that reads the letter of a choice."""
     if name in parsers:
         return True
     return LETTERS in parsers and name in ready("parser") and create("parser", name).reads_letters

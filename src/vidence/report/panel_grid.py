@@ -123,7 +123,7 @@ class Grid:
         return tuple(said)
 
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on the replies that are in no mean, for runs whose average is over readable ones alone."""
+        """Sentences on replies that are in no mean, for runs that average readable ones alone."""
         cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
         return tuple(f"{_place_words(cell)}: {_left_out(cell)}." for cell in cells)
 

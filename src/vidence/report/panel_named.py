@@ -144,7 +144,7 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
             continue
         one = paper_views()[name]
         for place, statement in enumerate(found.statements, start=1):
-            title = f"{one.source}: {statement.title}"
+            title = f"{name}: {statement.title}" if place > 1 else f"{one.source}. {one.says}"
             named = f"{name}-{place}" if place > 1 else name
             statements.append(msgspec.structs.replace(statement, name=named, title=title))
     if not statements:

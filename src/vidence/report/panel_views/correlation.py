@@ -44,8 +44,8 @@ class Settings(Record):
 class Correlation:
     """A correlation with what its points have in common: models, or values over the same models.
 
-    People are marks of their own in the figure of models, and in none of the numbers. Over values the ceiling is
-    told by split halves of the models, and p by permuting one of the two scores.
+    People are marks of their own in the figure of models, and in none of the numbers. Over values the
+    ceiling is told by split halves of the models, and p by permuting one of the two scores.
 
     Source: ActPLD, section 3.3 and figures 6, 8 and 10.
     Departs: clusters, permutations and the ceiling are ours.

@@ -11,15 +11,18 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate, Record
+from vidence.report.beside import LETTERS, is_one_of
 from vidence.report.over_models import over_models, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.sorted_values import counted, title_of
+from vidence.report.papers import declared
 from vidence.report.printed_rows import as_label, printed_rows
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import Aggregate, Draws, Scored, SimpleRules, chosen, natural_order
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table
 
+LOGP = "logp"
 Values = tuple[str, ...]
 
 
@@ -83,6 +86,27 @@ def create(settings: Settings) -> PanelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Order:
+    """Values of tags in the order in which the benchmark names them for its tables, then by letter."""
+
+    named: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, cells: Sequence[GridCell]) -> "_Order":
+        found: dict[str, list[str]] = {}
+        for columns in declared(cells[0].run.plan.benchmark).values():
+            for column in columns:
+                for tag, values in column.where.items():
+                    found.setdefault(tag, []).extend(values)
+        return cls(named=found)
+
+    def key(self, tag: str, value: str) -> tuple[int, object]:
+        """What a value of a tag is sorted by."""
+        known = self.named.get(tag, ())
+        return (known.index(value) if value in known else len(known), natural_order(value))
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Parts:
     """The trials of each model by the values of the row and those of the columns."""
 
@@ -105,11 +129,12 @@ class _Parts:
         ]
         across = {tuple(tags[tag] for tag in settings.columns) for tags in kept}
         down = {tags[settings.rows] for tags in kept} if settings.rows else {""}
+        order = _Order.of(cells)
         found = cls(
             title=title_of(cells),
             settings=settings,
-            rows=tuple(sorted(down, key=natural_order)),
-            columns=tuple(sorted(across, key=lambda values: [natural_order(value) for value in values])),
+            rows=tuple(sorted(down, key=lambda value: order.key(settings.rows, value))),
+            columns=tuple(sorted(across, key=lambda values: [*map(order.key, settings.columns, values)])),
             models=models,
             people=frozenset(cell.label for cell in cells if cell.about.people),
         )
@@ -126,8 +151,8 @@ class _Parts:
                 other = seen.setdefault(place, cell)
                 if other is not cell:
                     raise UsageError(
-                        f"{other.run.folder} and {cell.run.folder} both hold {item.item_id!r} of {label}; give "
-                        "one of them another condition"
+                        f"{other.run.folder} and {cell.run.folder} both hold {item.item_id!r} of {label}; "
+                        "give one of them another condition"
                     )
 
     def trials(self, label: str, row: str, column: Values, *, are_counted: bool = True) -> list[TrialRow]:
@@ -146,8 +171,13 @@ class _Parts:
         ]
 
     def chance(self, row: str, column: Values) -> Cell:
-        """What blind guessing gets in a cell, on the questions of all."""
-        rows = [one for label in self.models for one in self.trials(label, row, column, are_counted=False)]
+        """What blind guessing gets in a cell, on the questions of all; nothing where no letters were read."""
+        rows = [
+            one
+            for label in self.models
+            for one in self.trials(label, row, column)
+            if is_one_of(one.score.scorer, (LETTERS, LOGP))
+        ]
         whole = list({one.item.item_id: one for one in rows}.values())
         return SimpleRules.of(whole).on("chance", Aggregate.of(whole)) if whole else Cell()
 
@@ -187,6 +217,7 @@ def _table(parts: _Parts, *, draws: Draws) -> Table:
         )
         for label in parts.ordered()
         for value in parts.rows
+        if any(parts.trials(label, value, column, are_counted=False) for column in parts.columns)
     ]
     for value in parts.rows:
         cells = itertools.chain.from_iterable(
@@ -280,8 +311,8 @@ def _means(parts: _Parts, *, draws: Draws) -> Table:
         name=f"crossed-means:{parts.title}",
         title=f"{parts.title}: models by their mean{parts.words}",
         note=f"Per cent with {100 * draws.level:g} % intervals, clustered by source; those of the mean over "
-        "models are Student's t. The mean counts each column alike, and is there where all columns are. People "
-        "are in no mean over models.",
+        "models are Student's t. The mean counts each column alike, and is there where all columns are. "
+        "People are in no mean over models.",
         label="model",
         columns=(
             *(

@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.report.over_models import ByValue, where_of
+from vidence.report.over_models import ByValue, over_models, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row as TrialRow
-from vidence.report.scores import ANSWERED, Draws
+from vidence.report.scores import ANSWERED, Draws, chosen
 from vidence.report.sorted_values import sorted_statements
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.table import Column, Table
@@ -29,6 +29,9 @@ class Settings(Record):
 
     by: Annotated[str, Meta(description="the tag whose values are sorted, such as by=label")] = "task"
     where: Annotated[str, Meta(description="TAG=VALUE of the questions, with commas between several")] = ""
+    parts: Annotated[
+        str, Meta(description="a tag: the mean of each of its values in columns of the table")
+    ] = ""
 
 
 class SortedValues:
@@ -61,6 +64,7 @@ class SortedValues:
             found = ByValue.of(rows_of(cells), by=settings.by, where=where)
             if found is not None and len(found.values) > 1:
                 figure, table = sorted_statements(benchmark, found, by=settings.by, draws=draws)
+                table = with_parts(table, rows_of(cells), settings, level=draws.level)
                 people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
                     cells[0].run.plan.benchmark, []
                 )
@@ -86,7 +90,7 @@ def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
 
 
 def counted(cell: GridCell) -> list[TrialRow]:
-    """The trials of a run that its headline averages: those with a readable reply where that is ``answered``."""
+    """The trials in the headline of a run: where that is ``answered``, those with a readable reply."""
     is_answered = cell.run.plan.headline == ANSWERED
     return [row for row in cell.run.rows if not is_answered or row.outcome == ANSWERED]
 
@@ -95,6 +99,35 @@ def title_of(cells: Sequence[GridCell]) -> str:
     """What runs of one benchmark are called: its name in the panel, where there is one."""
     titles = list(dict.fromkeys(cell.benchmark for cell in cells))
     return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
+
+
+def with_parts(
+    table: Table, models: Mapping[str, Sequence[TrialRow]], settings: Settings, *, level: float
+) -> Table:
+    """Sorted values with the mean over models of each value of another tag, such as label and intention.
+
+    Args:
+        table: a row for each value.
+        models: the trials of each model.
+        settings: what was asked for.
+        level: coverage of the intervals over models.
+    """
+    where = where_of(settings.where, what="sorted: where=")
+    tags = [row.item.tags for rows in models.values() for row in chosen(rows, where)]
+    for part in dict.fromkeys(tag[settings.parts] for tag in tags if settings.parts in tag):
+        found = ByValue.of(models, by=settings.by, where={**where, settings.parts: (part,)})
+        means = {} if found is None else dict(zip(found.values, found.scores.T.tolist(), strict=True))
+        values = [over_models(means.get(row.label, []), level=level) for row in table.rows]
+        heading = Column(key=f"part:{part}", title=part, group="mean over models of", kind="share")
+        table = msgspec.structs.replace(
+            table,
+            columns=(*table.columns, heading),
+            rows=tuple(
+                msgspec.structs.replace(row, values=(*row.values, value))
+                for row, value in zip(table.rows, values, strict=True)
+            ),
+        )
+    return table
 
 
 def beside(
