@@ -177,7 +177,7 @@ class _Shown:
             Which tables and figures of whole papers the runs do not give, and why.
         """
         from vidence.engine.panel import slug
-        from vidence.report.export import write_file, write_tables
+        from vidence.report.export import make_folder, write_file, write_tables
         from vidence.report.panel import write_panel_json
         from vidence.report.sections import Section
         from vidence.report.terminal import draw_section
@@ -197,6 +197,8 @@ class _Shown:
         if self.tables_dir is not None:
             n = len(write_tables(tables or [found.scores], self.tables_dir))
             click.echo(f"wrote {n} tables into {self.tables_dir}", err=True)
+        if page is not None:
+            make_folder(page.parent)  # of a panel of given runs alone nothing made it
         if page is not None and found.cells:
             found.write_page(page, cache_root=cache_root(), n_items=n_items)
             click.echo(f"wrote {page}", err=True)

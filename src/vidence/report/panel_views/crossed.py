@@ -258,7 +258,9 @@ def _with_printed(table: Table, parts: _Parts) -> Table:
     """The table with the rows of a paper below ours."""
     if not parts.settings.printed:
         return table
-    printed = printed_rows(parts.settings.printed, n_values=len(parts.columns))
+    tags = parts.settings.columns
+    wanted = [dict(zip(tags, column, strict=True)) for column in parts.columns]
+    printed = printed_rows(parts.settings.printed, wanted)
     rows = []
     for place, one in enumerate(printed.rows):
         words, values = one.words, list[Cell]()

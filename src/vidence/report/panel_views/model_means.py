@@ -112,7 +112,7 @@ class ModelMeans:
         table = msgspec.structs.replace(table, rows=tuple(rows))
         if not settings.printed:
             return table
-        printed = printed_rows(settings.printed, n_values=len(across))
+        printed = printed_rows(settings.printed, [{settings.columns: value} for value in across])
         rows += [
             Row(key=f"printed:{place}", label=as_label(one.words), values=one.values)
             for place, one in enumerate(printed.rows)
