@@ -137,7 +137,7 @@ def test_one_panel_gives_what_was_planted(vidence, lights):
     assert {*wanted, "actpld-fig6-single", "actpld-fig6-social"} <= found.keys(), done.err
     assert done.err.count("56 replies came from the memory") == 3  # each reply is asked for once
     page = (vidence.folder / "runs/panel-panel/actpld.html").read_text()
-    assert "m2 (choices): 55 of 56 replies are in the means, 1 unreadable left out." in page
+    assert "m2 (choices) 55 of 56 (1 unreadable);" in page
     assert "Only shares of 63 clips give these values" in page
     check_table(found["actpld-table2"], "single")
     check_table(found["actpld-table3"], "social")

@@ -123,9 +123,10 @@ class Grid:
         return tuple(said)
 
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on replies that are in no mean, for runs that average readable ones alone."""
+        """A sentence on how many replies are in the means of runs that average readable ones alone."""
         cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
-        return tuple(f"{_place_words(cell)}: {_left_out(cell)}." for cell in cells)
+        said = "; ".join(f"{_place_words(cell)} {_left_out(cell)}" for cell in cells)
+        return (f"Replies in the means: {said}.",) if cells else ()
 
 
 def _place_words(cell: GridCell) -> str:
@@ -137,8 +138,8 @@ def _left_out(cell: GridCell) -> str:
     counts: Counter[str] = Counter(row.outcome for row in cell.run.rows)
     others = [f"{counts[name]:,} {name}" for name in OUTCOMES if name != ANSWERED and counts[name]]
     others += [f"{cell.run.n_missing:,} not asked yet"] if cell.run.n_missing else []
-    said = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,} replies are in the means"
-    return f"{said}, {', '.join(others)} left out" if others else said
+    said = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
+    return f"{said} ({', '.join(others)})" if others else said
 
 
 class PanelView(Protocol):

@@ -144,9 +144,13 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
             continue
         one = paper_views()[name]
         for place, statement in enumerate(found.statements, start=1):
-            title = f"{name}: {statement.title}" if place > 1 else f"{one.source}. {one.says}"
+            if place > 1:
+                title, note = f"{name}: {statement.title}", statement.note
+            else:
+                says, _, more = one.says.partition(". ")
+                title, note = f"{one.source}. {says}", f"{more} {statement.note}".strip()
             named = f"{name}-{place}" if place > 1 else name
-            statements.append(msgspec.structs.replace(statement, name=named, title=title))
+            statements.append(msgspec.structs.replace(statement, name=named, title=title, note=note))
     if not statements:
         raise UsageError(f"the runs of the panel give nothing of {paper}: {'; '.join(missing)}")
     return Viewed(

@@ -138,7 +138,7 @@ def beside(
     by: str,
     where: Mapping[str, Sequence[str]],
 ) -> tuple[Chart, Table]:
-    """Sorted values of models with what people get at each place: a curve and a column for each of them.
+    """Sorted values of models with what people get at each place: a curve of their mean, a column for each.
 
     Args:
         figure: the figure of the models.
@@ -147,20 +147,15 @@ def beside(
         by: the tag.
         where: which questions.
     """
+    every: dict[str, list[float]] = {}
     for name, rows in people.items():
         own = ByValue.of({name: rows}, by=by, where=where)
         if own is None:
             continue
         scores = dict(zip(own.values, own.scores[0].tolist(), strict=True))
         n = dict(zip(own.values, np.bincount(own.marks[0].things).tolist(), strict=True))
-        points = [
-            Point(x=float(place), y=one_value(scores[row.label], n=n[row.label]))
-            for place, row in enumerate(table.rows, start=1)
-            if row.label in scores
-        ]
-        figure = msgspec.structs.replace(
-            figure, series=(*figure.series, Series(label=f"{name} (people)", points=tuple(points)))
-        )
+        for value, score in scores.items():
+            every.setdefault(value, []).append(score)
         table = msgspec.structs.replace(
             table,
             columns=(
@@ -173,13 +168,28 @@ def beside(
                 for row in table.rows
             ),
         )
+    points = [
+        Point(x=float(place), y=_of_people(every[row.label]))
+        for place, row in enumerate(table.rows, start=1)
+        if row.label in every
+    ]
+    if points:
+        curve = Series(label="people", points=tuple(points))
+        figure = msgspec.structs.replace(figure, series=(*figure.series, curve))
     return figure, table
 
 
-def one_value(value: float, *, n: int) -> Estimate:
-    """A share of so many marks, without an interval."""
-    nan = math.nan
-    method = "mean over marks"
+def _of_people(values: Sequence[float]) -> Estimate:
+    """The mean over people, without an interval."""
+    n, nan = len(values), math.nan
+    reason = f"{n} people" if n > 1 else "one person"
     return Estimate(
-        value=value, low=nan, high=nan, level=0.95, n=n, n_clusters=n, method=method, reason="one person"
+        value=sum(values) / n,
+        low=nan,
+        high=nan,
+        level=0.95,
+        n=n,
+        n_clusters=n,
+        method="mean over people",
+        reason=reason,
     )

@@ -59,7 +59,7 @@ def test_people_stand_at_their_places_and_parts_in_columns(cell, grid, draws):
     person = cell("one", right=some, n=20, tags=tags, about=ModelFacts(people=True), questions="own")
     cells = [cell(f"m{k}", right=hard, tags=tags) for k in range(3)]
     figure, table = open_view("sorted?by=label&parts=set").show(grid(*cells, person), draws)
-    assert [one.label for one in figure.series][-1] == "one (people)"
+    assert [one.label for one in figure.series][-1] == "people"
     assert len(figure.series[-1].points) == 20
     assert shown(table, "value:action 03", "mean").text == "0.0"  # not moved by who misses it, too
     assert shown(table, "value:action 12", "people:one").text == "100.0"
@@ -77,5 +77,5 @@ def test_replies_that_cannot_be_read_count_as_the_headline_says(cell, grid, draw
     rows[0] = replace(rows[0], trial=trial, score=trial.score)
     one = replace(answered, run=replace(answered.run, rows=tuple(rows)))
     assert len(counted(one)) == len(rows) - 1
-    assert grid(one).left_out() == ("m: 119 of 120 replies are in the means, 1 unreadable left out.",)
+    assert grid(one).left_out() == ("Replies in the means: m 119 of 120 (1 unreadable).",)
     assert len(counted(cell(tags=tags, headline="micro"))) == len(rows)
