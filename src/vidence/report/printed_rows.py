@@ -40,7 +40,8 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
     """The rows of a published table, audited, with the columns that are about the same questions as ours.
 
     A printed column is about the questions that its measure names; one that only asks all questions to be
-    alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value.
+    alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value. A table without
+    measures has its columns in the order of ours, where they are as many.
 
     Args:
         name: its name, such as ``actpld-table2``.
@@ -51,7 +52,10 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
         UsageError: it prints none of the columns.
     """
     table = audited(load(name))
-    places = [_place(table, tags) for tags in wanted]
+    numbers = [i for i, column in enumerate(table.columns) if column.kind != "text"]
+    places: list[int | None] = [_place(table, tags) for tags in wanted]
+    if len(numbers) == len(wanted) and not any(column.measure for column in table.columns):
+        places = list(numbers)
     words = [i for i, column in enumerate(table.columns) if column.kind == "text"]
     if not any(place is not None for place in places):
         ours = "; ".join(", ".join(f"{tag}={value}" for tag, value in tags.items()) for tags in wanted)
