@@ -40,8 +40,8 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
     """The rows of a published table, audited, with the columns that are about the same questions as ours.
 
     A printed column is about the questions that its measure names; one that only asks all questions to be
-    alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value. A table without
-    measures has its columns in the order of ours, where they are as many.
+    alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value. A table
+    without measures has its columns in the order of ours, where they are as many.
 
     Args:
         name: its name, such as ``actpld-table2``.
