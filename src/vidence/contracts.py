@@ -156,8 +156,8 @@ class Benchmark(Protocol):
     for, in one or two sentences; it is shown once to every user and kept with every run.
 
     A benchmark may also have `paper_tables`: for the title of each table that its paper prints, a tuple
-    of `PaperColumn`. The report then has these tables, with one row for each run. And it may have a
-    `release`, a `Release` from which ``vidence get`` fetches it.
+    of `PaperColumn`. The report then has these tables, with one row for each run. It may have a
+    `release`, a `Release` from which ``vidence get`` fetches it, and may be `TagsAsRead`.
     """
 
     name: str
@@ -175,6 +175,14 @@ class Benchmark(Protocol):
             DataError: nothing usable there, or with `strict` a single bad line.
             UsageError: a split that does not exist or is not public.
         """
+
+
+@runtime_checkable
+class TagsAsRead(Protocol):
+    """A benchmark whose questions measure something else where another parser reads the replies."""
+
+    def tags_as_read(self, item: Item, *, parser: str) -> Mapping[str, str]:
+        """The tags of a question whose replies `parser` marked."""
 
 
 class Words(Protocol):

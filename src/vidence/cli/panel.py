@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     "views",
     multiple=True,
     metavar="VIEW",
-    help="Show this view, too: a name of `vidence list figures` or `views`; may be repeated.",
+    help="Show this view, too: a name of `vidence list figures` or `views`, or a paper such as actpld "
+    "for all of its own; may be repeated.",
 )
 @click.option("--ask/--no-ask", default=True, help="Ask what is missing, or take the runs as they are.")
 @click.option(
@@ -114,15 +115,18 @@ def panel(
     )
     done = steps.taken(runs, examined_on, max_cost=config.max_cost) if ask else taken(runs)
     done.runs += given
+    not_shown: tuple[str, ...] = ()
     if done.runs:
         found = read_panel(config.title or file.stem, done, level=level)
         shown = _Shown(json=json_path, latex=latex, interval=interval, tables_dir=tables_dir)
-        shown.write(found, views, page=root / "panel.html" if page else None, n_items=items)
+        not_shown = shown.write(found, views, page=root / "panel.html" if page else None, n_items=items)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
     for line in done.not_found:
         say(console, ("no findings: ", "red"), line)
-    return NOT_ALL if done.missing or done.not_found or done.n_failed else 0
+    for line in not_shown:
+        say(console, ("not shown: ", "red"), line)
+    return NOT_ALL if done.missing or done.not_found or done.n_failed or not_shown else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,10 +168,16 @@ class _Shown:
     interval: Literal["pm", "brackets", "none"]
     tables_dir: Path | None
 
-    def write(self, found: "Panel", views: Sequence[str], *, page: Path | None, n_items: int) -> None:
-        """Write files and pages, then draw the scores and the views in the terminal."""
+    def write(
+        self, found: "Panel", views: Sequence[str], *, page: Path | None, n_items: int
+    ) -> tuple[str, ...]:
+        """Write files and pages, then draw the scores and the views in the terminal.
+
+        Returns:
+            Which tables and figures of whole papers the runs do not give, and why.
+        """
         from vidence.engine.panel import slug
-        from vidence.report.export import write_file, write_tables
+        from vidence.report.export import make_folder, write_file, write_tables
         from vidence.report.panel import write_panel_json
         from vidence.report.sections import Section
         from vidence.report.terminal import draw_section
@@ -187,6 +197,8 @@ class _Shown:
         if self.tables_dir is not None:
             n = len(write_tables(tables or [found.scores], self.tables_dir))
             click.echo(f"wrote {n} tables into {self.tables_dir}", err=True)
+        if page is not None:
+            make_folder(page.parent)  # of a panel of given runs alone nothing made it
         if page is not None and found.cells:
             found.write_page(page, cache_root=cache_root(), n_items=n_items)
             click.echo(f"wrote {page}", err=True)
@@ -198,3 +210,4 @@ class _Shown:
             draw_section(found.section, words)
         for view in views_shown:
             draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), words)
+        return tuple(one for view in views_shown for one in view.missing)

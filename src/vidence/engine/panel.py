@@ -54,6 +54,12 @@ class ModelFacts(Record, omit_defaults=True):
     """The name of the model of this panel that it was made from."""
     size_b: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """Billions of parameters; None where that is not known."""
+    people: bool = False
+    """Whether these are people: rows beside the models, and part of no mean or rank over models."""
+
+    def facts(self) -> "ModelFacts":
+        """What is said of the model, without how it is asked."""
+        return ModelFacts(family=self.family, base=self.base, size_b=self.size_b, people=self.people)
 
 
 UNKNOWN: Final = ModelFacts()
@@ -242,7 +248,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
         except UsageError as error:
             raise UsageError(f"{label} on {title}: {error}") from error
         folder = root / slug(title) / slug(label)
-        about = ModelFacts(family=model.family, base=model.base, size_b=model.size_b)
+        about = model.facts()
         place = {"benchmark": title, "model": name, "condition": condition.name}
         runs.append(PanelRun(**place, plan=plan, folder=folder, about=about, has_trials=entry.trials))
     _check_apart(runs)
@@ -268,7 +274,7 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
         titles = [
             entry.name for entry in panel.benchmarks if entry.name and entry.benchmark == plan.benchmark
         ]
-        about = ModelFacts(family=one.family, base=one.base, size_b=one.size_b)
+        about = one.facts()
         found.append(
             PanelRun(
                 benchmark=titles[0] if len(titles) == 1 else plan.benchmark,

@@ -227,10 +227,11 @@ def _unlike(run: Run, measure: Measure) -> Iterator[str]:
 def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
     """Who scored these replies and is none of the parsers and judges; who waits for a judge is nobody."""
     by = dict.fromkeys(row.score.scorer for row in rows)
-    return [name for name in by if name != WAITING and parsers and not _is_one_of(name, parsers)]
+    return [name for name in by if name != WAITING and parsers and not is_one_of(name, parsers)]
 
 
-def _is_one_of(name: str, parsers: Sequence[str]) -> bool:
+def is_one_of(name: str, parsers: Sequence[str]) -> bool:
+    """Whether a scorer is among these; `LETTERS` is any parser that reads the letter of a choice."""
     if name in parsers:
         return True
     return LETTERS in parsers and name in ready("parser") and create("parser", name).reads_letters
@@ -266,7 +267,7 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
     printed = []
     for n, row in enumerate(table.rows):
         pairs = zip(table.columns, row.cells, strict=True)
-        first, *others = [_printed_cell(column, cell, footnotes) for column, cell in pairs]
+        first, *others = [printed_cell(column, cell, footnotes) for column, cell in pairs]
         detail = first.detail or ""
         printed.append(
             TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
@@ -289,8 +290,8 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
     )
 
 
-def _printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
-    """A printed cell with the signs of its footnotes; new ones are added."""
+def printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
+    """A printed cell with the signs of its footnotes; new ones are added to `footnotes`."""
     signs = []
     for flag in cell.flags:
         says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says

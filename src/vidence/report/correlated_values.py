@@ -138,23 +138,47 @@ def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: f
     Source: ActPLD, section 3.3 and figure 6.
     Departs: the paper takes its 12 points as independent; clusters are ours.
     """
-    base = where_of(scores.where, what="where=")
-    wheres = [
-        {**base, **where_of(text, what=f"{name}=")} for name, text in (("x", scores.x), ("y", scores.y))
-    ]
-    points = []
+    points = list[Point]()
     for model, some in rows.items():
-        own = [ByValue.of({model: some}, by=scores.by, where=where) for where in wheres]
-        if own[0] is None or own[1] is None:
-            raise UsageError(f"{model} has no score of {scores.x if own[0] is None else scores.y}")
-        for value in own[0].values:
-            if value in own[1].values:
-                x, y = (float(one.scores[0, one.values.index(value)]) for one in own if one is not None)
-                points.append(Point(cluster=model, stratum=value, x=x, y=y))
+        own, lacking = _pairs(model, some, scores)
+        if lacking:
+            raise UsageError(f"{model} has no score of {lacking}")
+        points += own
     about = Points(
         x=f"accuracy, {scores.x}", y=f"accuracy, {scores.y}", points=tuple(points), are_shares=(True, True)
     )
     return correlate(about, rng=rng, level=level)
+
+
+def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
+    """The points of those who have both scores; whoever lacks one has none.
+
+    Args:
+        rows: the trials of each, by name.
+        scores: what the points are, as for `over_pairs`.
+    """
+    return tuple(point for name, some in rows.items() for point in _pairs(name, some, scores)[0])
+
+
+def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Point], str]:
+    """The points of one model, and which of both scores it lacks; empty where it has them."""
+    base = where_of(scores.where, what="where=")
+    first, second = (
+        ByValue.of({name: rows}, by=scores.by, where={**base, **where_of(text, what=f"{axis}=")})
+        for axis, text in (("x", scores.x), ("y", scores.y))
+    )
+    if first is None or second is None:
+        return [], scores.x if first is None else scores.y
+    return [
+        Point(
+            cluster=name,
+            stratum=value,
+            x=float(first.scores[0, first.values.index(value)]),
+            y=float(second.scores[0, second.values.index(value)]),
+        )
+        for value in first.values
+        if value in second.values
+    ], ""
 
 
 def shown_of(
@@ -238,6 +262,23 @@ def scatter(found: Correlated, *, name: str = "correlation-points", title: str =
         y_is_share=points.are_shares[1],
         kinds=kinds if has_kinds else (),
     )
+
+
+def with_people(figure: Scatter, points: Sequence[Point]) -> Scatter:
+    """The figure with the points of people, who have a mark of their own and are in none of its numbers."""
+    if not points:
+        return figure
+    kinds = figure.kinds or ("models",)
+    dots = tuple(
+        Dot(
+            label=", ".join(filter(None, (one.cluster, one.stratum))),
+            x=_alone(one.x),
+            y=_alone(one.y),
+            kind=len(kinds),
+        )
+        for one in points
+    )
+    return msgspec.structs.replace(figure, kinds=(*kinds, "people"), dots=(*figure.dots, *dots))
 
 
 def _label(one: Point, *, has_kinds: bool) -> str:

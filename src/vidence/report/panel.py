@@ -43,6 +43,8 @@ class PanelCell:
     label: str
     run: Run
     score: Table
+    is_people: bool = False
+    """Whether these are people, who are not among the models of which one is the best."""
 
     def of(self, key: str) -> Cell:
         """A figure of its headline."""
@@ -141,7 +143,7 @@ def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]
 
     One whose model never answered has no score, and is not the best.
     """
-    cells = [cell for cell in cells if not cell.run.is_silent]
+    cells = [cell for cell in cells if not cell.run.is_silent and not cell.is_people]
     if len(cells) < 2:
         return None, ""
     paired = pair_where_possible([cell.run for cell in cells])

@@ -229,6 +229,7 @@ class Panel:
         """
         draws = Draws(rng=np.random.default_rng(SEED), level=self.level)
         runs = [cell.run for cell in self.cells]
+        people = {cell.run.folder for cell in self.cells if cell.is_people}
         write_page(
             runs,
             Path(path),
@@ -236,7 +237,10 @@ class Panel:
             media_root=None,
             tables=self.run_tables,
             n_items=n_items,
-            extra_sections=(self.section, *paper_sections(runs, draws=draws, with_published=False)),
+            extra_sections=(
+                self.section,
+                *paper_sections(runs, draws=draws, with_published=False, people=people),
+            ),
             level=self.level,
             title=self.title,
             rng=np.random.default_rng(SEED),
@@ -268,7 +272,15 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
                 )
             continue
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
-        cells.append(PanelCell(benchmark=one.benchmark, label=one.label, run=run, score=tables[-1][0]))
+        cells.append(
+            PanelCell(
+                benchmark=one.benchmark,
+                label=one.label,
+                run=run,
+                score=tables[-1][0],
+                is_people=one.about.people,
+            )
+        )
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     return Panel(
         title=title,

@@ -1,5 +1,6 @@
 """The runs of a panel as a grid of models, conditions and benchmarks, which views turn into tables."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,9 +14,10 @@ from vidence.engine.store import Header, RunStore
 from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed, load_diagnosed
+from vidence.report.measured import as_measured
 from vidence.report.pairing import own_item
-from vidence.report.results import Run, load_run
-from vidence.report.scores import Draws
+from vidence.report.results import OUTCOMES, Run, load_run
+from vidence.report.scores import ANSWERED, Draws
 from vidence.tables.charts import Statement
 
 ALL = "*"
@@ -82,8 +84,13 @@ class Grid:
 
     @property
     def scored(self) -> tuple[GridCell, ...]:
-        """The runs that have a score."""
-        return tuple(cell for cell in self.cells if cell.has_score)
+        """The runs of models that have a score."""
+        return tuple(cell for cell in self.cells if cell.has_score and not cell.about.people)
+
+    @property
+    def people(self) -> tuple[GridCell, ...]:
+        """The runs of people that have a score: rows beside the models, and part of no mean over these."""
+        return tuple(cell for cell in self.cells if cell.has_score and cell.about.people)
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -114,6 +121,25 @@ class Grid:
                 named = f"The condition {condition!r}" if condition else "No condition"
                 said.append(f"{named} is there for {', '.join(own)} alone, of {len(models)} models.")
         return tuple(said)
+
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence on how many replies are in the means of runs that average readable ones alone."""
+        cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
+        said = "; ".join(f"{_place_words(cell)} {_left_out(cell)}" for cell in cells)
+        return (f"Replies in the means: {said}.",) if cells else ()
+
+
+def _place_words(cell: GridCell) -> str:
+    return f"{cell.label} ({cell.benchmark})" if cell.benchmark != cell.run.plan.benchmark else cell.label
+
+
+def _left_out(cell: GridCell) -> str:
+    """How many replies of a run are in its means, and what became of the others."""
+    counts: Counter[str] = Counter(row.outcome for row in cell.run.rows)
+    others = [f"{counts[name]:,} {name}" for name in OUTCOMES if name != ANSWERED and counts[name]]
+    others += [f"{cell.run.n_missing:,} not asked yet"] if cell.run.n_missing else []
+    said = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
+    return f"{said} ({', '.join(others)})" if others else said
 
 
 class PanelView(Protocol):
@@ -162,7 +188,7 @@ def grid_of(
                 benchmark=one.benchmark,
                 model=one.model,
                 condition=one.condition,
-                run=loaded[one.folder] if one.folder in loaded else load_run(one.folder),
+                run=as_measured(loaded[one.folder] if one.folder in loaded else load_run(one.folder)),
                 about=one.about,
             )
             for one in runs

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import names, parse_spec
-from vidence.errors import UnknownNameError
+from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 from vidence.report.export import write_file
 from vidence.report.panel_grid import ALL, Grid, open_view
@@ -36,6 +36,15 @@ def paper_views() -> Mapping[str, PaperView]:
     return msgspec.convert(tomllib.loads(text), dict[str, PaperView])
 
 
+def whole_papers() -> Mapping[str, tuple[str, ...]]:
+    """The names of the tables and figures of each paper, by what they begin with, such as ``actpld``."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in paper_views():
+        paper = name.partition("-")[0]
+        found[paper] = (*found.get(paper, ()), name)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Viewed:
     """A view of a panel: its tables and figures under the name that was asked for."""
@@ -45,6 +54,8 @@ class Viewed:
     statements: tuple[Statement, ...]
     folders: tuple[tuple[str, str], ...] = ()
     """The runs that it is about: what each is called, and where it lies."""
+    missing: tuple[str, ...] = ()
+    """Of a whole paper, which tables and figures the runs do not give, and why."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -79,10 +90,10 @@ def check_view(name: str) -> None:
         UnknownNameError: there is none.
         UsageError: an option that the view does not have.
     """
-    if name in paper_views():
+    if name in paper_views() or name in whole_papers():
         return
     if parse_spec(name).name not in names("view"):
-        raise UnknownNameError("view of a panel", name, [*names("view"), *paper_views()])
+        raise UnknownNameError("view of a panel", name, [*names("view"), *whole_papers(), *paper_views()])
     open_view(name)
 
 
@@ -91,22 +102,61 @@ def viewed(grid: Grid, name: str, *, draws: Draws) -> Viewed:
 
     Args:
         grid: the runs.
-        name: a table or figure of a paper, such as ``humanpcr-fig7``, or the spec of a view.
+        name: a table or figure of a paper, such as ``humanpcr-fig7``, the paper, such as ``humanpcr``, for
+            all of them that the runs give, or the spec of a view.
         draws: where the draws of intervals and tests come from.
 
     Raises:
         UsageError: no such view, or the runs do not have what it shows.
     """
     check_view(name)
+    if name in whole_papers():
+        return _whole_paper(grid, name, draws=draws)
     paper = paper_views().get(name)
     about = grid.of((ALL,) if paper is None else paper.benchmarks)
     said: Sequence[str] = () if paper is None else (f"{paper.source}: {paper.says}",)
     statements = open_view(name if paper is None else paper.view).show(about, draws)
     return Viewed(
         name=name,
-        sentences=(*said, *about.gaps()),
+        sentences=(*said, *about.gaps(), *about.left_out()),
         statements=statements,
-        folders=tuple(
-            (f"{c.benchmark}, {c.run.plan.split}: {c.label}", str(c.run.folder)) for c in about.cells
-        ),
+        folders=_folders(about),
+    )
+
+
+def _folders(grid: Grid) -> tuple[tuple[str, str], ...]:
+    return tuple((f"{c.benchmark}, {c.run.plan.split}: {c.label}", str(c.run.folder)) for c in grid.cells)
+
+
+def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
+    """All tables and figures of a paper that the runs give, in the order of the paper.
+
+    Raises:
+        UsageError: the runs give none of them.
+    """
+    statements, missing = list[Statement](), list[str]()
+    about = grid.of(tuple({name for n in whole_papers()[paper] for name in paper_views()[n].benchmarks}))
+    for name in whole_papers()[paper]:
+        try:
+            found = viewed(grid, name, draws=draws)
+        except UsageError as error:
+            missing.append(f"{name}: {error}")
+            continue
+        one = paper_views()[name]
+        for place, statement in enumerate(found.statements, start=1):
+            if place > 1:
+                title, note = f"{name}: {statement.title}", statement.note
+            else:
+                says, _, more = one.says.partition(". ")
+                title, note = f"{one.source}. {says}", f"{more} {statement.note}".strip()
+            named = f"{name}-{place}" if place > 1 else name
+            statements.append(msgspec.structs.replace(statement, name=named, title=title, note=note))
+    if not statements:
+        raise UsageError(f"the runs of the panel give nothing of {paper}: {'; '.join(missing)}")
+    return Viewed(
+        name=paper,
+        sentences=(*(f"Not shown: {one}." for one in missing), *about.gaps(), *about.left_out()),
+        statements=tuple(statements),
+        folders=_folders(about),
+        missing=tuple(missing),
     )

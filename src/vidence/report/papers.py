@@ -1,7 +1,8 @@
 """Runs as a paper prints them: tables of its shape, what it prints with our rows below, frame budgets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
@@ -52,20 +53,25 @@ _MAY_DIFFER = {
 }
 
 
-def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -> tuple[Section, ...]:
+def paper_sections(
+    runs: Sequence[Run], *, draws: Draws, with_published: bool, people: Container[Path] = ()
+) -> tuple[Section, ...]:
     """The parts that there is something for.
 
     Args:
         runs: one run or more.
         draws: where the draws of intervals and tests come from.
         with_published: whether the printed tables are wanted.
+        people: the folders of runs of people, none of which is marked as the best.
 
     Raises:
         UsageError: printed tables are wanted and none is about what these runs were asked.
     """
     sections = []
     if any(map(declared, {run.plan.benchmark for run in runs})):
-        sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws), place="after"))
+        sections.append(
+            Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws, people=people), place="after")
+        )
     if with_published:
         sections.append(
             Section(
@@ -94,7 +100,7 @@ def for_print(runs: Sequence[Run], sections: Sequence[Section], *, draws: Draws)
 # --------------------------------------------------------------------------- shaped as in the papers
 
 
-def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
+def paper_tables(runs: Sequence[Run], *, draws: Draws, people: Container[Path] = ()) -> tuple[Table, ...]:
     """The tables of the benchmarks of these runs, shaped as in their papers; else the scores by small tags.
 
     Columns of which no run has a question are left out, and tables without columns. Where all runs of a
@@ -104,6 +110,7 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     Args:
         runs: one run or more.
         draws: where the draws of intervals and tests come from.
+        people: as for `paper_sections`.
     """
     tables: list[Table] = []
     for name in dict.fromkeys(run.plan.benchmark for run in runs):
@@ -111,26 +118,36 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
         for title, columns in columns_of(own).items():
             kept = [c for c in columns if any(column_rows(run, c) for run in own)]
             if kept:
-                tables.append(_table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws))
+                tables.append(
+                    _table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws, people=people)
+                )
     return tuple(tables)
 
 
 def _table(  # noqa: PLR0917 - name and title belong together, runs and columns make the cells
-    name: str, title: str, runs: Sequence[Run], columns: Sequence[PaperColumn], *, draws: Draws
+    name: str,
+    title: str,
+    runs: Sequence[Run],
+    columns: Sequence[PaperColumn],
+    *,
+    draws: Draws,
+    people: Container[Path],
 ) -> Table:
     cells = [[column_cell(run, column, draws=draws) for column in columns] for run in runs]
     noun = source_noun(row.item for run in runs for row in run.rows)
     note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}."
     if any(column.of == "points" for column in columns):
         note += " Points are on the scale of the judge."
-    if len(runs) > 1:
-        paired = pair_where_possible(runs)
+    models = [i for i, run in enumerate(runs) if run.folder not in people]
+    if len(models) > 1:
+        paired = pair_where_possible([runs[i] for i in models])
         if paired is None:
             note += " The rows are not about the same questions, so that no value is marked as best."
         else:
             for place, column in enumerate(columns):
                 if (best := best_of(paired, column, draws=draws)) is not None:
-                    cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
+                    row = cells[models[best]]
+                    row[place] = msgspec.structs.replace(row[place], mark="best")
             note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
     labels = run_names(runs)
     headings = tuple(

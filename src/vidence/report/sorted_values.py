@@ -61,11 +61,13 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
     )
     envelope = tuple(
         Point(x=float(p), y=_between(middle, low, high, n=n, draws=draws))
-        for p, middle, low, high in zip(places, found.middle, found.low, found.high, strict=True)
+        for p, middle, low, high in zip(
+            places, found.middle.tolist(), found.low.tolist(), found.high.tolist(), strict=True
+        )
     )
     means = tuple(
         Point(x=float(p), y=_alone(mean, n=n, draws=draws))
-        for p, mean in zip(places, found.means, strict=True)
+        for p, mean in zip(places, found.means.tolist(), strict=True)
     )
     return Chart(
         name=f"sorted:{benchmark}",

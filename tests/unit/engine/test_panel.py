@@ -9,6 +9,7 @@ from vidence import catalog
 from vidence.engine.environment import Environment
 from vidence.engine.panel import (
     Condition,
+    ModelFacts,
     PanelBenchmark,
     PanelFile,
     PanelModel,
@@ -188,3 +189,15 @@ def test_a_condition_changes_options_of_every_model():
     ]
     with pytest.raises(UsageError, match="the option base_url of a condition"):
         runs_of(panel(conditions=(Condition(name="x", options={"base_url": "http://h?a"}),)))
+
+
+def test_the_facts_of_a_model_travel_with_its_runs():
+    one = PanelModel(model="scripted:A", family="F", base="B", size_b=7.0, people=True)
+    assert one.facts() == ModelFacts(family="F", base="B", size_b=7.0, people=True)
+    [run] = runs_of(panel(models=(one,)))
+    assert run.about == one.facts()
+
+
+def test_rows_of_actpld_leave_the_protocol_to_the_panel():
+    for name, layout in (("actpld/frames", "images"), ("actpld/montage", "montage:4x2")):
+        assert paper_rows()[name].settings == {"n_frames": 8, "layout": layout}

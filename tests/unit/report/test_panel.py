@@ -1,6 +1,7 @@
 """The table and the figure of a panel; numbers that can be counted by hand."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,3 +80,14 @@ def test_json_holds_runs_and_tables(runs, draws, tmp_path):
     assert whole["format"] == "vidence-panel/1"
     assert whole["runs"][0]["plan"]["name"] == "good"
     assert [table["name"] for table in whole["tables"]] == ["panel", "panel:runs"]
+
+
+def test_people_are_not_the_best_of_the_models(runs, draws):
+    cells = [
+        asked(runs, "a", n_right=18, label="good"),
+        asked(runs, "b", n_right=2, label="bad"),
+        replace(asked(runs, "c", n_right=24, label="person"), is_people=True),
+    ]
+    table = score_table(cells, draws=draws)
+    assert table.cell("run:good", "benchmark:table").mark == "best"
+    assert not table.cell("run:person", "benchmark:table").mark

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from vidence.engine.panel import PanelRun
+from vidence.engine.panel import ModelFacts, PanelRun
 from vidence.errors import UsageError
 from vidence.records import Answered
 from vidence.report.panel_grid import Grid, GridCell, grid_of
@@ -67,3 +67,10 @@ def test_a_grid_is_read_from_the_folders_of_a_panel(runs):
     (only,) = grid_of([place]).cells
     assert (only.label, only.benchmark, len(only.run.rows)) == ("m, c", "B", 7)
     assert only.headers() == {}
+
+
+def test_people_are_beside_the_models_and_not_among_them(cell):
+    person = replace(cell("a", model="one"), about=ModelFacts(people=True))
+    found = Grid(cells=(cell("b"), person))
+    assert [one.model for one in found.scored] == ["m"]
+    assert [one.model for one in found.people] == ["one"]

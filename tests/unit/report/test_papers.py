@@ -240,6 +240,18 @@ def test_the_best_is_marked_only_where_it_is_told_apart(runs, draws):
     assert "not about the same questions" in table.note
 
 
+def test_people_are_never_marked_as_the_best(runs, draws):
+    tags = [{"category": "sport", "difficulty": "1"}] * 30
+    made = {
+        name: asked(runs, tags, marks, benchmark="perceptioncomp", model=f"scripted:{name}", name=name)
+        for name, marks in (("person", [1] * 30), ("good", [1] * 25 + [0] * 5), ("bad", [0] * 30))
+    }
+    people = {made["person"].folder}
+    (table,) = paper_tables(list(made.values()), draws=draws, people=people)
+    marks = [any(cell.mark for cell in line.cells) for line in shown_rows(table)]
+    assert marks[:3] == [False, True, False]
+
+
 def test_columns_that_cannot_be_tested_have_no_best(runs, draws):
     tags = [{"task": "TSO", "family": "TR&C"}] * 29 + [{"family": "TR&C"}]
     pair = [

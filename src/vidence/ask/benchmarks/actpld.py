@@ -242,6 +242,16 @@ class Actpld:
         both = f"{file.content_hash} {label_file.content_hash}"
         return replace(loaded, content_hash=hashlib.sha256(both.encode()).hexdigest())
 
+    def tags_as_read(self, item: Item, *, parser: str) -> Mapping[str, str]:
+        """The tags of a question; those of a description where the log of a choice is what was marked.
+
+        Source: ActPLD, section 2.5 (Chain-of-Thought Description Matching).
+        """
+        if parser != "description-match" or item.tags.get("task") != "3afc":
+            return item.tags
+        cell = f"{item.tags['set']}/description/{item.tags['target']}"
+        return {**item.tags, "task": "description", "cell": cell}
+
 
 def create() -> Benchmark:
     """The benchmark ``actpld``."""

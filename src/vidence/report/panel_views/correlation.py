@@ -8,7 +8,15 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.correlated import sentences, tables
-from vidence.report.correlated_values import Scores, over_pairs, over_values, scatter, statements
+from vidence.report.correlated_values import (
+    Scores,
+    over_pairs,
+    over_values,
+    points_of_pairs,
+    scatter,
+    statements,
+    with_people,
+)
 from vidence.report.panel_grid import Grid, PanelView, by_benchmark
 from vidence.report.panel_views.sorted_values import rows_of, title_of
 from vidence.report.scores import Draws
@@ -36,7 +44,8 @@ class Settings(Record):
 class Correlation:
     """A correlation with what its points have in common: models, or values over the same models.
 
-    Over values the ceiling is told by split halves of the models, and p by permuting one of the two scores.
+    People are marks of their own in the figure of models, and in none of the numbers. Over values the
+    ceiling is told by split halves of the models, and p by permuting one of the two scores.
 
     Source: ActPLD, section 3.3 and figures 6, 8 and 10.
     Departs: clusters, permutations and the ceiling are ours.
@@ -66,7 +75,11 @@ class Correlation:
                 said = sentences(found.found)
             else:
                 correlated = over_pairs(rows, scores, rng=draws.fresh(), level=draws.level)
+                people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
+                    cells[0].run.plan.benchmark, []
+                )
                 figure, said = scatter(correlated, name=name), sentences(correlated)
+                figure = with_people(figure, points_of_pairs(rows_of(people), scores))
                 rest = [msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(correlated)]
             made += [msgspec.structs.replace(figure, note=" ".join(said)), *rest]
         if not made:

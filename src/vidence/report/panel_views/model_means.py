@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 
@@ -10,8 +11,10 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.over_models import over_models
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_views.sorted_values import rows_of
+from vidence.report.printed_rows import as_label, printed_rows
 from vidence.report.results import Row as TrialRow
-from vidence.report.scores import ANSWERED, Aggregate, Draws, natural_order
+from vidence.report.scores import ANSWERED, Aggregate, Draws, chosen, natural_order
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table
 
@@ -21,13 +24,15 @@ class Settings(Record):
 
     rows: Annotated[str, Meta(description="the tag whose values are the rows")] = "task"
     columns: Annotated[str, Meta(description="the tag whose values are the columns")] = "set"
+    printed: Annotated[str, Meta(description="a published table whose rows stand below, as printed")] = ""
 
 
 class ModelMeans:
     """The mean over models of each part of a benchmark: each model counts alike, whatever it was asked.
 
     The interval is over models, as drawn from all models that might have been asked: it is Student's t of
-    their scores, and says nothing of other questions.
+    their scores, and says nothing of other questions. People have rows of their own below, and are in no mean
+    over models.
 
     Source: ActPLD, table 4 and section 3.3.
     Departs: the paper gives no intervals.
@@ -44,8 +49,9 @@ class ModelMeans:
         Raises:
             UsageError: no question has both tags.
         """
+        people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark)
         made = [
-            table
+            self._beside(table, people.get(benchmark, []), draws=draws)
             for benchmark, cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).items()
             if (table := self._table(benchmark, cells, draws=draws)) is not None
         ]
@@ -89,6 +95,33 @@ class ModelMeans:
                 for name in (*down, "")
             ),
             figure="matrix",
+        )
+
+    def _beside(self, table: Table, people: Sequence[GridCell], *, draws: Draws) -> Table:
+        """The table with rows of people and rows as printed below those of the models."""
+        settings, across = self.settings, [column.title for column in table.columns]
+        rows = list(table.rows)
+        for label, trials in rows_of(people).items():
+            for part in (row.label for row in table.rows if row.key != "row:"):
+                places = [{settings.rows: (part,), settings.columns: (column,)} for column in across]
+                kept = [chosen(trials, where) for where in places]
+                if any(kept):
+                    values = tuple(Aggregate.of(some).estimate(draws) if some else None for some in kept)
+                    key = f"people:{label}:{part}"
+                    rows.append(Row(key=key, label=f"{label}, {part}", detail="people", values=values))
+        table = msgspec.structs.replace(table, rows=tuple(rows))
+        if not settings.printed:
+            return table
+        printed = printed_rows(settings.printed, [{settings.columns: value} for value in across])
+        rows += [
+            Row(key=f"printed:{place}", label=as_label(one.words), values=one.values)
+            for place, one in enumerate(printed.rows)
+        ]
+        return msgspec.structs.replace(
+            table,
+            rows=tuple(rows),
+            note=f"{table.note} {printed.note()}",
+            footnotes=(*table.footnotes, *printed.footnotes),
         )
 
 

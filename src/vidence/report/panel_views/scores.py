@@ -72,12 +72,12 @@ class Scores:
         Raises:
             UsageError: no run has a score, or none has the tag.
         """
-        if not grid.scored:
+        if not grid.scored and not grid.people:
             raise UsageError("no run of the panel has a score")
         if self.settings.by:
             return matrices(grid, self.settings, draws=draws)
         made: list[Statement] = []
-        for cells in together(grid.scored):
+        for cells in together((*grid.scored, *grid.people)):
             for title, columns in columns_of([cell.run for cell in cells]).items():
                 kept = [c for c in columns if any(column_rows(cell.run, c) for cell in cells)]
                 if kept:
@@ -107,7 +107,7 @@ def together(cells: Sequence[GridCell]) -> list[list[GridCell]]:
 
 def _are_parts(cells: Sequence[GridCell]) -> bool:
     """Whether no question is in two of these runs."""
-    ids = [{row.item.item_id for row in cell.run.rows} for cell in cells]
+    ids = [{(row.item.item_id, row.item.tags.get("task")) for row in cell.run.rows} for cell in cells]
     return sum(map(len, ids)) == len(set[str]().union(*ids))
 
 
@@ -145,8 +145,10 @@ def _joined(
             if len(runs) == 1:
                 sources[i][place] = runs[0]
             values[place].append(column_cell(runs[0], column, draws=draws) if len(runs) == 1 else Cell())
+    people = {cell.row for cell in cells if cell.about.people}
     for i, column in enumerate(columns):
-        if (best := marks.of(sources[i], column)) is not None:
+        models = {place: run for place, run in sources[i].items() if place not in people}
+        if (best := marks.of(models, column)) is not None:
             values[best][i] = msgspec.structs.replace(values[best][i], mark="best")
     ambiguous = f"{several} cells are empty since several runs of the row hold them." if several else ""
     note = (
@@ -203,7 +205,7 @@ def matrices(grid: Grid, settings: Settings, *, draws: Draws) -> tuple[Table, ..
     made, (tag, _, value) = list[Table](), settings.where.partition("=")
     for by in settings.by:
         n_before = len(made)
-        for cells in together(grid.scored):
+        for cells in together((*grid.scored, *grid.people)):
             rows: dict[Place, list[Sequence[ResultRow]]] = {}
             for cell in cells:
                 kept = chosen(cell.run.rows, {tag: (value,)} if tag else {})
@@ -342,7 +344,7 @@ def _bars(grid: Grid, *, draws: Draws) -> Table:
         label=Column(key="name", title="run"),
         rows=(
             Line(f"run:{i}", cell.label, cell, detail=f"{cell.benchmark}, {cell.run.plan.split}")
-            for i, cell in enumerate(grid.scored)
+            for i, cell in enumerate((*grid.scored, *grid.people))
         ),
         measures=measures,
         notes=grid.gaps(),

@@ -1,18 +1,22 @@
 """The values of a tag from the easiest to the hardest over all models, and what sorting alone would show."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+import msgspec
+import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.records import Record
-from vidence.report.over_models import ByValue, where_of
+from vidence.records import Estimate, Record
+from vidence.report.over_models import ByValue, over_models, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row as TrialRow
-from vidence.report.scores import Draws
+from vidence.report.scores import ANSWERED, Draws, chosen
 from vidence.report.sorted_values import sorted_statements
-from vidence.tables.charts import Statement
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Column, Table
 
 NAMES = ("sorted",)
 SUMMARIES = {
@@ -25,10 +29,15 @@ class Settings(Record):
 
     by: Annotated[str, Meta(description="the tag whose values are sorted, such as by=label")] = "task"
     where: Annotated[str, Meta(description="TAG=VALUE of the questions, with commas between several")] = ""
+    parts: Annotated[
+        str, Meta(description="a tag: the mean of each of its values in columns of the table")
+    ] = ""
 
 
 class SortedValues:
     """The mean over models of each value of a tag, sorted.
+
+    People stand beside the models at each place that they have a score of, and do not move it.
 
     Whatever is sorted slopes. The envelope is where the means of each place lie when no value is harder
     than another: every model's marks are dealt out anew over its questions.
@@ -54,7 +63,12 @@ class SortedValues:
             benchmark = title_of(cells)
             found = ByValue.of(rows_of(cells), by=settings.by, where=where)
             if found is not None and len(found.values) > 1:
-                made += sorted_statements(benchmark, found, by=settings.by, draws=draws)
+                figure, table = sorted_statements(benchmark, found, by=settings.by, draws=draws)
+                table = with_parts(table, rows_of(cells), settings, level=draws.level)
+                people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
+                    cells[0].run.plan.benchmark, []
+                )
+                made += beside(figure, table, rows_of(people), by=settings.by, where=where)
         if not made:
             of = f" where {settings.where}" if where else ""
             raise UsageError(f"no two values of the tag {settings.by!r}{of} have a score of every model")
@@ -68,14 +82,114 @@ def create(settings: Settings, *, name: str) -> PanelView:
 
 
 def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
-    """The trials of each model and condition, of all its runs."""
+    """The trials of each model and condition that are in its means, of all its runs."""
     found: dict[str, list[TrialRow]] = {}
     for cell in cells:
-        found.setdefault(cell.label, []).extend(cell.run.rows)
+        found.setdefault(cell.label, []).extend(counted(cell))
     return found
+
+
+def counted(cell: GridCell) -> list[TrialRow]:
+    """The trials in the headline of a run: where that is ``answered``, those with a readable reply."""
+    is_answered = cell.run.plan.headline == ANSWERED
+    return [row for row in cell.run.rows if not is_answered or row.outcome == ANSWERED]
 
 
 def title_of(cells: Sequence[GridCell]) -> str:
     """What runs of one benchmark are called: its name in the panel, where there is one."""
     titles = list(dict.fromkeys(cell.benchmark for cell in cells))
     return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
+
+
+def with_parts(
+    table: Table, models: Mapping[str, Sequence[TrialRow]], settings: Settings, *, level: float
+) -> Table:
+    """Sorted values with the mean over models of each value of another tag, such as label and intention.
+
+    Args:
+        table: a row for each value.
+        models: the trials of each model.
+        settings: what was asked for.
+        level: coverage of the intervals over models.
+    """
+    where = where_of(settings.where, what="sorted: where=")
+    tags = [row.item.tags for rows in models.values() for row in chosen(rows, where)]
+    for part in dict.fromkeys(tag[settings.parts] for tag in tags if settings.parts in tag):
+        found = ByValue.of(models, by=settings.by, where={**where, settings.parts: (part,)})
+        means = {} if found is None else dict(zip(found.values, found.scores.T.tolist(), strict=True))
+        values = [over_models(means.get(row.label, []), level=level) for row in table.rows]
+        heading = Column(key=f"part:{part}", title=part, group="mean over models of", kind="share")
+        table = msgspec.structs.replace(
+            table,
+            columns=(*table.columns, heading),
+            rows=tuple(
+                msgspec.structs.replace(row, values=(*row.values, value))
+                for row, value in zip(table.rows, values, strict=True)
+            ),
+        )
+    return table
+
+
+def beside(
+    figure: Chart,
+    table: Table,
+    people: Mapping[str, Sequence[TrialRow]],
+    *,
+    by: str,
+    where: Mapping[str, Sequence[str]],
+) -> tuple[Chart, Table]:
+    """Sorted values of models with what people get at each place: a curve of their mean, a column for each.
+
+    Args:
+        figure: the figure of the models.
+        table: its table, a row for each value.
+        people: their trials, by name.
+        by: the tag.
+        where: which questions.
+    """
+    every: dict[str, list[float]] = {}
+    for name, rows in people.items():
+        own = ByValue.of({name: rows}, by=by, where=where)
+        if own is None:
+            continue
+        scores = dict(zip(own.values, own.scores[0].tolist(), strict=True))
+        n = dict(zip(own.values, np.bincount(own.marks[0].things).tolist(), strict=True))
+        for value, score in scores.items():
+            every.setdefault(value, []).append(score)
+        table = msgspec.structs.replace(
+            table,
+            columns=(
+                *table.columns,
+                Column(key=f"people:{name}", title="share", group=f"{name} (people)", kind="share"),
+                Column(key=f"people-marks:{name}", title="marks", group=f"{name} (people)", kind="count"),
+            ),
+            rows=tuple(
+                msgspec.structs.replace(row, values=(*row.values, scores.get(row.label), n.get(row.label)))
+                for row in table.rows
+            ),
+        )
+    points = [
+        Point(x=float(place), y=_of_people(every[row.label]))
+        for place, row in enumerate(table.rows, start=1)
+        if row.label in every
+    ]
+    if points:
+        curve = Series(label="people", points=tuple(points))
+        figure = msgspec.structs.replace(figure, series=(*figure.series, curve))
+    return figure, table
+
+
+def _of_people(values: Sequence[float]) -> Estimate:
+    """The mean over people, without an interval."""
+    n, nan = len(values), math.nan
+    reason = f"{n} people" if n > 1 else "one person"
+    return Estimate(
+        value=sum(values) / n,
+        low=nan,
+        high=nan,
+        level=0.95,
+        n=n,
+        n_clusters=n,
+        method="mean over people",
+        reason=reason,
+    )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
 from vidence.report.panel_grid import open_view
 from vidence.tables.plots import draw_plot
@@ -77,3 +78,17 @@ def test_a_point_for_each_model_and_target(models, grid, draws):
 def test_what_is_not_there_is_refused(models, grid, draws, spec, says):
     with pytest.raises(UsageError, match=says):
         open_view(spec).show(grid(*models), draws)
+
+
+def test_people_are_marks_of_their_own_and_in_no_number(models, cell, grid, draws):
+    people = ModelFacts(people=True)
+    person = cell("one", right=np.ones(480, bool), n=480, tags=tags, about=people)
+    alone = cell(
+        "two", right=np.ones(480, bool), n=480, tags=lambda i: tags(i) | {"task": "3afc"}, about=people
+    )
+    without, *numbers = open_view(MODELS).show(grid(*models), draws)
+    figure, *others = open_view(MODELS).show(grid(*models, person, alone), draws)
+    assert others == numbers
+    assert figure.note == without.note
+    assert figure.kinds == (*without.kinds, "people")
+    assert [dot.label for dot in figure.dots[len(without.dots) :]] == ["one, intention", "one, label"]

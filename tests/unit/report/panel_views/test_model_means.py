@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
 from vidence.report.panel_grid import open_view
 from vidence.report.panel_views.model_means import over_models
@@ -37,3 +38,16 @@ def test_the_interval_is_students_over_models():
 def test_without_the_tags_it_says_so(cell, grid, draws):
     with pytest.raises(UsageError, match="rows=TAG&columns=TAG"):
         open_view("model-means").show(grid(cell()), draws)
+
+
+def test_people_and_printed_rows_stand_below_and_in_no_mean(cell, grid, draws):
+    people = ModelFacts(people=True)
+    whole = grid(
+        cell("a", right=np.zeros(40, bool), tags=tags),
+        cell("one", right=np.ones(40, bool), tags=tags, about=people),
+    )
+    (table,) = open_view("model-means?printed=actpld-table4").show(whole, draws)
+    assert shown(table, "row:3afc", "column:single").text == "0.0"
+    assert shown(table, "people:one:3afc", "column:single").text == "100.0"
+    assert table.row("people:one:3afc").detail == "people"
+    assert shown(table, "printed:2", "column:social").text == "37.14"

@@ -1,9 +1,15 @@
 """Sorted values of a tag over models, with the envelope of luck."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
+from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
+from vidence.records import Unreadable
 from vidence.report.panel_grid import open_view
+from vidence.report.panel_views.sorted_values import counted
 from vidence.tables.plots import draw_plot
 from vidence.tables.table import shown
 
@@ -45,3 +51,31 @@ def test_few_values_are_named_along_the_axis(cell, grid, draws):
 def test_a_tag_that_nobody_has(cell, grid, draws):
     with pytest.raises(UsageError, match="no two values of the tag 'colour' where task=order"):
         open_view("sorted?by=colour&where=task=order").show(grid(cell()), draws)
+
+
+def test_people_stand_at_their_places_and_parts_in_columns(cell, grid, draws):
+    hard = [i % 20 not in {3, 7} for i in range(120)]
+    some = [False] * 10 + [True] * 10
+    person = cell("one", right=some, n=20, tags=tags, about=ModelFacts(people=True), questions="own")
+    cells = [cell(f"m{k}", right=hard, tags=tags) for k in range(3)]
+    figure, table = open_view("sorted?by=label&parts=set").show(grid(*cells, person), draws)
+    assert [one.label for one in figure.series][-1] == "people"
+    assert len(figure.series[-1].points) == 20
+    assert shown(table, "value:action 03", "mean").text == "0.0"  # not moved by who misses it, too
+    assert shown(table, "value:action 12", "people:one").text == "100.0"
+    assert shown(table, "value:action 12", "people-marks:one").text == "1"
+    assert shown(table, "value:action 12", "part:single").text == "100.0"
+    assert msgspec.json.encode(figure)
+
+
+def test_replies_that_cannot_be_read_count_as_the_headline_says(cell, grid, draws):
+    answered = cell(tags=tags, headline="answered")
+    rows = list(answered.run.rows)
+    trial = msgspec.structs.replace(
+        rows[0].trial, score=msgspec.structs.replace(rows[0].score, outcome=Unreadable(reason="no letter"))
+    )
+    rows[0] = replace(rows[0], trial=trial, score=trial.score)
+    one = replace(answered, run=replace(answered.run, rows=tuple(rows)))
+    assert len(counted(one)) == len(rows) - 1
+    assert grid(one).left_out() == ("Replies in the means: m 119 of 120 (1 unreadable).",)
+    assert len(counted(cell(tags=tags, headline="micro"))) == len(rows)
