@@ -1,8 +1,9 @@
 // The form of an item: rows that are added, marks, frames and boxes of the media that fill them, what machines say
 // after a save.
 
-document.documentElement.classList.add("has-script");
 import { isText, meant } from "./keys.js";
+
+document.documentElement.classList.add("has-script");
 
 const form = document.querySelector("form.write");
 const marks = new Map();
