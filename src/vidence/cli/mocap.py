@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--labels",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="For --walks a CSV with the column file, and for each axis one of numbers, such as happy.",
 )
 @json_option
