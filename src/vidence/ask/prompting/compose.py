@@ -135,7 +135,12 @@ class Prompter:
         else:
             shown += self._single(frames, images)
         fill = partial(
-            self._templates.fill, item=item, n_frames=len(frames), duration_s=duration_s, said=aside.said
+            self._templates.fill,
+            item=item,
+            n_frames=len(frames),
+            duration_s=duration_s,
+            grid=(self._layout.columns, self._layout.rows),
+            said=aside.said,
         )
         behind = (TextPart(text=fill(aside.name)),) if aside.name and not aside.is_alone else ()
         system = fill("system") if "system" in self._templates and not aside.is_alone else ""

@@ -32,6 +32,8 @@ VARIABLES: Mapping[str, str] = MappingProxyType(
         "choices": "a list with .letter and .text for each choice; empty for open questions",
         "letters": "a list of the letters",
         "n_frames": "how many frames are shown",
+        "columns": "of a montage; 1 where frames come one by one",
+        "rows": "of a montage; 1 where frames come one by one",
         "duration_s": "how long the media are, in seconds",
     }
 )
@@ -311,6 +313,7 @@ class Templates:
         *,
         n_frames: int,
         duration_s: float,
+        grid: tuple[int, int] = (1, 1),
         said: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
         """The words of a template with a question filled in.
@@ -320,6 +323,7 @@ class Templates:
             item: the question.
             n_frames: how many frames are shown, 0 for none.
             duration_s: the length of the media in seconds.
+            grid: columns and rows of a montage.
             said: what a template of `ASIDES` uses beside that.
 
         Raises:
@@ -330,6 +334,8 @@ class Templates:
             "choices": choices_of(item),
             "letters": list(item.letters),
             "n_frames": n_frames,
+            "columns": grid[0],
+            "rows": grid[1],
             "duration_s": duration_s,
             **said,
         }

@@ -143,6 +143,16 @@ def test_the_system_message_is_filled(tmp_path: Path) -> None:
     assert made.prompt(CHOICE, frames(2), duration_s=1.0).prompt.system == "You see 2 frames."
 
 
+@pytest.mark.parametrize("name", ["choice-cot", "choice-direct"])
+def test_the_words_of_actpld_say_that_a_montage_is_a_grid(name: str) -> None:
+    said = {}
+    for layout in ("images", "montage:4x2"):
+        made = Prompter(Templates.load("actpld"), style=name[7:], layout=layout, frame_times=False)
+        said[layout] = made.prompt(CHOICE, frames(8), duration_s=1.0).prompt.parts[-1].text
+    assert said["images"].startswith("You see 8 moments of a clip, in order of time.\n")
+    assert "in order of time, row by row in a grid of 4 columns and 2 rows.\n" in said["montage:4x2"]
+
+
 def own_words(folder: Path, **files: str) -> Templates:
     for name, text in files.items():
         (folder / f"{name.replace('_', '-')}.txt").write_text(text)
