@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
-import seed_review
-import serve_team
 
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
@@ -19,7 +17,10 @@ from vidence.studio.serving import Bind, address, listen, serve
 from vidence.studio.settings import StudioSettings
 from vidence.studio.upkeep import migrate
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+import seed_review
+import serve_team
+
 from subjects.gated import draft, questions
 from subjects.street_set import StreetSet
 

@@ -94,7 +94,7 @@ class Curve(Record):
                 made = expit(_reach(self.shape) * z)
             case "gaussian":
                 made = ndtr(_reach(self.shape) * z)
-            case "weibull":
+            case _:
                 made = -np.expm1(-math.log(2) * np.exp(np.minimum(_reach(self.shape) * z, 50.0)))
         return np.asarray(made, np.float64)
 
@@ -106,7 +106,7 @@ class Curve(Record):
                 made = reach * f * (1 - f)
             case "gaussian":
                 made = reach * np.exp(-0.5 * (reach * z) ** 2) / math.sqrt(2 * math.pi)
-            case "weibull":
+            case _:
                 made = reach * math.log(2) * np.exp(np.minimum(reach * z, 50.0)) * (1 - f)
         return np.asarray(made, np.float64)
 
@@ -120,7 +120,7 @@ class Curve(Record):
                 made = logit(inside)
             case "gaussian":
                 made = ndtri(inside)
-            case "weibull":
+            case _:
                 made = np.log(-np.log1p(-inside) / math.log(2))
         return np.asarray(made / _reach(self.shape), np.float64)
 
@@ -151,7 +151,7 @@ def _reach(shape: Shape) -> float:
             return 2 * math.log(1 / WIDTH_TAIL - 1)
         case "gaussian":
             return -2 * float(ndtri(WIDTH_TAIL))
-        case "weibull":
+        case _:
             return math.log(math.log(WIDTH_TAIL) / math.log(1 - WIDTH_TAIL))
 
 

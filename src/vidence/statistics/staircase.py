@@ -54,8 +54,6 @@ class QuestPlus:
         places = curve.scaled(self.levels)
         known = places[np.isfinite(places)]
         span = float(known[-1] - known[0])
-        if not span > 0:
-            raise UsageError("a staircase needs two levels or more above 0")
         most = curve.most_lapses
         axes = (
             np.linspace(known[0], known[-1], N_LOCATIONS) if locations is None else np.asarray(locations),

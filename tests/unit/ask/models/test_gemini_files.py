@@ -215,8 +215,8 @@ def test_a_video_that_the_server_cannot_process_is_uploaded_once_and_rejected_ea
 
 def test_the_wait_for_a_file_has_an_end(tmp_path: Path):
     with GeminiStub(processing=10**9) as server:
-        model = model_for(server, "inline_mb=0&upload_timeout_s=0.2")
-        with pytest.raises(TransientModelError, match=r"within 0\.2 s.*upload_timeout_s=SECONDS"):
+        model = model_for(server, "inline_mb=0&upload_timeout_s=1")
+        with pytest.raises(TransientModelError, match=r"within 1 s.*upload_timeout_s=SECONDS"):
             ask(model, asking(video(tmp_path)))
     assert server.files["files/f0"].is_deleted
 
