@@ -174,6 +174,8 @@ def all_well(page):
 def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be_undone(page, films):
     enter(page, films, "Eve")
     take(page, "experts")
+    page.get_by_role("heading", name="Field by field").wait_for()
+    page.wait_for_load_state("load")  # what is typed is kept when the scripts have run
     words = page.locator("#message")
     words.press_sequentially("The first half. ", delay=5)
     expect(state(page)).to_have_text(SAVED)
@@ -182,11 +184,11 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be
     expect(state(page)).to_have_text("not saved, kept here", timeout=3_000)
     films.start()
     expect(state(page)).to_have_text(SAVED, timeout=10_000)
-    page.reload()
+    page.reload(wait_until="load")
     expect(words).to_have_value("The first half. The second half.")
 
     other = page.context.new_page()
-    other.goto(page.url)
+    other.goto(page.url, wait_until="load")
     other.locator("#message").fill("Of the second tab.")
     expect(state(other)).to_have_text(SAVED)
     words.fill("Of the first tab.")
