@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -696,11 +696,27 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
+def printed(measures: Mapping[str, Callable[[Path], list[Row]]], options: argparse.Namespace) -> int:
+    """Measure what was asked for, in a folder that goes again, and print it; 1 where a target is missed."""
+    rows = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as made:
+        for name in options.only.split(","):
+            found = measures[name](Path(made) / name)
+            rows += found
+            for one in found:
+                held = {True: "yes", False: "**no**", None: ""}[one.holds]
+                print(f"| {one.what} | {one.measured} | {one.target} | {held} |", flush=True)
+    return int(any(one.holds is False for one in rows))
+
+
+def all_of(measures: Mapping[str, Callable[[Path], list[Row]]], folder: Path) -> list[Row]:
+    """The rows of all measures, each in a folder of its own."""
+    return [row for name, measured in measures.items() for row in measured(folder / name)]
+
+
 def team(bench: Bench) -> list[Row]:
     """All of it, in a new folder of the bench."""
-    folder = bench.fresh("team")
-    measures = chosen(_options().parse_args([]))
-    return [row for name, measured in measures.items() for row in measured(folder / name)]
+    return all_of(chosen(_options().parse_args([])), bench.fresh("team"))
 
 
 ALL = (team,)
@@ -712,15 +728,7 @@ def main() -> int:
     if options.seed:
         seed(options.folder, options.media, options.seed)
         return 0
-    rows = []
-    with tempfile.TemporaryDirectory(dir=options.folder) as made:
-        for name in options.only.split(","):
-            found = chosen(options)[name](Path(made) / name)
-            rows += found
-            for one in found:
-                held = {True: "yes", False: "**no**", None: ""}[one.holds]
-                print(f"| {one.what} | {one.measured} | {one.target} | {held} |", flush=True)
-    return int(any(one.holds is False for one in rows))
+    return printed(chosen(options), options)
 
 
 if __name__ == "__main__":
