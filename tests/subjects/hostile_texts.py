@@ -41,7 +41,7 @@ PAYLOADS: Final = (
     "javascript:window.pwned=25",
     "java\tscript:window.pwned=26//",
     "data:text/html,<script>window.pwned=27</script>",
-    "[pwned](javascript:window.pwned=28) ![](x){onerror=window.pwned=28}",
+    "[pwned](javascript:window.pwned=28) ![](x){onerror=window.pwned=28} https://198.51.100.7/pwned",
     "{{ 7919*7907 }}${7919*7907}#{7919*7907}<%= 7919*7907 %>",
     "{% debug %}{% load pwned %}{{ person.user.password }}{# pwned",
     "pwned\u202e\u2066gpj.exe\u2069\u200b\ufeff\u0085",

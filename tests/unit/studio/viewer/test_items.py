@@ -5,9 +5,11 @@ import sqlite3
 from contextlib import closing
 from html import unescape
 
+import msgspec
 import pytest
 
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
+from vidence.records import Failed
 from vidence.studio.bridge.places import place_id
 
 
@@ -130,8 +132,21 @@ def test_a_list_of_no_run_or_of_too_many_is_not_there(two, query):
 
 def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two, tmp_path):
     client, first, second = two
+    faulty = msgspec.structs.replace(
+        TRIALS[0],
+        reply=None,
+        score=msgspec.structs.replace(
+            TRIALS[0].score, outcome=Failed(stage="model", error=PWN, message=f'Traceback: File "{PWN}"')
+        ),
+    )
+    plan = {"name": PWN[:60], "model": f"scripted:{PWN}", "selector": PWN}
+    third = place_id(write_run(tmp_path / "runs" / "c", trials=[faulty], plan=plan))
     before = state(tmp_path / "runs")
     pages = [
+        f"/run/{third}",
+        f"/items?run={third}",
+        f"/item?run={third}&item=q1",
+        f"/compare?run={first}&run={third}",
         "/runs",
         "/runs/lines",
         f"/run/{first}",
@@ -145,6 +160,9 @@ def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two,
         assert answer.status_code == 200, page
         assert PWN not in answer.content.decode(), page
         assert "<script>window" not in answer.content.decode(), page
+    fault = client.get("/item", {"run": third, "item": "q1"}).content.decode()
+    assert "Traceback: File &quot;&lt;script&gt;window.pwned=1" in fault
+    assert "scripted:&lt;script&gt;" in client.get(f"/run/{third}").content.decode()
     hostile = client.get("/item", {"run": first, "item": f"q4{PWN}"}).content.decode()
     assert "It is &lt;script&gt;window.pwned=1" in hostile
     assert "{{7*7}}{% debug %}" in hostile
