@@ -24,7 +24,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -405,14 +405,23 @@ def none(what: str, n: int) -> Row:
 
 
 def copied_and_restored(server: Server) -> str:
-    """Copy the database while people save, and make a studio of the copy, which checks all of it."""
+    """Copy the database while people save, and make a studio of the copy, which checks all of it.
+
+    The copy has every save that was kept before it was begun, and none from after it was made.
+    """
     copy = server.folder / "copy.sqlite3"
+    count = "SELECT COUNT(*) FROM studio_draftlogrow"
+    ((before,),) = server.asked(count)
     for words in (("backup", server.data, "--to", copy), ("restore", server.folder / "again", copy)):
         command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return done.stderr.strip()
-    return "whole"
+        if words[0] == "backup":
+            ((after,),) = server.asked(count)
+    with closing(sqlite3.connect(copy)) as opened:
+        ((n_copied,),) = opened.execute(count).fetchall()
+    return "whole" if before <= n_copied <= after else f"{n_copied} saves, of {before} to {after}"
 
 
 def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -> list[Row]:
