@@ -4,6 +4,7 @@ import re
 
 from servers.studio import studio
 from subjects.board_studio import open_boards
+from subjects.hostile_texts import PAYLOADS, Looked
 from vidence.make.people.rows import TrackRow, read_rows
 from vidence.studio.pages import boards as pages
 from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
@@ -227,6 +228,30 @@ def test_looking_at_a_board_changes_no_row_and_no_file(boards):
             assert ask(boards.at(name)).status_code in (200, 404), name
     assert boards.client.get(f"/sets/{boards.made.public}/").status_code == 200
     assert there() == before
+
+
+def test_no_word_on_a_board_becomes_more_than_a_word(boards):
+    n_kept = 0
+    for text in PAYLOADS[::4]:
+        check = check_on(boards.page("tracks"), "3")
+        count = {"place": "entered:left", "first": "", "last": "", "n": 1, "n_low": 1, "n_high": 1}
+        for name, sent in (
+            ("tracks", {"act": "ok", "track": "3", "check": check, "note": text}),
+            ("cards", {"act": "keep", "track": "3", "check": check, "A": text, "B": text}),
+            ("shots", {"act": "cut-at", "frame": text, "note": text}),
+            ("counts", {"act": "count", **count, "frames": "", "note": text}),
+        ):
+            answer = boards.post(name, **sent)
+            assert answer.status_code < 500, (name, text)
+            n_kept += answer.status_code == 302
+            looked = Looked()
+            looked.feed(answer.content.decode())
+            for one in ("tracks", "shots", "cards", "false-cards", "counts", "line-up?track=3"):
+                looked.feed(boards.client.get(boards.at(one)).content.decode())
+            assert looked.faults == [], (name, text)
+        for name in ("tracks", "cards", "counts"):
+            boards.post(name, act="undo")
+    assert n_kept > 10
 
 
 def test_a_set_that_the_studio_is_no_longer_told_of_says_so(boards):
