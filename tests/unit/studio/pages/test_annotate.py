@@ -208,6 +208,10 @@ def test_a_save_that_is_sent_twice_is_kept_once(place, edit):
         answer = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
         assert json.loads(answer.content)["version"] == 1
     assert DraftLogRow.objects.count() == 1
+    place.post(edit, headers=JSON, question="y", version=1, request="the-next")
+    late = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
+    assert (late.status_code, json.loads(late.content)["version"]) == (200, 1)
+    assert DraftRow.objects.get().version == DraftLogRow.objects.count() == 2
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """Lists of trials: what filters keep, in which order, and that the address holds all of it."""
 
 import re
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from html import unescape
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,6 +15,8 @@ import pytest
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
 from vidence.records import Failed
 from vidence.studio.bridge.places import place_id
+
+TESTS = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -97,6 +103,35 @@ def test_rows_that_come_in_are_there_the_next_time_and_the_last_of_a_question_co
         store.add(TRIALS[2])
     assert listed(client, query) == ["q1", "q2", "q/3?&"]
     assert listed(client, f"{query}&fate=wrong") == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from subjects.viewed import TRIALS
+from vidence.engine.store import RunStore
+store = RunStore(Path(sys.argv[1]), is_writer=True)
+for one in TRIALS[:2]:
+    store.add(one)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed otherwise here")
+def test_a_run_whose_writer_was_killed_goes_on_and_nothing_is_there_twice(look, tmp_path):
+    from vidence.engine.store import RunStore
+
+    run = write_run(tmp_path / "a", trials=())
+    client, query = look(run), f"run={place_id(run)}"
+    assert listed(client, query) == []
+    done = subprocess.run([sys.executable, "-c", KILLED, run], cwd=TESTS, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert listed(client, query) == ["q1", "q2"]
+    with RunStore(run, is_writer=True) as store:
+        for one in TRIALS[1:]:  # the second one once more: nobody knew that it was kept
+            store.add(one)
+        assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
+    assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
 
 
 def test_another_run_at_the_same_path_is_read_anew(look, tmp_path):
