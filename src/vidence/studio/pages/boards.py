@@ -11,6 +11,7 @@ from uuid import UUID
 
 import msgspec
 import numpy as np
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -198,8 +199,6 @@ def refuse_idle(board: OpenBoard) -> None:
     Raises:
         PermissionDenied: they may not.
     """
-    from django.core.exceptions import PermissionDenied
-
     if not board.may_act:
         raise PermissionDenied("another role")
 
@@ -222,7 +221,9 @@ def sets(request: HttpRequest) -> HttpResponse:
     told = {
         "sets": shown,
         "offered": [one for one in _offered() if str(one.folder) not in known],
-        "projects": ProjectRow.objects.order_by("slug"),
+        "projects": [
+            one for one in ProjectRow.objects.order_by("slug") if "operator" in person.roles_in(one.slug)
+        ],
         "may_open": "operator" in person.roles_in(None),
         "fault": fault,
     }
@@ -259,8 +260,10 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
 def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
     """The videos of a set, and how much was said of each."""
     row, opened = set_of(request, made)
-    fault = ""
+    may, fault = may_act(request.person, row), ""
     if request.method == "POST":
+        if not may:
+            raise PermissionDenied("another role")
         try:
             take_in(row)
         except DataError as error:
@@ -272,6 +275,7 @@ def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
         "videos": videos,
         "titles": [title for _, title in _BOARDS],
         "notes": opened.notes,
+        "may_act": may,
         "fault": fault,
         "command": opened.command,
     }

@@ -80,12 +80,15 @@ def test_what_is_not_there_is_not_found(look, tmp_path, said):
     assert client.get("/item/text", {"run": place_id(run), "part": "reply", **said}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["../secret.mp4", "/etc/passwd", "link.mp4", "../a/plan.toml"])
+@pytest.mark.parametrize(
+    "path", ["../secret.mp4", "/etc/passwd", "link.mp4", "../a/plan.toml", "folder/secret.mp4"]
+)
 def test_a_file_outside_the_folder_of_the_media_is_named_and_not_shown(look, tmp_path, path):
     media = tmp_path / "media"
     media.mkdir()
     (tmp_path / "secret.mp4").write_bytes(b"secret")
     (media / "link.mp4").symlink_to(tmp_path / "secret.mp4")
+    (media / "folder").symlink_to(tmp_path)
     import msgspec
 
     item = msgspec.structs.replace(ITEMS[0], media=(Media(path=path),))
