@@ -83,8 +83,7 @@ SEEN = """wanted => {
     is_nothing: one === document.body,
     name: `${one.localName} ${one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent}`,
     is_in_sight: shown_px >= Math.min(box.height - 3, 20),
-    has_ring: one.localName === "video" // a browser's own player draws it inside
-      || style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+    has_ring: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
   };
 }"""
 
@@ -168,11 +167,18 @@ def entered(keys, url, name):
     expect(page.get_by_text(name, exact=True)).to_be_visible()
 
 
+def opened(page):
+    """Wait until the scripts have run and the player shows its first frame: nothing moves then."""
+    page.wait_for_load_state("load")
+    player = page.locator("section[data-player]")
+    expect(player).to_have_attribute("data-state", "painted", timeout=15_000)
+    return player
+
+
 def marked(keys):
     """Two marks at painted frames become evidence; where they stand is exact."""
     page = keys.page
-    player = page.locator("section[data-player]")
-    expect(player).to_have_attribute("data-state", "painted")
+    player = opened(page)
     keys.to(page.get_by_role("button", name="One frame on"))
     for key, frame in ((".", "1"), (".", "2"), ("Shift+Period", "12")):
         keys.press(key)
@@ -210,7 +216,6 @@ def wrote(keys, films):
     keys.push("Begin")
     expect(page.get_by_label("Question", exact=True)).to_be_visible()
     name = heading.inner_text()
-    page.wait_for_load_state("load")
     marked(keys)
     keys.to(page.get_by_label("Question", exact=True), key="Shift+Tab")
     keys.type("Which block turns white in the second place?")
@@ -247,14 +252,14 @@ def took(keys, films, name, item):
     keys.follow("My work")
     keys.push("Take the next")
     expect(keys.page.get_by_role("heading", level=1)).to_have_text(item)
-    keys.page.wait_for_load_state("load")
+    opened(keys.page)
 
 
 def judged(keys, score=""):
     """A verdict on each row by its keys, and the decision by its button."""
     page = keys.page
     page.get_by_role("heading", name="Field by field").wait_for()
-    page.wait_for_load_state("load")
+    opened(page)
     rows = page.locator("form[data-look] fieldset[data-row]").count()
     for value in "v" * (rows - len(score)) + score:
         keys.press("n")
