@@ -305,6 +305,16 @@ def test_words_that_are_typed_before_the_scripts_run_are_checked_and_counts_are_
     checked = page.locator("[data-leaks-told][data-checked]")
     expect(checked).to_have_count(1)
     assert checked.evaluate("one => one.closest('[data-track]').dataset.track") == "3"
+    asked = []
+
+    def stay(dialog):
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    page.locator("[data-track='5']").get_by_role("button", name="Keep the words").press("Enter")
+    expect(words).to_have_value("They wear a red coat.")
+    assert asked == ["beforeunload"]
     for early, said in (("", "2"), ("5", "5")):
         with without_scripts(page):
             page.goto(f"{at}north/counts?place=left:top&first=8&last=80", wait_until="commit")

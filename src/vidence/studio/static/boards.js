@@ -233,6 +233,15 @@ function watchWords(form) {
 
 for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
 
+// Words of cards are kept by their buttons alone: whoever leaves others behind, also with the button of another card, is asked.
+let sent = null;
+document.addEventListener("submit", (event) => (sent = event.target));
+window.addEventListener("beforeunload", (event) => {
+  const isUnkept = (form) => form !== sent && [...form.querySelectorAll("textarea")].some((one) => one.value !== one.defaultValue);
+  if ([...document.querySelectorAll("form[data-leaks]")].some(isUnkept)) event.preventDefault();
+  sent = null;
+});
+
 // ------------------------------------------------------------------ where to begin
 
 const marked = sessionStorage.getItem(MARK);
