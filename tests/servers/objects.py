@@ -1,7 +1,7 @@
-"""A server that keeps objects as S3 does, and as any web server: over loopback, by ranges, failing on demand.
+"""A server that keeps objects as S3 does, and as any web server: on loopback, by ranges, failing on demand.
 
-It answers HEAD and GET with ``Range`` and ``If-Match``, lists a bucket (ListObjectsV2, in pages), and counts the
-bytes that it sends:
+It answers HEAD and GET with ``Range`` and ``If-Match``, lists a bucket (ListObjectsV2, in pages), and counts
+the bytes that it sends:
 
     with Objects() as server:
         server.put("lab", "videos/a.mp4", data)
@@ -40,9 +40,9 @@ class Object:
 class Objects:
     """The server, a context manager.
 
-    `faults` are by object, and each is met by one GET: a status, or ``cut`` (the connection breaks in the middle
-    of the body), or ``short`` (the body is shorter and says so). `always` are statuses that every request of
-    an object gets. `requests` are method, object and range.
+    `faults` are by object, and each is met by one GET: a status, or ``cut`` (the connection breaks in the
+    middle of the body), or ``short`` (the body is shorter and says so). `always` are statuses that every
+    request of an object gets. `requests` are method, object and range.
     """
 
     objects: dict[str, Object] = field(default_factory=dict)
@@ -152,11 +152,12 @@ class _Handler(BaseHTTPRequestHandler):
             f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>" for one in sorted(folders)
         )
         more = f"<NextContinuationToken>{end}</NextContinuationToken>" if end < len(keys) else ""
+        is_cut = "true" if more else "false"
         self._send(
             200,
             f'<ListBucketResult xmlns="{NAMESPACE}"><Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix>'
             f"<KeyCount>{len(keys[start:end]) + len(folders)}</KeyCount>"
-            f"<IsTruncated>{'true' if more else 'false'}</IsTruncated>{more}{rows}</ListBucketResult>".encode(),
+            f"<IsTruncated>{is_cut}</IsTruncated>{more}{rows}</ListBucketResult>".encode(),
         )
 
     def _row(self, bucket: str, key: str) -> str:

@@ -13,13 +13,15 @@ SCHEMES: Final = ("s3", "gs", "hf", "https", "http")
 _WEB: Final = ("https", "http")
 _LOOKS_SO: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _HUB_ROOT_PARTS: Final = 3  # datasets/OWNER/NAME
-# Names of what signs an address or lets somebody in, in the queries of S3, Google, Azure, CloudFront and others.
+# What signs an address or lets somebody in is called so in the queries of S3, Google, Azure, CloudFront, ...
 _SECRETS: Final = re.compile(
     r"^(?:x-(?:amz|goog)-.*|(?:.*[-_])?(?:sig|signature|token|key|secret|password|passwd|pwd|auth|credential|policy)"
     r"|awsaccesskeyid|googleaccessid|apikey|key-pair-id)$",
     re.IGNORECASE,
 )
-_IN_TEXT: Final = re.compile(r"([a-z][a-z0-9+.-]+://)([^\s/?#'\"<>@]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE)
+_IN_TEXT: Final = re.compile(
+    r"([a-z][a-z0-9+.-]+://)([^\s/?#'\"<>@]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -129,10 +131,12 @@ def place(text: str) -> MediaPath:
             f"{shown} holds a user or a password, and addresses are stored with the run; give them to the "
             "driver through its environment (docs/guides/addresses.md), and leave them out here"
         )
-    if secret := next((k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""):
+    if secret := next(
+        (k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""
+    ):
         raise UsageError(
-            f"{shown} is signed (its query has {secret}), and addresses are stored with the run; give the plain "
-            "address, with what lets you in through the environment of the driver (docs/guides/addresses.md)"
+            f"{shown} is signed (its query has {secret}), and addresses are stored with the run; give the "
+            "plain address, and what lets you in through the driver's environment (docs/guides/addresses.md)"
         )
     if ".." in text.split("/"):
         raise UsageError(f"{shown} has '..' in it; expected the address itself")

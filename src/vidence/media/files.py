@@ -37,9 +37,9 @@ class MediaFacts:
     """One file, or one folder of images.
 
     `times_s` are the presentation times of its frames in seconds from the first, shape (n_frames,).
-    `content_hash` is the SHA-256 of the file; of the list of its images' hashes for a folder. Of an address it
-    begins with ``said-``, and follows from the address and from what its server says of the file (its version,
-    its size), unless that tells the SHA-256.
+    `content_hash` is the SHA-256 of the file; of the list of its images' hashes for a folder. Of an address
+    it begins with ``said-``, and follows from the address and from what its server says of the file (its
+    version, its size), unless that tells the SHA-256.
     """
 
     probe: Probe
@@ -139,7 +139,7 @@ def _kind(kind: str) -> MediaKind:
 
 
 def _state(path: MediaPath, kind: MediaKind) -> str | None:
-    """Size and time of change, or what a server says; None where there is nothing. A folder has its images'."""
+    """Size and time of change, or what a server says; None where there is nothing. A folder: its images'."""
     if isinstance(path, Address):
         return _state_at(path, kind)
     try:
@@ -188,22 +188,28 @@ def _place(path: MediaPath, kind: MediaKind, cache_root: Path) -> Path:
 def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
     scan = video.scan
     kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
-    place = _place(place(scan.probe.path), scan.probe.kind, cache_root)
+    kept_at = _place(place(scan.probe.path), scan.probe.kind, cache_root)
     try:
-        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
+        write_whole(kept_at, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
 
 def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:
+    last = _last_kept(path, kind=kind, cache_root=cache_root)
+    if last is None or last.state != _state(path, kind):
+        return None
+    scan = replace(last.scan, probe=msgspec.structs.replace(last.scan.probe, path=str(path)))
+    return Video(scan), last.content_hash
+
+
+def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> _Kept | None:
+    """What was kept last of the file with this name, whether it is still the same or not."""
     try:
-        kept = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
+        last = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
     except (OSError, msgspec.DecodeError):
         return None
-    if kept.version != _FACTS_VERSION or kept.state != _state(path, kind):
-        return None
-    scan = replace(kept.scan, probe=msgspec.structs.replace(kept.scan.probe, path=str(path)))
-    return Video(scan), kept.content_hash
+    return last if last.version == _FACTS_VERSION else None
 
 
 class Job(Record):
@@ -282,6 +288,25 @@ def deliver(job: Job) -> Delivery:
         n_decoded=len(frames) - n_from_cache,
         n_from_cache=n_from_cache,
     )
+
+
+def kept_frames(job: Job) -> Delivery:
+    """The frames of a job that are in the cache; nothing is opened, and no server is asked.
+
+    What is known of the file is what was kept of it last. Frames that are not kept are among the problems.
+    """
+    frames: dict[int, EncodedFrame] = {}
+    root = None if job.cache_root is None else Path(job.cache_root)
+    known = None if root is None else _last_kept(place(job.path), kind=_kind(job.kind), cache_root=root)
+    if root is not None and known is not None:
+        cache = FrameCache(root, max_bytes=job.cache_max_bytes)
+        for index in sorted(set(job.frame_indices)):
+            frame = cache.get(known.content_hash, index, job.encoding.key)
+            if frame is not None:
+                frames[index] = frame
+    absent = sorted(set(job.frame_indices) - frames.keys())
+    problems = {index: f"{job.path}: frame {index} is not in the cache of this machine" for index in absent}
+    return Delivery(frames=frames, problems=problems, n_decoded=0, n_from_cache=len(frames))
 
 
 def resolve(media_root: Path, media: Media) -> Path:

@@ -107,7 +107,9 @@ def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iter
         _check_edits(path, file, size)
         source = file if isinstance(file, remote.RemoteFile) else str(cast("Path", path).absolute())
         if without_samples and isinstance(file, remote.RemoteFile):
-            file.hollow = tuple((start, end) for name, start, end in _boxes(file, 0, size) if name == _SAMPLES)
+            file.hollow = tuple(
+                (start, end) for name, start, end in _boxes(file, 0, size) if name == _SAMPLES
+            )
         try:
             container = _container(source)
         except av.FFmpegError as error:

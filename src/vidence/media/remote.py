@@ -6,6 +6,7 @@ would have to be fetched for a hash. Importing this imports no driver.
 
 import io
 import logging
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,7 @@ BLOCK_BYTES: Final = 2**18
 """The least that is asked for at a time."""
 _MOST_AHEAD: Final = 32  # blocks that one request asks for where a file is read from end to end
 _KEPT_BYTES: Final = 2**26  # of blocks, in the memory of a process
-# Before each further try of a request that failed. The drivers of stores try again themselves; that of the web not.
+# Before each further try of a request that failed. The drivers of stores try again themselves, too.
 _PAUSES_S: Final = {"http": (0.5, 1.0, 2.0), "https": (0.5, 1.0, 2.0)}
 _PAUSES_OF_STORES_S: Final = (0.5,)
 _AT_A_TIME: Final = 16  # files that are asked about side by side
@@ -42,7 +43,12 @@ _VERSION: Final = (
 _NO_RIGHTS: Final = (401, 403)
 _ABSENT: Final = (404, 410)
 _WORTH_ANOTHER_TRY: Final = (408, 425, 429)
-_NO_CREDENTIALS: Final = ("NoCredentialsError", "PartialCredentialsError", "TokenRetrievalError", "DefaultCredentialsError")
+_NO_CREDENTIALS: Final = (
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "TokenRetrievalError",
+    "DefaultCredentialsError",
+)
 _INSTALL: Final = {"gs": "gcsfs"}
 
 
@@ -122,7 +128,9 @@ def _looked(address: Address) -> Found:
 
 
 def _listed(folder: Address) -> dict[str, Found]:
-    rows = _driver(folder).ls(folder.text, detail=True, **({"refresh": True} if folder.scheme == "hf" else {}))
+    rows = _driver(folder).ls(
+        folder.text, detail=True, **({"refresh": True} if folder.scheme == "hf" else {})
+    )
     inner = (row for row in rows if row["name"].rstrip("/").rpartition("/")[2])
     return {row["name"].rstrip("/").rpartition("/")[2]: _found(folder, row) for row in inner}
 
@@ -132,7 +140,7 @@ def _found(address: Address, info: "dict[str, Any]") -> Found:
         return Found(size_bytes=0, version="", is_folder=True)
     if info.get("size") is None:
         raise MediaError(
-            f"{address}: its server does not say how large it is, so that it cannot be read by ranges; fetch it"
+            f"{address}: its server does not say how large it is, so that no ranges can be read; fetch it"
         )
     versions = [f"{name}={info[name]}" for name in _VERSION if info.get(name)]
     lfs = info.get("lfs")
@@ -172,6 +180,8 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
     try:
         import fsspec
 
+        if address.scheme == "hf":
+            return fsspec.filesystem("hf", endpoint=os.environ.get("HF_ENDPOINT"))
         return fsspec.filesystem(address.scheme, use_listings_cache=False)
     except ImportError as error:
         package = _INSTALL.get(address.scheme)
@@ -210,9 +220,10 @@ def _tried(address: Address, ask: Callable[[], T]) -> T:
             if (known := _refusal(address, error)) is not None:
                 raise known from error
             if pause_s is None:
+                why = _words(_causes(error)[-1])
                 raise MediaError(
-                    f"{address}: could not be read in {len(pauses_s) + 1} tries ({_words(_causes(error)[-1])}); see whether "
-                    "its server is up, and go on with vidence resume"
+                    f"{address}: could not be read in {len(pauses_s) + 1} tries ({why}); see whether its "
+                    "server is up, and go on with vidence resume"
                 ) from error
             _log.debug("%s: %s; trying again", address, _words(error))
             time.sleep(pause_s)
@@ -232,7 +243,7 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
     if status in _NO_RIGHTS or (status is None and isinstance(error, PermissionError)):
         return MediaError(
             f"{address}: its server refuses it ({status or 'no right to read it'}); see that the keys in the "
-            "environment may read it (a store that may not be listed says the same of a file that is not there)"
+            "environment may read it (a store that you may not list says the same of what is not there)"
         )
     # The driver of the web says "not found", too, where nobody answers; then that is its cause.
     is_absent = status is None and isinstance(error, FileNotFoundError) and len(chain) == 1
@@ -310,8 +321,8 @@ class RemoteFile(io.RawIOBase):
     """A file at an address, open for reading: what is read is fetched, block by block.
 
     Where it is read on from block to block, more is fetched at a time. An error of the server is raised where
-    it is met, and kept in `trouble`: libavformat may go on after it, and finds the end of the file. What lies in
-    `hollow` (beginnings and ends of places) is given as zeros, and not fetched.
+    it is met, and kept in `trouble`: libavformat may go on after it, and finds the end of the file. What lies
+    in `hollow` (beginnings and ends of places) is given as zeros, and not fetched.
 
     Args:
         address: the file.

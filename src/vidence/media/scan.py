@@ -139,7 +139,9 @@ def _found(path: MediaPath, opened: Opened) -> tuple[_Packets, VideoFrame | None
             packets, _ = _read_packets(hollow, decodes=False)
             keys, problem = _indexed_keys(hollow, packets), _shortfall(hollow, packets)
         if keys is not None:
-            packets = replace(packets, is_key=keys, has_reordered=_has_reordered(opened), in_fields=_in_fields(opened))
+            packets = replace(
+                packets, is_key=keys, has_reordered=_has_reordered(opened), in_fields=_in_fields(opened)
+            )
             return packets, _first_frame(opened) if len(keys) else None, problem
     packets, first = _read_packets(opened)
     return packets, first, _shortfall(opened, packets)
@@ -175,7 +177,7 @@ def _in_fields(opened: Opened) -> bool:
 
 
 def _read_packets(opened: Opened, *, decodes: bool = True) -> tuple[_Packets, VideoFrame | None]:
-    """Every packet of the stream, and the first frame that comes out at all (None where nothing is decoded)."""
+    """Every packet of the stream, and the first frame that comes out at all (None without decoding)."""
     # Decoding the first frame may change what the codec says.
     has_reordered, in_fields = _has_reordered(opened), _in_fields(opened)
     first: list[VideoFrame] | None = None

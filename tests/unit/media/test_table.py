@@ -1,8 +1,8 @@
 """The frame table of packets, and the plans made from it."""
 
 import contextlib
-from io import BytesIO
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 
 import av
