@@ -165,7 +165,9 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "revision":
             self._send_info(name, data_set, commit)
         elif kind == "tree":
-            self._send_tree(data_set.files[commit], split.query, path)
+            inside = "".join(f"{part}/" for part in rest[2:])
+            files = {name: data for name, data in data_set.files[commit].items() if name.startswith(inside)}
+            self._send_tree(files, split.query, path)
         else:
             self._resolve(data_set, commit, "/".join(rest[2:]), token)
 
