@@ -13,6 +13,8 @@ import hashlib
 import re
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +22,18 @@ from typing import Self
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+import pytest
+
+from vidence.media import remote
+
+KEYS = {
+    "AWS_ACCESS_KEY_ID": "loopback",
+    "AWS_SECRET_ACCESS_KEY": "not-a-real-secret",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": "/nonexistent",
+    "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+}
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 
 
@@ -78,6 +92,23 @@ class Objects:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+@contextmanager
+def on_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Objects]:
+    """A server to which addresses of S3 lead, with keys for it; no pause is made before another try."""
+    pytest.importorskip("aiohttp", reason="addresses of the web need aiohttp: pip install 'vidence[remote]'")
+    monkeypatch.setattr(remote, "_PAUSES_S", {"http": (0.0, 0.0, 0.0)})
+    monkeypatch.setattr(remote, "_PAUSES_OF_STORES_S", (0.0,))
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with Objects() as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        yield server
+        with suppress(ImportError):
+            from s3fs import S3FileSystem
+
+            S3FileSystem.clear_instance_cache()  # the next server has another port
 
 
 class _Handler(BaseHTTPRequestHandler):

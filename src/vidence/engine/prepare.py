@@ -195,8 +195,8 @@ def _whole_place(text: str) -> str:
         return str(pinned(HubAddress.parse(text), hub_cache()))
     if _NETWORK.match(text):
         raise UsageError(
-            f"{media_address.redacted(text)} is an address; fetch the file, and give its path (videos alone may lie "
-            "at one: --media)"
+            f"{media_address.redacted(text)} is an address; fetch the file, and give its path (videos "
+            "alone may lie at one: --media)"
         )
     if _OWNER_AND_NAME.fullmatch(text) and not Path(text).exists():
         raise DataError(

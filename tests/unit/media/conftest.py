@@ -1,13 +1,11 @@
 """Clips are made once per session, when a test asks for them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from servers.objects import Objects
-from vidence.media import remote
+from servers.objects import Objects, on_loopback
 from videos.special import MAKERS, Clip
 
 
@@ -38,25 +36,8 @@ def plain(clip) -> Path:
 @pytest.fixture
 def objects(monkeypatch) -> Iterator[Objects]:
     """A server of objects; addresses of S3 lead to it, and no pause is made before another try."""
-    pytest.importorskip("aiohttp", reason="addresses of the web need aiohttp: pip install 'vidence[remote]'")
-    monkeypatch.setattr(remote, "_PAUSES_S", {"http": (0.0, 0.0, 0.0)})
-    monkeypatch.setattr(remote, "_PAUSES_OF_STORES_S", (0.0,))
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "loopback",
-        "AWS_SECRET_ACCESS_KEY": "not-a-real-secret",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_CONFIG_FILE": "/nonexistent",
-        "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-    }.items():
-        monkeypatch.setenv(name, value)
-    with Objects() as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    with on_loopback(monkeypatch) as server:
         yield server
-        with suppress(ImportError):
-            from s3fs import S3FileSystem
-
-            S3FileSystem.clear_instance_cache()  # the next server has another port
 
 
 @pytest.fixture(params=["s3", "http"])
