@@ -1,7 +1,7 @@
 """Every screen of the studio: what axe says of it, whether it fits its window, and its pictures in the docs.
 
-Each is looked at 400 px and 1,400 px wide, light and dark, and is not wider than 320 px. With ``VIDENCE_PICTURES`` (``make
-pictures`` names the folder) each is photographed as well, 1,400 px and 400 px wide.
+Each is looked at 400 px and 1,400 px wide, light and dark, and is not wider than 320 px. With
+``VIDENCE_PICTURES`` (``make pictures`` names the folder) each is photographed as well, 1,400 px and 400 px wide.
 """
 
 import io
