@@ -1,7 +1,7 @@
 """Every screen of the studio: what axe says of it, whether it fits its window, and its pictures in the docs.
 
 Each is looked at 400 px and 1,400 px wide, light and dark, and is not wider than 320 px. With
-``VIDENCE_PICTURES`` (``make pictures`` names the folder) each is photographed as well, 1,400 px and 400 px wide.
+``VIDENCE_PICTURES`` (``make pictures`` names the folder) each is photographed as well at both widths.
 """
 
 import io
@@ -348,6 +348,9 @@ def of_the_viewer(to: Looked):
     page = to.at("Rita", "/runs", "Runs")
     page.get_by_role("link", name=re.compile("fuser")).first.click()
     expect(page.locator("#piece")).to_contain_text("How it was run", timeout=15_000)
+    drawn, said = page.locator(".figure .mark").first, page.locator(".legend .mark").first
+    stroke = "one => getComputedStyle(one).stroke"
+    assert said.evaluate(stroke) == drawn.evaluate(stroke)
     to.look(page, "view-run")
     page.get_by_role("link", name=re.compile("mrfs")).first.click()
     to.look(page, "view-diagnosis")
