@@ -106,7 +106,7 @@ class OpenBoard:
             "may_act": self.may_act,
             "last_said": "" if last is None else said(cast("BoardRow", last)),
             "remake": self.opened.remake(self.video.video_id),
-            "media": medium(self.opened, self.video),
+            "media": medium(self),
             "lanes_json": "[]",
             **more,
         }
@@ -176,12 +176,13 @@ def mask(board: OpenBoard, name: str) -> str:
     return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def medium(opened: BoardSet, video: BoardVideo) -> str:
+def medium(board: OpenBoard) -> str:
     """The address of the film for a player; empty where it is not here."""
-    if video.file is None:
+    if board.video.file is None:
         return ""
+    project = board.made.project.slug if board.made.project else ""
     try:
-        return f"/media/{token_of(video.file, roots=opened.media_roots)}"
+        return f"/media/{token_of(board.video.file, roots=board.opened.media_roots, project=project)}"
     except MediaError:
         return ""
 
