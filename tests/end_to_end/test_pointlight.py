@@ -160,7 +160,9 @@ def test_frames_of_the_display_that_show_nobody_are_told(tmp_path: Path):
     said = run(tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "a")
     assert "frames 20 to 29 of the display show fewer than half of the points" in said
     whole = ("--set", "start_frame=0", "--set", "n_frames=20")
-    assert "of the display" not in run(tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "b", *whole)
+    assert "of the display" not in run(
+        tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "b", *whole
+    )
 
 
 def test_dots_outside_the_picture_are_told(tmp_path: Path):

@@ -216,8 +216,8 @@ def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) 
     for figure, shown in zip(figures, in_time(figures, stimulus.spec), strict=True):
         if away := absences(shown):
             lines.append(
-                f"  {figure.source.file or 'walker'}: frames {spans(away)} of the display show fewer than half "
-                "of the points; start_frame and n_frames leave them out"
+                f"  {figure.source.file or 'walker'}: frames {spans(away)} of the display show fewer than "
+                "half of the points; start_frame and n_frames leave them out"
             )
     lines += [
         f"  {figure.source.file or 'walker'}: {note}" for figure in figures for note in figure.source.notes

@@ -291,8 +291,8 @@ def presence(motion: Motion) -> Check:
         float(sum(last - first + 1 for first, last in away)),
         unit="frames",
         limits=(0.0, 0.0),
-        message=f"frames {spans(away, start=motion.source.first_frame)} of the file show fewer than half of the "
-        "points; show a part without them",
+        message=f"frames {spans(away, start=motion.source.first_frame)} of the file show fewer than half of "
+        "the points; show a part without them",
     )
 
 
