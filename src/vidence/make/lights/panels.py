@@ -97,7 +97,7 @@ def _people(path: Path) -> dict[str, object]:
     items = [usable(row)["item_id"] for _, row in csv_rows(files.read(path), needed=("item_id",))]
     return {
         "model": f"replay:{path.resolve()}?text=log",
-        "name": "people",
+        "name": "participants",
         "people": True,
         "settings": {
             "split": items[0].rpartition("/")[2],

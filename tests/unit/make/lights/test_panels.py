@@ -57,7 +57,7 @@ def test_people_are_a_row_that_is_asked_nothing_and_counts_as_no_model(tmp_path)
     people = tmp_path / "people.csv"
     people.write_text("item_id,sample\na/label,0\na/label,1\nb/label,0\nb/label,1\nb/label,2\n")
     row = written(PanelRules(), tmp_path, people).models[-1]
-    assert (row.name, row.people) == ("people", True)
+    assert (row.name, row.people) == ("participants", True)
     assert row.model == f"replay:{people.resolve()}?text=log"
     assert row.settings == {
         "split": "label",
