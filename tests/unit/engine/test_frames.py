@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -467,6 +468,31 @@ def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):
     assert shown["text"].video is None
     assert isinstance(shown["part"], Failed)
     assert count == DecodeCount()
+
+
+@pytest.mark.parametrize("whole_video", [False, True])
+def test_who_is_sent_the_whole_video_has_seen_all_and_is_not_shown_it_again(
+    tmp_path: Path, whole_video: bool
+):
+    """A retry of ActPLD shows another window; beside a video there is none, and no view of it is recorded."""
+    stamped.write(tmp_path / "a.webm", codec="libvpx-vp9", numbers=range(40))
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], selector="actpld", whole_video=whole_video) as it:
+            (view,) = it._views.values()
+            again = replace(view, rules=msgspec.structs.replace(view.rules, retry=1))
+            it._views = {"plan": view, "retry 1": again}
+            return await FrameDesk.show(it, [video_item("q", "a.webm")])
+
+    shown = anyio.run(go)["q"]
+    assert list(shown) == (["plan"] if whole_video else ["plan", "retry 1"])
+    assert (shown["plan"].video is None, len(shown["plan"].frames)) == (
+        not whole_video,
+        0 if whole_video else 4,
+    )
+    if not whole_video:
+        assert shown["retry 1"].selection.note.startswith("retry 1: other frames")
+        assert shown["retry 1"].selection.frames != shown["plan"].selection.frames
 
 
 @pytest.mark.parametrize(
