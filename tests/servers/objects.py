@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -44,7 +45,7 @@ class Object:
     data: bytes
     changed_s: int
 
-    @property
+    @cached_property
     def etag(self) -> str:
         """As S3 makes it of an object that was put in one piece."""
         return hashlib.md5(self.data, usedforsecurity=False).hexdigest()
@@ -105,6 +106,7 @@ def on_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Objects]:
     with Objects() as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
         yield server
+        remote._file_system.cache_clear()
         with suppress(ImportError):
             from s3fs import S3FileSystem
 

@@ -127,7 +127,7 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, load_questions, media_root_of
+    from vidence.engine.prepare import check_addresses, choose_items, load_questions, media_root_of
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
 
@@ -137,6 +137,7 @@ def _check(plan: Plan) -> "ItemAudit":
     )
     items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     root = media_root_of(plan, loaded)
+    check_addresses(items, plan)
     gone = set(missing(root, items))
     absent = frozenset(
         item.item_id for item in items if any(located(root, one) in gone for one in item.media)

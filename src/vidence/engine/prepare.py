@@ -517,11 +517,9 @@ def choose_items(
         raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     items, notes = narrowed(loaded.items, plan, recorded=recorded)
-    unnamed = _unnamed_addresses(items, plan)
     if model.looks and shows_media:
         root = media_root_of(plan, loaded)
-        if unnamed:
-            raise _not_named(unnamed)
+        check_addresses(items, plan)
         notes += _outside(items, root, is_allowed=not plan.media_inside)
         command = command_for(plan.benchmark)
         items, left_out = _with_media(
@@ -531,6 +529,8 @@ def choose_items(
             hint=f"{command} fetches them. " if command else "",
         )
         notes += left_out
+    else:
+        _unnamed_addresses(items, plan)  # what is not read is stored all the same
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
@@ -591,11 +591,18 @@ def _unnamed_addresses(items: Sequence[Item], plan: Plan) -> dict[str, int]:
     return unnamed
 
 
-def _not_named(unnamed: Mapping[str, int]) -> DataError:
-    """A file is no word of the user's: what its questions name is not fetched from anywhere without one."""
+def check_addresses(items: Sequence[Item], plan: Plan) -> None:
+    """See that the plan names each bucket and server that its questions name: a file is not the user's word.
+
+    Raises:
+        DataError: it does not, or an address cannot be used; no server was asked.
+    """
+    unnamed = _unnamed_addresses(items, plan)
+    if not unnamed:
+        return
     listed = "".join(f"\n  {origin}: {n:,} media" for origin, n in sorted(unnamed.items())[:_MOST_LISTED])
     flags = " ".join(f"--media-at {origin}" for origin in sorted(unnamed)[:_MOST_LISTED])
-    return DataError(
+    raise DataError(
         f"questions name media at addresses, and a network is read only at your word:{listed}\n"
         f"If that is meant, add {flags}"
     )

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-BLOCK_BYTES: Final = 2**18
+BLOCK_BYTES: Final = 2**17
 """The least that is asked for at a time."""
 _MOST_AHEAD: Final = 32  # blocks that one request asks for where a file is read from end to end
 _KEPT_BYTES: Final = 2**26  # of blocks, in the memory of a process
@@ -49,6 +49,8 @@ _NO_CREDENTIALS: Final = (
     "TokenRetrievalError",
     "DefaultCredentialsError",
 )
+# The variables by which drivers are led to other servers; they are read when a driver is made.
+_ENDPOINTS: Final = {"s3": "AWS_ENDPOINT_URL", "hf": "HF_ENDPOINT", "gs": "STORAGE_EMULATOR_HOST"}
 _INSTALL: Final = {"gs": "gcsfs"}
 
 
@@ -178,11 +180,7 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
         UsageError: a package that it needs is not installed.
     """
     try:
-        import fsspec
-
-        if address.scheme == "hf":
-            return fsspec.filesystem("hf", endpoint=os.environ.get("HF_ENDPOINT"))
-        return fsspec.filesystem(address.scheme, use_listings_cache=False)
+        return _file_system(address.scheme, os.environ.get(_ENDPOINTS.get(address.scheme, "")))
     except ImportError as error:
         package = _INSTALL.get(address.scheme)
         command = f"{pip()} install {package}" if package else adding("remote")
@@ -190,6 +188,15 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
             f"{address.scheme}:// needs a driver that is not installed ({error.name or error}); add it with: "
             f"{command}"
         ) from error
+
+
+@lru_cache(maxsize=8)  # fsspec would make one for each thread, and that of S3 takes half a second
+def _file_system(scheme: str, endpoint: str | None) -> "Any":  # noqa: ANN401 - fsspec has no types
+    import fsspec
+
+    if scheme == "hf":
+        return fsspec.filesystem("hf", endpoint=endpoint)
+    return fsspec.filesystem(scheme, use_listings_cache=False)
 
 
 def _absent_or(address: Address, ask: Callable[[], T]) -> T | None:

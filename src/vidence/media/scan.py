@@ -137,14 +137,15 @@ def _found(path: MediaPath, opened: Opened) -> tuple[_Packets, VideoFrame | None
     if is_indexed and opened.codec_name in _INDEXED_CODECS:
         with open_video_stream(path, without_samples=True) as hollow:
             packets, _ = _read_packets(hollow, decodes=False)
-            keys, problem = _indexed_keys(hollow, packets), _shortfall(hollow, packets)
-        if keys is not None:
+            keys = _indexed_keys(hollow, packets)
+            is_whole = keys is not None and not _shortfall(hollow, packets)
+        if keys is not None and is_whole:  # of one that is damaged the index says too little
             packets = replace(
                 packets, is_key=keys, has_reordered=_has_reordered(opened), in_fields=_in_fields(opened)
             )
-            return packets, _first_frame(opened) if len(keys) else None, problem
+            return packets, _first_frame(opened), ""
     packets, first = _read_packets(opened)
-    return packets, first, _shortfall(opened, packets)
+    return packets, first, "" if first is None else _shortfall(opened, packets)
 
 
 def _indexed_keys(opened: Opened, packets: _Packets) -> NDArray[np.bool_] | None:
@@ -154,7 +155,7 @@ def _indexed_keys(opened: Opened, packets: _Packets) -> NDArray[np.bool_] | None
     """
     keys = {entry.pos: entry.is_keyframe for entry in opened.stream.index_entries}
     positions: list[int] = packets.positions.tolist()
-    if not all(position in keys for position in positions):
+    if not positions or not all(position in keys for position in positions):
         return None
     found = np.array([keys[position] for position in positions], np.bool_)
     return None if opened.codec_name == "h264" and len(found) > 1 and found.all() else found
