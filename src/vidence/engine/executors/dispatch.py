@@ -6,6 +6,7 @@ It knows nothing of Ray, and waits for nobody: whoever calls the workers hands o
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from vidence.engine.executors.executor import Duty
@@ -73,7 +74,8 @@ class Dispatch:
         self._duty = duty
         self._clock = clock
         groups = session.groups(duty.todo, most=WITHOUT_MEDIA)
-        self._queue = deque(Unit(number=number, todo=group) for number, group in enumerate(groups))
+        self._to_come = (Unit(number=number, todo=group) for number, group in enumerate(groups))
+        self._queue = deque(islice(self._to_come, 1))  # the next one, and those that were given back
         self._given: dict[int, _Work] = {}
         self._workers: dict[str, _Known] = {}
         self._took_s: deque[float] = deque(maxlen=200)
@@ -232,6 +234,8 @@ class Dispatch:
         now_s = self._clock()
         while len(units) < n_wanted and self._queue:
             unit = self._queue.popleft()
+            if not self._queue:
+                self._queue.extend(islice(self._to_come, 1))
             left = {(item.item_id, repeat) for item, repeat in unit.todo}
             self._given[unit.number] = _Work(unit=unit, given_s=now_s, left=left, holders={worker})
             units.append(unit)
