@@ -34,7 +34,7 @@ from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import Duty
 from vidence.engine.executors.messages import Find, Made, Outbound, Put
 from vidence.engine.prepare import make_plan
-from vidence.engine.session import opened_session
+from vidence.engine.session import Planned, opened_session
 from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
 from vidence.records import Prompt, Reply, TextPart, Trial
@@ -224,7 +224,7 @@ def with_words(trial: Trial) -> Trial:
 def fed(session, store, trial) -> dict[str, float]:
     """Hand a dispatch what 8 workers say: for each question a look-up, a reply and a trial of its own."""
     raw = pickle.dumps(with_words(trial))
-    todo = [(item, 0) for item in session.prepared.items]
+    todo = Planned(session.prepared.items, n_repeats=1, numbers=store.unanswered(1))
 
     def keep(tried: Tried) -> None:
         store.add(tried.trial)

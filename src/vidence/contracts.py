@@ -135,12 +135,12 @@ class Release:
 class Loaded:
     """The questions of one benchmark as found in one folder or file.
 
-    `media_root` is the folder that relative media paths start from. `revision` names the release
-    where the files tell, `content_hash` is the SHA-256 over the question files. `problems` are
-    lines that were left out, each with file, line and reason.
+    `items` may be read from a disk each time that one is taken. `media_root` is the folder that relative
+    media paths start from. `revision` names the release where the files tell, `content_hash` is the SHA-256
+    over the question files. `problems` are lines that were left out, each with file, line and reason.
     """
 
-    items: tuple[Item, ...]
+    items: Sequence[Item]
     media_root: Path
     content_hash: str
     revision: str = ""

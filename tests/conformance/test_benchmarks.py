@@ -106,7 +106,7 @@ def test_the_level_of_chance_can_be_computed(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_items_survive_a_round_trip_through_json(name: str) -> None:
     items = loaded(name).items
-    assert msgspec.json.decode(msgspec.json.encode(items), type=tuple[Item, ...]) == items
+    assert msgspec.json.decode(msgspec.json.encode(list(items)), type=tuple[Item, ...]) == items
 
 
 @pytest.mark.parametrize("name", NAMES)

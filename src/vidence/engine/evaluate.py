@@ -19,7 +19,7 @@ from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
-from vidence.engine.session import Session, ShownSubject, opened_session
+from vidence.engine.session import Planned, Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
 from vidence.engine.store import RUN_FILE, RunStore
 from vidence.engine.views import DecodeCount
@@ -186,12 +186,11 @@ def _said(value: object) -> str:
 
 async def _answer_all(session: Session, store: RunStore, executor: Executor) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
-    before = store.answered()
-    planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
-    todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in before]
+    todo = Planned(prepared.items, n_repeats=plan.repeats, numbers=store.unanswered(plan.repeats))
+    n_planned = len(prepared.items) * plan.repeats
     summary = Summary(
-        n_planned=len(planned),
-        n_answered_before=len(planned) - len(todo),
+        n_planned=n_planned,
+        n_answered_before=n_planned - len(todo),
         n_left_out=len(prepared.facts.problems),
     )
     session.on_event(

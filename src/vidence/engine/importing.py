@@ -216,7 +216,7 @@ def _taken(
             if reply is not None:
                 replies.append(reply)
     loaded = gathering.loaded(media_root=table.file.path.parent)
-    return loaded.items, tuple(replies), loaded.problems
+    return tuple(loaded.items), tuple(replies), loaded.problems
 
 
 def model_of(path: Path) -> str:

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
+from vidence.ask.large_sets import kept_where
 from vidence.ask.mapping.mapping import whole_map
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
@@ -322,7 +323,8 @@ class Prepared:
 
     plan: Plan
     facts: Facts
-    items: tuple[Item, ...]
+    items: Sequence[Item]
+    """The questions that are asked; they may be read from a disk each time that one is taken."""
     media_root: MediaPath
     model: Model
     strategy: Strategy
@@ -484,7 +486,7 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
 
 def narrowed(
     items: Sequence[Item], plan: Plan, *, recorded: Container[str] | None = None
-) -> tuple[list[Item], list[str]]:
+) -> tuple[Sequence[Item], list[str]]:
     """The questions that a plan's `where`, `limit` and samples leave, and what to say of them.
 
     Args:
@@ -497,7 +499,7 @@ def narrowed(
     """
     kept, notes = _filtered(items, plan.where), []
     if recorded is not None:
-        kept = [item for item in kept if item.item_id in recorded]
+        kept = kept_where(kept, lambda item: item.item_id in recorded)
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
     kept, said = drawn(kept, plan)
     notes += said
@@ -506,7 +508,7 @@ def narrowed(
 
 def choose_items(
     loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
-) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+) -> tuple[Sequence[Item], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
     if plan.shuffle_choices and isinstance(model, RecordedModel):
         raise UsageError(
@@ -535,7 +537,7 @@ def choose_items(
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
         _check_letter(model.letter, items, spec=plan.model)
-    return tuple(items), tuple(notes)
+    return items, tuple(notes)
 
 
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
@@ -557,15 +559,19 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
         )
 
 
-def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
-    kept = list(items)
+def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> Sequence[Item]:
+    kept = items
     for tag, value in where.items():
+
+        def has(item: Item, tag: str = tag, value: str = value) -> bool:
+            return item.tags.get(tag) == value
+
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
             raise no_such_tag(tag, items)
         if value not in values:
             raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
-        kept = [i for i in kept if i.tags.get(tag) == value]
+        kept = kept_where(kept, has)
     return kept
 
 
@@ -623,12 +629,12 @@ def _outside(items: Sequence[Item], media_root: MediaPath, *, is_allowed: bool) 
 
 def _with_media(
     items: Sequence[Item], media_root: MediaPath, *, allow_missing: bool, hint: str = ""
-) -> tuple[list[Item], list[str]]:
+) -> tuple[Sequence[Item], list[str]]:
     absent = missing(media_root, items)
     if not absent:
-        return list(items), []
+        return items, []
     gone = set(absent)
-    kept = [i for i in items if not any(located(media_root, one) in gone for one in i.media)]
+    kept = kept_where(items, lambda item: not any(located(media_root, one) in gone for one in item.media))
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     named = [one if isinstance(one, Path) else str(one) for one in absent]
     if not allow_missing:

@@ -98,3 +98,17 @@ class Stored:
     repeat: int
     trial: Trial | None = None
     problem: str = ""
+
+
+class Header(Record):
+    """What the findings of a diagnostic are about; those with the same header may be added up."""
+
+    format: str = "vidence-findings/1"
+    diagnostic: str
+    version: int
+    options: dict[str, str]
+    plan_digest: str
+    content_hash: str
+    model_identities: dict[str, str]
+    prompts_digest: str
+    started_at: str = ""

@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from vidence.ask.large_sets import Taken, kept_where
 from vidence.engine.plan import UNTAGGED, Plan, Stratum
 from vidence.errors import UsageError
 from vidence.records import Item
 
-Drawn: TypeAlias = tuple[list[Item], list[str]]
+Drawn: TypeAlias = tuple[Sequence[Item], list[str]]
 """The questions in the order of the release, and what to say of them."""
 
 
@@ -22,7 +23,7 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         UsageError: no question has the tag of a stratified sample, or one lacks it and is to be refused.
     """
     if plan.limit is not None:
-        return list(items[: plan.limit]), []
+        return items[: plan.limit], []
     if plan.sample_videos is not None:
         return _videos(items, plan.sample_videos, seed=plan.seed)
     if plan.stratum is not None:
@@ -32,8 +33,8 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         return _proportional(_Strata.of(items, plan.strata, plan), plan.sample, seed=plan.seed)
     if plan.sample is not None and plan.sample < len(items):
         places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
-        return [items[i] for i in np.sort(places)], []
-    return list(items), []
+        return Taken(items, np.sort(places).tolist()), []
+    return items, []
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], plan: Plan) -> tuple[Stratum, ...]:
@@ -140,7 +141,7 @@ def _proportional(among: _Strata, n: int, *, seed: int) -> Drawn:
     return kept, [f"sampled by {among.tag}, of each value its share of {len(kept)} questions ({counts})"]
 
 
-def _taken(among: _Strata, wanted: Mapping[str, int], *, seed: int) -> tuple[list[Item], str]:
+def _taken(among: _Strata, wanted: Mapping[str, int], *, seed: int) -> tuple[Sequence[Item], str]:
     """So many questions with each value, and the counts; one value's do not depend on the others."""
     found, tag = among.places, among.tag
     kept: list[int] = []
@@ -149,7 +150,7 @@ def _taken(among: _Strata, wanted: Mapping[str, int], *, seed: int) -> tuple[lis
         kept += rng.choice(found[value], n, replace=False).tolist()
     counts = "; ".join(f"{value}: {wanted[value]} of {len(found[value])}" for value in sorted(wanted))
     without = len(among.items) - sum(map(len, found.values()))
-    return [among.items[place] for place in sorted(kept)], counts + (
+    return Taken(among.items, sorted(kept)), counts + (
         f"; none of {without} without the tag" if without else ""
     )
 
@@ -158,8 +159,8 @@ def _videos(items: Sequence[Item], n: int, *, seed: int) -> Drawn:
     """All questions of N videos."""
     videos = list(dict.fromkeys(item.video_id for item in items))
     if n >= len(videos):
-        return list(items), []
+        return items, []
     places = np.random.default_rng(seed).choice(len(videos), n, replace=False)
     chosen = {videos[place] for place in places}
-    kept = [item for item in items if item.video_id in chosen]
+    kept = kept_where(items, lambda item: item.video_id in chosen)
     return kept, [f"sampled {n} of {len(videos):,} videos, with all their {len(kept):,} questions"]

@@ -8,6 +8,7 @@ import hashlib
 import os
 import sqlite3
 import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ import msgspec
 from vidence.contracts import Examined
 from vidence.engine.environment import is_running, machine
 from vidence.engine.keeper import Keeper, log_of
-from vidence.engine.rows import BriefRow, FindingRow, OldLine, Stored, TrialRow
+from vidence.engine.rows import BriefRow, FindingRow, Header, OldLine, Stored, TrialRow
 from vidence.errors import StoreError
 from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
 from vidence.records import (
@@ -74,6 +75,10 @@ _ROW = (
 )
 _AFTER = f"{_ROW}WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
 _LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1"
+_DONE = (
+    "SELECT i.position, t.repeat FROM trials t JOIN items i ON i.item_id = t.item_id "
+    "WHERE t.outcome IN (?, ?, ?)"
+)
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
@@ -93,20 +98,6 @@ _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
 """
-
-
-class Header(Record):
-    """What the findings of a diagnostic are about; those with the same header may be added up."""
-
-    format: str = "vidence-findings/1"
-    diagnostic: str
-    version: int
-    options: dict[str, str]
-    plan_digest: str
-    content_hash: str
-    model_identities: dict[str, str]
-    prompts_digest: str
-    started_at: str = ""
 
 
 _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
@@ -436,6 +427,20 @@ class RunStore(ExitStack):
                 "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
             )
             return {(item_id, repeat) for item_id, repeat in rows}
+
+    def unanswered(self, n_repeats: int) -> Sequence[int]:
+        """What is to be asked: every repeat of every question without a trial that did not fail.
+
+        Returns:
+            Their numbers, position of the question times `n_repeats` plus repeat, 8 bytes each.
+        """
+        with _translated(self.path):
+            (n_items,) = self._db.execute("SELECT COUNT(*) FROM items").fetchone()
+            is_done = bytearray(n_items * n_repeats)
+            for position, repeat in self._db.execute(_DONE, _NOT_FAILED):
+                if repeat < n_repeats:
+                    is_done[position * n_repeats + repeat] = 1
+        return array("q", (number for number, done in enumerate(is_done) if not done))
 
     def n_stored(self) -> dict[tuple[str, int], int]:
         """How often each trial was stored: once, and once more whenever it was asked or judged again."""

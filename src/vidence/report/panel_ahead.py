@@ -61,7 +61,7 @@ class Ahead:
         place = (plan.benchmark, plan.data, plan.split, plan.map, plan.strict)
         try:
             if place not in self._read:
-                self._read[place] = load_questions(plan).items
+                self._read[place] = tuple(load_questions(plan).items)
             items = self._read[place]
             return items if isinstance(items, str) else narrowed(items, plan)[0]
         except VidenceError as error:

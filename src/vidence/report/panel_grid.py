@@ -10,7 +10,8 @@ from typing import Protocol
 from vidence.catalog import create
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
-from vidence.engine.store import Header, RunStore
+from vidence.engine.rows import Header
+from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed, load_diagnosed

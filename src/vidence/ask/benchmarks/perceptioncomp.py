@@ -215,7 +215,7 @@ class PerceptionComp:
                     kept.append(row)
                     gathering.keep(_item(row, skills))
         gathering.notes.extend((*_notes(kept), *skills.notes(gathering.items)))
-        gathering.items[:] = _with_twins(gathering.items)
+        gathering.items = _with_twins(gathering.items)
         return gathering.loaded(media_root=_video_folder(data, file.path, gathering.items))
 
 

@@ -2,16 +2,20 @@
 
 import difflib
 import hashlib
+import itertools
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from vidence.ask.files import DataFile, FieldError, text_of
+from vidence.ask.files import FieldError, QuestionFile, text_of
+from vidence.ask.large_sets import Numbered, Stored
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
 from vidence.media.files import place_of_url
@@ -211,24 +215,31 @@ class Gathering:
         strict: whether a bad row is an error.
         format_hint: ends the message when nothing usable was found.
         id_field: the field of a row that names its question, for messages about rows that are bad.
+        items: where they are kept when there may be any number of them; None: in memory.
     """
 
     def __init__(
-        self, *files: DataFile, strict: bool, format_hint: str = _FORMAT, id_field: str = ""
+        self,
+        *files: QuestionFile,
+        strict: bool,
+        format_hint: str = _FORMAT,
+        id_field: str = "",
+        items: Stored[Item] | None = None,
     ) -> None:
-        self.items: list[Item] = []
+        self.items: MutableSequence[Item] | Stored[Item] = [] if items is None else items
         self.notes: list[str] = []
         self._files = files
         self._is_strict = strict
         self._format_hint = format_hint
         self._id_field = id_field
         self._problems: list[str] = []
-        self._place_of: dict[str, str] = {}
+        self._ids = Numbered()
+        self._places = Stored(str)
         self._sharing = Sharing()
         self._row = files[0], ""
 
     @contextmanager
-    def row(self, line: str, raw: bytes = b"", *, file: DataFile | None = None) -> Iterator[None]:
+    def row(self, line: str, raw: bytes = b"", *, file: QuestionFile | None = None) -> Iterator[None]:
         """Read one row inside; where a `FieldError` is raised there, the row is left out and listed.
 
         Args:
@@ -260,12 +271,15 @@ class Gathering:
         """
         file, line = self._row
         place = f"on line {line}" if len(self._files) == 1 else f"in {file.path.name}:{line}"
-        first = self._place_of.setdefault(item.item_id, place)
-        if first != place:
+        items = self.items
+        number = self._ids.number(item.item_id, lambda earlier: items[earlier].item_id == item.item_id)
+        if number < len(items):
             raise FieldError(
-                "item_id", f"{item.item_id!r} was used {first} before; expected an id of its own"
+                "item_id",
+                f"{item.item_id!r} was used {self._places[number]} before; expected an id of its own",
             )
-        self.items.append(self._sharing.item(item))
+        self._places.append(place)
+        items.append(item if isinstance(items, Stored) else self._sharing.item(item))
 
     def loaded(self, *, media_root: Path, revision: str = "") -> Loaded:
         """What was kept, with everything that there is to say about it.
@@ -277,8 +291,9 @@ class Gathering:
             first = f"; the first of {len(self._problems)}: {self._problems[0]}" if self._problems else ""
             where = self._files[0].path if len(self._files) == 1 else self._files[0].path.parent
             raise DataError(f"{where} holds no usable question{first}; {self._format_hint}")
+        self._ids, self._places = Numbered(), Stored(str)  # what follows needs the room
         return Loaded(
-            items=tuple(self.items),
+            items=self.items if isinstance(self.items, Stored) else tuple(self.items),
             media_root=media_root,
             content_hash=self._content_hash(),
             revision=revision,
@@ -299,7 +314,7 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
     first: dict[tuple[tuple[Media, ...], str, tuple[str, ...]], str] = {}
     repeated: dict[str, str] = {}
     for item in items:
-        original = first.setdefault((item.media, item.question, item.choices), item.item_id)
+        original = first.setdefault(_asked(item), item.item_id)
         if original != item.item_id:
             repeated[item.item_id] = original
     return repeated
@@ -307,27 +322,64 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
 
 def remarks(items: Sequence[Item]) -> tuple[str, ...]:
     """What is odd about the items and was kept, one line for each kind."""
-    kinds = {
-        "have choices with the same text": [i.item_id for i in items if len(set(i.choices)) < len(i.choices)],
-        "have choices that carry letters of their own; letters are added when a question is asked": [
-            i.item_id for i in items if i.choices and _LETTERED.match(i.choices[0])
-        ],
-        "name no media": [i.item_id for i in items if not i.media],
-        "are about media that other questions give to another source_id": list(_several_sources(items)),
-        "have evidence outside the span of the video that is shown": [
-            i.item_id for i in items if is_evidence_outside(i)
-        ],
-        "repeat the media, question and choices of an earlier one": list(twins(items)),
+    kinds: dict[str, tuple[_Listed, Callable[[Item], bool]]] = {
+        "have choices with the same text": (_Listed(), lambda i: len(set(i.choices)) < len(i.choices)),
+        "have choices that carry letters of their own; letters are added when a question is asked": (
+            _Listed(),
+            lambda i: bool(i.choices) and _LETTERED.match(i.choices[0]) is not None,
+        ),
+        "name no media": (_Listed(), lambda i: not i.media),
+        "are about media that other questions give to another source_id": (_Listed(), _other_source()),
+        "have evidence outside the span of the video that is shown": (_Listed(), is_evidence_outside),
+        "repeat the media, question and choices of an earlier one": (_Listed(), _repeats_of(items)),
     }
-    return tuple(line for what, ids in kinds.items() for line in several(ids, what))
-
-
-def _several_sources(items: Sequence[Item]) -> Iterator[str]:
-    """The questions that give a medium to another source than the first question about it."""
-    first: dict[str, str] = {}
     for item in items:
-        if item.media and first.setdefault(item.video_id, item.source_id) != item.source_id:
-            yield item.item_id
+        for found, is_odd in kinds.values():
+            if is_odd(item):
+                found.add(item.item_id)
+    return tuple(line for what, (found, _) in kinds.items() for line in found.words(what))
+
+
+@dataclass(kw_only=True)
+class _Listed:
+    """How many ids there are of a kind, and the first ones."""
+
+    n: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, item_id: str) -> None:
+        self.n += 1
+        if self.n <= _LISTED:
+            self.first.append(item_id)
+
+    def words(self, what: str) -> tuple[str, ...]:
+        return (f"{self.n} question(s) {what}: {_first_of(self.first, self.n)}",) if self.n else ()
+
+
+def _repeats_of(items: Sequence[Item]) -> Callable[[Item], bool]:
+    """Whether an item, each of them in its turn, repeats media, question and choices of an earlier one."""
+    numbered, places = Numbered(), array("q")
+    turns = itertools.count()
+
+    def repeats(item: Item) -> bool:
+        turn, key = next(turns), _asked(item)
+        number = numbered.number(key, lambda earlier: _asked(items[places[earlier]]) == key)
+        if number < len(places):
+            return True
+        places.append(turn)
+        return False
+
+    return repeats
+
+
+def _asked(item: Item) -> tuple[tuple[Media, ...], str, tuple[str, ...]]:
+    return item.media, item.question, item.choices
+
+
+def _other_source() -> Callable[[Item], bool]:
+    """Whether an item gives a medium to another source than the first question about it."""
+    first: dict[str, str] = {}
+    return lambda item: bool(item.media) and first.setdefault(item.video_id, item.source_id) != item.source_id
 
 
 def is_evidence_outside(item: Item) -> bool:
@@ -351,8 +403,11 @@ def several(ids: Sequence[str], what: str) -> tuple[str, ...]:
 
 def listed(ids: Sequence[str]) -> str:
     """The first few ids as words, and how many more there are."""
-    more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-    return ", ".join(ids[:_LISTED]) + more
+    return _first_of(ids[:_LISTED], len(ids))
+
+
+def _first_of(ids: Sequence[str], n: int) -> str:
+    return ", ".join(ids) + (f" and {n - len(ids)} more" if n > len(ids) else "")
 
 
 # --------------------------------------------------------------------------- names of a benchmark

@@ -19,6 +19,7 @@ from vidence.ask import files
 from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import Gathering, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
+from vidence.ask.large_sets import Stored
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
@@ -28,7 +29,8 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
 
 _PARQUET = ".parquet"
-_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
+_LINES = (".jsonl", ".ndjson")
+_SUFFIXES = (*_LINES, ".json", ".csv")
 REQUIRED = ("item_id", "question", "answer")
 TEXTS = (*REQUIRED, "benchmark", "source_id", "answer_kind", "rationale")
 LISTS = ("choices", "hints", "knowledge", "steps")
@@ -112,9 +114,15 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
+    if path.suffix.lower() in _LINES and (streamed := files.streamed(path)) is not None:
+        gathering = Gathering(streamed, strict=strict, items=Stored(Item))
+        for line, text in streamed.lines():
+            with gathering.row(line):
+                gathering.keep(lettered(decoded(text, _DECODER)))
+        return gathering.loaded(media_root=path.parent)
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_rows.read(path, _COLUMNS) if is_parquet else (files.read(path), [])
-    gathering = Gathering(file, strict=strict)
+    gathering = Gathering(file, strict=strict, items=Stored(Item))
     for line, text in rows:
         with gathering.row(line):
             gathering.keep(lettered(decoded(text, _DECODER)))
@@ -139,7 +147,10 @@ def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Load
         read_rows(path, levels=mapping.levels, only=mapping.used, is_log=mapping.is_log) for path in paths
     ]
     gathering = Gathering(
-        *(table.file for table in tables), strict=strict, format_hint="see which columns --map names"
+        *(table.file for table in tables),
+        strict=strict,
+        format_hint="see which columns --map names",
+        items=Stored(Item),
     )
     for table in tables:
         for line, row in table.lines:

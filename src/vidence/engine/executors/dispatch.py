@@ -6,6 +6,7 @@ It knows nothing of Ray, and waits for nobody: whoever calls the workers hands o
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from vidence.engine.executors.executor import Duty
@@ -73,8 +74,11 @@ class Dispatch:
         self._duty = duty
         self._clock = clock
         groups = session.groups(duty.todo, most=WITHOUT_MEDIA)
-        self._queue = deque(Unit(number=number, todo=group) for number, group in enumerate(groups))
+        self._to_come = (Unit(number=number, todo=group) for number, group in enumerate(groups))
+        self._queue = deque(islice(self._to_come, 1))  # the next one, and those that were given back
         self._given: dict[int, _Work] = {}
+        self.n_left = len(duty.todo)
+        """How many questions are not done."""
         self._workers: dict[str, _Known] = {}
         self._took_s: deque[float] = deque(maxlen=200)
         self._error: VidenceError | None = None
@@ -88,6 +92,15 @@ class Dispatch:
         if self.spent is not None:
             return all(known.has_ended for known in self._workers.values())
         return not self._queue and not self._given
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a unit is with no worker."""
+        return bool(self._queue)
+
+    def has_work(self, worker: str) -> bool:
+        """Whether a unit is with this worker, or could be."""
+        return self.is_waiting or any(worker in work.holders for work in self._given.values())
 
     def join(self, worker: str) -> None:
         """A worker begins."""
@@ -186,6 +199,7 @@ class Dispatch:
             return  # another worker was faster
         self._duty.keep(made.what)
         work.left.remove(name)
+        self.n_left -= 1
         if not work.left:
             del self._given[made.unit]
             self._took_s.append(self._clock() - work.given_s)
@@ -232,6 +246,8 @@ class Dispatch:
         now_s = self._clock()
         while len(units) < n_wanted and self._queue:
             unit = self._queue.popleft()
+            if not self._queue:
+                self._queue.extend(islice(self._to_come, 1))
             left = {(item.item_id, repeat) for item, repeat in unit.todo}
             self._given[unit.number] = _Work(unit=unit, given_s=now_s, left=left, holders={worker})
             units.append(unit)

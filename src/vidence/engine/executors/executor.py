@@ -13,7 +13,10 @@ DoneT = TypeVar("DoneT")
 DoneT_co = TypeVar("DoneT_co", covariant=True)
 LOCAL: Final = "local"
 RAY: Final = "ray"
-_EXPECTED: Final = f"{LOCAL}, {RAY} (the cluster that this machine is part of), or ray://HOST:10001"
+_EXPECTED: Final = (
+    f"{LOCAL}, {RAY} (the cluster that this machine is part of), or ray://HOST:10001; these two "
+    "may have settings, as ray?replicas=2..8"
+)
 
 
 class Task(Protocol[DoneT_co]):
@@ -64,7 +67,7 @@ def executor_of(on: str) -> Executor:
     """The executor of that name.
 
     Args:
-        on: ``local``, ``ray``, or the address of a cluster.
+        on: ``local``, ``ray``, or the address of a cluster, with settings behind a question mark.
 
     Raises:
         UsageError: it is none of these, or Ray is not installed.
@@ -73,7 +76,7 @@ def executor_of(on: str) -> Executor:
         from vidence.engine.executors.local import LocalExecutor
 
         return LocalExecutor()
-    if on == RAY or on.startswith("ray://"):
+    if on.partition("?")[0] == RAY or on.startswith("ray://"):
         from vidence.engine.executors.ray import RayExecutor
 
         return RayExecutor(on)

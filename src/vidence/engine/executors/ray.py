@@ -3,9 +3,11 @@
 import asyncio
 import importlib
 import logging
+import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from vidence.engine.events import MachineLost
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import RAY, DoneT, Duty
 from vidence.engine.executors.messages import Inbound, Outbound
+from vidence.engine.executors.replicas import Room, Settings, n_asked_for, rooms, split_address
 from vidence.engine.executors.worker import Assignment, Worker
 from vidence.engine.plan import Plan, git_revision
 from vidence.engine.session import Session, first_error
@@ -31,8 +34,11 @@ STALLED_S: Final = 60.0
 """How long a worker may leave a call without an answer; it answers every second where all is well."""
 BEGIN_S: Final = 300.0
 """How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
+IDLE_S: Final = 30.0
+"""After how long a worker with nothing to do is given back, where the number of workers has bounds."""
 _LOOK_S: Final = 2.0
 _ALONE_S: Final = 120.0
+_COMING_S: Final = 900.0  # the same where machines were asked for
 _MOST_LOSSES: Final = 3
 _CALLS: Final = 3  # of one message, before a worker counts as lost
 _log = logging.getLogger(__name__)
@@ -84,32 +90,34 @@ class Machine:
         self._worker = Worker(assignment, replace(environment(), n_workers=n_workers))
         self._running = asyncio.create_task(self._worker.run())
 
-    async def exchange(self, inbound: Inbound) -> Outbound:
-        """One call of the driver."""
+    async def exchange(self, inbound: bytes) -> bytes:
+        """One call of the driver; what is said is pickled here, as Ray takes three times as long for it."""
         if self._worker is None:
             raise VidenceError("a worker was called before it had begun")
-        return await self._worker.exchange(inbound)
+        said: Inbound = pickle.loads(inbound)  # noqa: S301 - the driver's, as all that Ray brings
+        return pickle.dumps(await self._worker.exchange(said), pickle.HIGHEST_PROTOCOL)
 
 
 class RayExecutor:
     """An `Executor` on the machines of a cluster.
 
     Args:
-        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``.
+        on: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``; both may have
+            `Settings` behind them.
 
     Raises:
-        UsageError: Ray is not installed.
+        UsageError: Ray is not installed, or a setting is none.
     """
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, on: str) -> None:
+        self._address, self._settings = split_address(on)
         self._ray = library()
 
     async def work(self, session: Session, duty: Duty[DoneT]) -> None:
         """Show every question, do the task with it, and keep what was made; see `Executor.work`."""
         check_portable(session)
         with connected(self._ray, self._address):
-            await _Cluster(self._ray, session, duty).work()
+            await _Cluster(self._ray, session, duty, settings=self._settings).work()
 
 
 def check_portable(session: Session) -> None:
@@ -168,30 +176,6 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Room:
-    """What one worker takes of its machine."""
-
-    n_cpus: int
-    n_gpus: int = 0
-
-
-def rooms(resources: Mapping[str, float], *, n_gpus: int) -> list[Room]:
-    """The workers of a machine: one, or one for every so many GPUs, which share its processors.
-
-    Args:
-        resources: as Ray counts them.
-        n_gpus: how many GPUs one worker takes; with 0 there is one worker on a machine.
-
-    >>> rooms({"CPU": 16.0, "GPU": 8.0}, n_gpus=2)[-2:]
-    [Room(n_cpus=4, n_gpus=2), Room(n_cpus=4, n_gpus=2)]
-    """
-    n_cpus = int(resources.get("CPU", 0))
-    n = int(resources.get("GPU", 0)) // n_gpus if n_gpus else min(n_cpus, 1)
-    n = min(n, n_cpus)  # each needs a processor to decode with
-    return [Room(n_cpus=n_cpus // max(n, 1), n_gpus=n_gpus)] * n
-
-
 def gpus_of(plan: Plan) -> int:
     """How many GPUs one worker takes for the weights that it loads; 0 where servers have them."""
     n_gpus = 0
@@ -220,6 +204,10 @@ async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for 
     return future.result()
 
 
+def _pickled(inbound: Inbound) -> bytes:
+    return pickle.dumps(inbound, pickle.HIGHEST_PROTOCOL)
+
+
 @dataclass(kw_only=True)
 class _Place:
     """A place for a worker, and how often its worker was lost."""
@@ -232,8 +220,10 @@ class _Place:
 class _Cluster:
     """One session on the machines of a cluster."""
 
-    def __init__(self, ray: ModuleType, session: Session, duty: Duty[Any]) -> None:
+    def __init__(self, ray: ModuleType, session: Session, duty: Duty[Any], *, settings: Settings) -> None:
         self._ray = ray
+        self._settings = settings
+        self._n_asked_for = 0
         self._session = session
         self._duty = duty
         self._dispatch = Dispatch(session, duty, clock=anyio.current_time)
@@ -253,29 +243,46 @@ class _Cluster:
             if (found := first_error(group, VidenceError)) is not None:
                 raise found from group
             raise
+        finally:
+            if self._n_asked_for:
+                with anyio.CancelScope(shield=True):
+                    await self._ask_for(0)
         if self._dispatch.spent is not None:
             raise self._dispatch.spent
 
     async def _close(self) -> None:
-        """Let workers close their models; whoever takes long is ended as it is."""
+        """Let workers close their models."""
+        async with anyio.create_task_group() as tasks:
+            for name, actor in list(self._actors.items()):
+                tasks.start_soon(self._let_end, name, actor)
 
-        async def close(name: str, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
-            with suppress(self._ray.exceptions.RayError):
-                await answer(actor.exchange.remote(self._dispatch.last(name)))
+    async def _let_end(self, name: str, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
+        """Let a worker close its models; one that takes long is ended as it is."""
+        with anyio.move_on_after(_LOOK_S), suppress(self._ray.exceptions.RayError):
+            await answer(actor.exchange.remote(_pickled(self._dispatch.last(name))))
 
-        with anyio.move_on_after(_LOOK_S):
-            async with anyio.create_task_group() as tasks:
-                for name, actor in list(self._actors.items()):
-                    tasks.start_soon(close, name, actor)
+    async def _ask_for(self, n: int) -> None:
+        """Ask the cluster for the machines of so many workers; 0 takes it back."""
+        if n == self._n_asked_for:
+            return
+        self._n_asked_for = n
+        room = Room(n_cpus=self._settings.cpus or 1, n_gpus=self._n_gpus)
+        sdk = importlib.import_module("ray.autoscaler.sdk")
+        await anyio.to_thread.run_sync(partial(sdk.request_resources, bundles=[room.bundle] * n))
 
     async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
         """Begin to work on every machine that is there, and on those that come."""
-        alone_s = 0.0
+        alone_s, bounds = 0.0, self._settings.bounds
+        patience_s = _ALONE_S if bounds is None else _COMING_S
         while not self._over.is_set():
+            if bounds is not None:
+                dispatch = self._dispatch
+                n = n_asked_for(bounds, n_left=dispatch.n_left, is_waiting=dispatch.is_waiting)
+                await self._ask_for(n)
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
                 if not found["Alive"]:
                     continue
-                for number, room in enumerate(rooms(found["Resources"], n_gpus=self._n_gpus)):
+                for number, room in enumerate(self._rooms(found["Resources"])):
                     key = found["NodeID"], number
                     place = self._places.setdefault(key, _Place(room=room))
                     if not place.is_tended and place.n_lost <= _MOST_LOSSES and self._has_room:
@@ -284,9 +291,9 @@ class _Cluster:
                         tasks.start_soon(self._tend, key, found["NodeManagerHostname"])
             await anyio.sleep(_LOOK_S)
             alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
-            if alone_s > _ALONE_S:
+            if alone_s > patience_s:
                 raise VidenceError(
-                    f"no machine of the cluster has worked for {_ALONE_S:g} s; what was answered is kept: "
+                    f"no machine of the cluster has worked for {patience_s:g} s; what was answered is kept: "
                     "see `ray status`, and run the same command again"
                 )
 
@@ -297,11 +304,27 @@ class _Cluster:
     @property
     def _has_room(self) -> bool:
         """Whether one more worker could ask something: each of them asks one question at least."""
-        return self._n_tended < self._duty.n_consumers
+        n, bounds = self._n_tended, self._settings.bounds
+        if bounds is None:
+            return n < self._duty.n_consumers
+        least, most = bounds
+        return n < min(most, self._duty.n_consumers) and (n < least or self._dispatch.is_waiting)
+
+    def _rooms(self, resources: Mapping[str, float]) -> list[Room]:
+        return rooms(resources, n_gpus=self._n_gpus, n_cpus=self._settings.cpus)
+
+    @property
+    def _is_above_least(self) -> bool:
+        """Whether a worker with nothing to do may be given back."""
+        return self._settings.bounds is not None and self._n_tended > self._settings.bounds[0]
 
     def _gpus(self) -> int:
         """How many GPUs a worker takes on this cluster; where it has none, weights are on processors."""
+        if self._settings.gpus is not None:
+            return self._settings.gpus
         wanted = gpus_of(self._session.prepared.plan)
+        if self._settings.bounds is not None:  # machines may come that have them
+            return wanted
         most = max((int(one["Resources"].get("GPU", 0)) for one in self._ray.nodes()), default=0)
         if 0 < most < wanted:
             raise UsageError(
@@ -342,19 +365,27 @@ class _Cluster:
                 self._ray.kill(actor)
 
     async def _call(self, actor: Any, name: str) -> None:  # noqa: ANN401 - Ray has no types for actors
-        inbound = self._dispatch.first(name)
+        inbound, busy_s = self._dispatch.first(name), anyio.current_time()
         while not self._over.is_set():
             outbound = await self._exchanged(actor, inbound)
             inbound = self._dispatch.heard(name, outbound)
             if self._dispatch.is_over:
                 self._over.set()
+            elif not self._is_above_least or self._dispatch.has_work(name):
+                busy_s = anyio.current_time()
+            elif anyio.current_time() - busy_s > IDLE_S:
+                await self._let_end(name, actor)
+                return
+        await anyio.sleep_forever()  # until `_close` has let it end
 
     async def _exchanged(self, actor: Any, inbound: Inbound) -> Outbound:  # noqa: ANN401
         """What a worker says; a call that was lost on the way is made again, which changes nothing."""
+        said = _pickled(inbound)
         for n in range(_CALLS):
             try:
                 with anyio.fail_after(STALLED_S):
-                    outbound: Outbound = await answer(actor.exchange.remote(inbound))
+                    heard = await answer(actor.exchange.remote(said))
+                outbound: Outbound = pickle.loads(heard)  # noqa: S301 - our worker's
                 return outbound
             except self._ray.exceptions.ActorDiedError:
                 raise

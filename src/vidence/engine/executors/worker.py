@@ -35,8 +35,10 @@ from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError, VidenceError
 from vidence.records import Reply
 
-LINGER_S = 0.01
-"""How long messages wait for others, so that one call carries them all."""
+LINGER_S = (0.01, 0.25)
+"""How long messages wait for others, so that one call carries them all: at least, and at most."""
+_LINGER_SHARE = 1 / 16  # of the time that a reply takes; there and back it is half of `_MORE_CONSUMERS`
+_LATEST_SHARE = 0.2  # of the last reply in what counts as usual
 MOST_MESSAGES = 2000
 """In one call: the store of objects of a machine may be small."""
 BEAT_S = 1.0
@@ -69,7 +71,8 @@ class Post:
         self._waiting: deque[tuple[int, Message]] = deque()
         self._answers: dict[int, Found | bool] = {}
         self._events: dict[int, anyio.Event] = {}
-        self._claimed: set[bytes] = set()
+        self._claimed: dict[bytes, float] = {}  # and since when
+        self._usual_s = 0.0
         self._n_said = 0
         self._news = anyio.Event()
 
@@ -83,7 +86,7 @@ class Post:
         if not isinstance(found, Found):
             return None
         if found.is_claimed:
-            self._claimed.add(key)
+            self._claimed[key] = anyio.current_time()
         return found.reply
 
     async def take(self, key: bytes) -> bool:
@@ -92,13 +95,15 @@ class Post:
 
     async def keep(self, key: bytes, reply: Reply) -> None:
         """Have a reply remembered; it is on the driver's disk when this returns."""
+        took_s = anyio.current_time() - self._claimed.get(key, anyio.current_time())
+        self._usual_s += _LATEST_SHARE * (took_s - self._usual_s)
         await self._asked(Put(key=key, reply=reply))
-        self._claimed.discard(key)
+        self._claimed.pop(key, None)
 
     def release(self, key: bytes) -> None:
         """Let go of a lease without a reply."""
         if key in self._claimed:
-            self._claimed.remove(key)
+            del self._claimed[key]
             self.say(Release(key=key))
 
     # ---------------------------------------------------------------- messages
@@ -134,11 +139,17 @@ class Post:
             with anyio.move_on_after(BEAT_S):
                 await self._news.wait()
         if not is_urgent and self._news.is_set():
-            await anyio.sleep(LINGER_S)
+            await anyio.sleep(self.linger_s)
         self._news = anyio.Event()
         if len(self._waiting) > MOST_MESSAGES:
             self._news.set()
         return tuple(islice(self._waiting, MOST_MESSAGES))
+
+    @property
+    def linger_s(self) -> float:
+        """How long messages wait now; the longer replies take, the less it matters."""
+        least_s, most_s = LINGER_S
+        return min(most_s, max(least_s, _LINGER_SHARE * self._usual_s))
 
     @property
     def n_waiting(self) -> int:

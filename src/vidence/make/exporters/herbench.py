@@ -48,7 +48,7 @@ class HerbenchFiles:
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``herbench``."""
-        return herbench().load(folder / TASKS_FOLDER.parent, split="all", strict=True).items
+        return tuple(herbench().load(folder / TASKS_FOLDER.parent, split="all", strict=True).items)
 
 
 def create() -> Exporter:

@@ -57,7 +57,7 @@ class HumanpcrFiles:
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``humanpcr``."""
-        return humanpcr().load(folder / _FOLDER, split="all", strict=True).items
+        return tuple(humanpcr().load(folder / _FOLDER, split="all", strict=True).items)
 
 
 def create() -> Exporter:

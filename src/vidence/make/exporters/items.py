@@ -35,7 +35,7 @@ class Items:
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``table``."""
-        return table().load(folder / ITEMS_FILE, split="all", strict=True).items
+        return tuple(table().load(folder / ITEMS_FILE, split="all", strict=True).items)
 
 
 def create() -> Exporter:

@@ -50,7 +50,7 @@ class MmvuFile:
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``mmvu``."""
-        return mmvu().load(folder / _FILE, split="validation", strict=True).items
+        return tuple(mmvu().load(folder / _FILE, split="validation", strict=True).items)
 
 
 def create() -> Exporter:

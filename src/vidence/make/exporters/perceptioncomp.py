@@ -46,7 +46,7 @@ class PerceptionCompFile:
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``perceptioncomp``."""
-        return perceptioncomp().load(folder / _FILE, split="all", strict=True).items
+        return tuple(perceptioncomp().load(folder / _FILE, split="all", strict=True).items)
 
 
 def create() -> Exporter:

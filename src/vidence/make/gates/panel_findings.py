@@ -8,7 +8,8 @@ from typing import Final
 import msgspec
 
 from vidence.engine.diagnose import open_diagnostic
-from vidence.engine.store import Header, RunStore
+from vidence.engine.rows import Header
+from vidence.engine.store import RunStore
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.blind_panel import UNDER_TEST, BlindPanel, PanelFinding, Vote
 from vidence.make.gates.asking import GateVerdict, GateVote, decide

@@ -25,6 +25,7 @@ from vidence.engine import evaluate
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment
 from vidence.engine.events import MachineLost
+from vidence.engine.executors import dispatch
 from vidence.engine.executors import ray as executor
 from vidence.engine.executors.executor import executor_of
 from vidence.engine.prepare import make_plan
@@ -54,23 +55,6 @@ def test_another_version_is_refused_with_both():
     ):
         with pytest.raises(UsageError, match=r"node-7 has vidence 1\.[12] \(ab.*begins with 1.2 \(abc\)"):
             executor.check_same_version(theirs, ours, machine="node-7")
-
-
-@pytest.mark.parametrize(
-    ("resources", "n_gpus", "expected"),
-    [
-        ({"CPU": 4.0}, 0, [(4, 0)]),
-        ({"CPU": 4.0, "GPU": 2.0}, 0, [(4, 0)]),
-        ({"CPU": 0.0}, 0, []),
-        ({"CPU": 8.0, "GPU": 2.0}, 1, [(4, 1), (4, 1)]),
-        ({"CPU": 8.0, "GPU": 3.0}, 2, [(8, 2)]),
-        ({"CPU": 2.0, "GPU": 8.0}, 1, [(1, 1), (1, 1)]),
-        ({"CPU": 8.0}, 1, []),
-    ],
-)
-def test_a_machine_has_a_worker_or_one_for_each_replica(resources, n_gpus, expected):
-    found = executor.rooms(resources, n_gpus=n_gpus)
-    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
 
 
 def test_weights_take_gpus_and_servers_take_none(tmp_path):
@@ -416,6 +400,41 @@ def test_a_diagnostic_finds_the_same_on_a_cluster(bench, connection):
         found[on] = [one.finding for one in findings.values()], account.n_examined, account.n_asked
     assert found["ray"] == found["local"]
     assert found["ray"][1] == 16
+
+
+@pytest.fixture
+def asked_for(ray, monkeypatch):
+    """What the cluster is asked for: it has no more machines, and so does nothing."""
+    from ray.autoscaler import sdk
+
+    asked = []
+    monkeypatch.setattr(sdk, "request_resources", lambda *, bundles: asked.append(bundles))
+    return asked
+
+
+def test_bounds_hold_and_the_cluster_is_asked_for_more(bench, connection, asked_for):
+    bench.write(40)
+    seen = []
+    with bench.when(20, lambda: seen.extend(workers())):
+        summary = bench.run(on="ray?replicas=1&cpus=1")
+    assert (summary.n_tried, len(seen)) == (40, 1)
+    assert asked_for == [[{"CPU": 1.0}], []]
+    bench.run("more", on="ray?replicas=1..6&cpus=1")
+    assert asked_for[2] == [{"CPU": 1.0}] * 6
+    assert asked_for[-1] == []
+
+
+def test_a_worker_with_nothing_to_do_is_given_back(bench, connection, asked_for, monkeypatch):
+    monkeypatch.setattr(executor, "IDLE_S", 0.5)
+    monkeypatch.setattr(dispatch, "_LEAST_S", PATIENCE_S)  # the only unit stays with one worker
+    bench.write(24, per_medium=24)
+    bench.server.latency_s = 2.0  # four at a time: 12 s
+    seen = []
+    with bench.when(21, lambda: seen.extend(workers())):
+        summary = bench.run(on="ray?replicas=1..2")
+    assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (24, 0, 24)
+    assert len(seen) == 1
+    assert asked_for == [[{"CPU": 1.0}] * 2, [{"CPU": 1.0}], []]
 
 
 @pytest.mark.torch

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from subjects.asked_items import question
-from vidence.engine.store import Header
+from vidence.engine.rows import Header
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.blind_panel import PanelFinding, Vote
 from vidence.explain.diagnostics.conditions import ReplyScore
