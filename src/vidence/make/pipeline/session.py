@@ -9,8 +9,8 @@ from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
+from vidence.engine.side_by_side import Parallelism
 from vidence.engine.trust import check, needs_of_spec
-from vidence.engine.workers import MOST_BYTES
 from vidence.errors import MediaError, UnknownNameError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
@@ -67,10 +67,8 @@ class BuildContext:
     """Where what the user has allowed is written (`engine.trust`); None: nothing is, and nothing is kept."""
     is_trusted: bool = False
     """Whether the user allows now what the configuration names."""
-    n_workers: int = 1
-    """How many processes watch videos."""
-    worker_max_bytes: int = MOST_BYTES
-    """How much memory each of them may have."""
+    parallel: Parallelism = field(default=Parallelism())
+    """Where videos are watched, and by how many processes."""
     clock: Callable[[], datetime] = field(default=now)
     """The time, by which looks at the world outside are dated and grow old."""
 
@@ -82,11 +80,14 @@ class BuildContext:
         on_event: MakeListener = ignore,
         on_asking: Listener = ignore_event,
         is_trusted: bool = False,
-        n_workers: int | None = None,
+        jobs: int | None = None,
     ) -> "BuildContext":
         """The context in the environment of a run, with the memory of replies in its cache folder.
 
-        `n_workers` processes watch videos; None: as many as the environment has.
+        `jobs` is how many processes watch videos (`Parallelism.of`).
+
+        Raises:
+            UsageError: the environment names no place to work, or Ray is not installed.
         """
         return cls(
             cache_root=environment.cache_root,
@@ -96,8 +97,7 @@ class BuildContext:
             on_asking=on_asking,
             environment=environment,
             is_trusted=is_trusted,
-            n_workers=environment.n_workers if n_workers is None else n_workers,
-            worker_max_bytes=environment.worker_max_bytes,
+            parallel=Parallelism.of(environment, jobs=jobs),
         )
 
     def models(
