@@ -11,18 +11,22 @@ from uuid import uuid4
 import psutil
 import pytest
 
+from servers import weights_standin
+from vidence import catalog
+
 STORE_BYTES = 80 * 2**20  # the least that Ray takes
 PATIENCE_S = 30.0
 
 
 @contextmanager
-def cluster(cache: Path) -> Iterator[str]:
-    """Two machines with a processor each; the address of the cluster, to which this process is connected."""
-    import ray
+def cluster(folder: Path) -> Iterator[str]:
+    """Two machines with a processor each, which have the model `weights_standin`; the address."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VIDENCE_CACHE", str(cache))
+        patch.syspath_prepend(str(weights_standin.install(folder / "plugin")))
+        catalog.forget()
+        patch.setenv("VIDENCE_CACHE", str(folder / "cache"))
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
         size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
@@ -30,18 +34,27 @@ def cluster(cache: Path) -> Iterator[str]:
         found.add_node(**size)
         patch.setenv("RAY_ADDRESS", found.address)
         try:
-            ray.init(address=found.address, namespace="vidence", log_to_driver=False, logging_level="ERROR")
-            try:
-                yield found.address
-            finally:
-                ray.shutdown()
+            yield found.address
         finally:
             found.shutdown()
+            catalog.forget()
+
+
+@contextmanager
+def connection(address: str) -> Iterator[None]:
+    """This process as a driver of a cluster."""
+    import ray
+
+    ray.init(address=address, namespace="vidence", log_to_driver=False, logging_level="ERROR")
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def workers() -> list[psutil.Process]:
-    """The actors that do pieces of work, on machines that this process has started."""
-    return _processes("ray::PieceMachine")
+    """The actors that work, on machines that this process has started."""
+    return [*_processes("ray::PieceMachine"), *_processes("ray::ReplicaMachine")]
 
 
 def decoders() -> list[psutil.Process]:
@@ -56,6 +69,11 @@ def _processes(name: str) -> list[psutil.Process]:
             if any(name in word for word in process.cmdline()):
                 found.append(process)
     return sorted(found, key=lambda process: process.pid)
+
+
+def kill_one() -> None:
+    """End one of the actors that work."""
+    workers()[0].kill()
 
 
 def wait_for(is_so: Callable[[], object]) -> None:

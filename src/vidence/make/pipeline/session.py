@@ -68,7 +68,7 @@ class BuildContext:
     is_trusted: bool = False
     """Whether the user allows now what the configuration names."""
     parallel: Parallelism = field(default=Parallelism())
-    """Where videos are watched, and by how many processes."""
+    """Where videos are watched, and by how many processes; models with weights are there, too."""
     clock: Callable[[], datetime] = field(default=now)
     """The time, by which looks at the world outside are dated and grow old."""
 
@@ -119,7 +119,14 @@ class BuildContext:
         Raises:
             TrustError: the configuration wants what needs the user's word.
         """
-        models = Models(named, memory=self.memory, limits=limits, pictures=pictures, on_event=self.on_asking)
+        models = Models(
+            named,
+            memory=self.memory,
+            limits=limits,
+            pictures=pictures,
+            on_event=self.on_asking,
+            on=self.parallel.on,
+        )
         check(
             (need for one in models.named.values() for need in needs_of_spec("model", one.spec)),
             source=source,

@@ -10,7 +10,7 @@ from functools import partial
 import psutil
 import pytest
 
-from servers.ray_machines import cluster, decoders, mark, marks, wait_for, workers
+from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
 from vidence.engine.environment import Environment
 from vidence.engine.executors import ray as machines
 from vidence.engine.executors import ray_pieces
@@ -61,18 +61,11 @@ def test_a_place_that_is_none_is_refused(tmp_path):
         Parallelism.of(Environment(cache_root=tmp_path, on="dask"))
 
 
-@pytest.fixture(scope="module")
-def connection(tmp_path_factory):
-    pytest.importorskip("ray", reason="Ray is not installed")
-    with cluster(tmp_path_factory.mktemp("cache")) as address:
-        yield address
-
-
 def unheard(message):
     raise AssertionError(message)
 
 
-def test_every_piece_comes_back_with_its_number_or_its_error(connection):
+def test_every_piece_comes_back_with_its_number_or_its_error(on_ray):
     pieces = [(f"{n}.mp4", partial(pow, n, 2)) for n in range(20)]
     pieces += [("bad.mp4", os.abort), ("odd.mp4", partial(int, "x"))]
     found = dict(side_by_side(pieces, RAY, on_trouble=unheard))
@@ -80,10 +73,6 @@ def test_every_piece_comes_back_with_its_number_or_its_error(connection):
     assert isinstance(found[20], MediaError)
     assert "bad.mp4: the decoder crashed" in str(found[20])
     assert "odd.mp4: reading it broke off with ValueError" in str(found[21])
-
-
-def kill_one():
-    workers()[0].kill()
 
 
 def begun(pieces, folder, n_marks, act):
@@ -101,7 +90,7 @@ def begun(pieces, folder, n_marks, act):
     return found, said
 
 
-def test_a_machine_that_is_killed_costs_what_it_had_under_way(connection, tmp_path):
+def test_a_machine_that_is_killed_costs_what_it_had_under_way(on_ray, tmp_path):
     pieces = [(f"{n}.mp4", partial(mark, tmp_path, f"{n:02}", 0.2)) for n in range(12)]
     found, said = begun(pieces, tmp_path, 4, kill_one)
     names = [f"{n:02}" for n in range(12)]
@@ -112,7 +101,7 @@ def test_a_machine_that_is_killed_costs_what_it_had_under_way(connection, tmp_pa
     assert len(marks(tmp_path)) <= 12 + 2  # one that was lost, and the last one for a second time
 
 
-def test_a_machine_that_hangs_is_given_up(connection, tmp_path, monkeypatch):
+def test_a_machine_that_hangs_is_given_up(on_ray, tmp_path, monkeypatch):
     monkeypatch.setattr(ray_pieces, "STALLED_S", 1.0)
     monkeypatch.setattr(ray_pieces, "_BEAT_S", 0.5)
     stopped = []
@@ -132,7 +121,7 @@ def test_a_machine_that_hangs_is_given_up(connection, tmp_path, monkeypatch):
     assert len(said) == 1
 
 
-def test_a_caller_who_stops_leaves_nothing_running(connection, tmp_path):
+def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
     results = side_by_side(
         [("f.mp4", partial(pow, 2, 2)), ("f.mp4", partial(mark, tmp_path, "long", 600))], RAY
     )
@@ -143,7 +132,7 @@ def test_a_caller_who_stops_leaves_nothing_running(connection, tmp_path):
     assert not decoders()
 
 
-def test_another_version_on_a_machine_is_refused(connection, monkeypatch):
+def test_another_version_on_a_machine_is_refused(on_ray, monkeypatch):
     ours = machines.Hello(vidence="9.9", git_revision="")
     monkeypatch.setattr(ray_pieces, "hello", lambda: ours)
     with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
@@ -197,22 +186,20 @@ def nothing_here(monkeypatch):
     monkeypatch.setattr(chunks, "watch_chunk", here)
 
 
-def test_videos_are_watched_on_a_cluster_with_the_same_bytes(connection, street, alone, monkeypatch):
+def test_videos_are_watched_on_a_cluster_with_the_same_bytes(on_ray, street, alone, monkeypatch):
     nothing_here(monkeypatch)
     assert make(street, "ray", RAY) == alone
     kept = list((street / "cache-ray").rglob("*"))
     assert any("facts" in path.parts for path in kept)
 
 
-def test_a_worker_killed_in_the_middle_of_watching_costs_its_videos_only(
-    connection, street, alone, monkeypatch
-):
+def test_a_worker_killed_in_the_middle_of_watching_costs_its_videos_only(on_ray, street, alone, monkeypatch):
     nothing_here(monkeypatch)
     said, is_killed = [], threading.Event()
 
     def kill():
         wait_for(lambda: list((street / "killed" / "stages").glob("chunks/*")))
-        workers()[0].kill()
+        kill_one()
         is_killed.set()
 
     thread = threading.Thread(target=kill, daemon=True)
@@ -224,7 +211,7 @@ def test_a_worker_killed_in_the_middle_of_watching_costs_its_videos_only(
     assert len(lost) == 1
 
 
-def test_one_video_is_followed_on_a_cluster_as_here(connection, street, tmp_path, monkeypatch):
+def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, monkeypatch):
     video = open_video(street / "videos" / "0.mp4")
     found = {}
     for name, parallel in (("here", Parallelism()), ("ray", RAY)):
@@ -240,7 +227,7 @@ def test_one_video_is_followed_on_a_cluster_as_here(connection, street, tmp_path
     assert found["ray"][0]["detections"] > 0
 
 
-def test_videos_are_selected_on_a_cluster_with_the_same_files(connection, tmp_path):
+def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):
     films = tmp_path / "films"
     films.mkdir()
     for name, speed in (("slow", 2.5), ("fast", 10)):
