@@ -16,7 +16,7 @@ from vidence.engine.executors import ray as machines
 from vidence.engine.executors import ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.errors import MediaError, UsageError
-from vidence.make.makers import herbench
+from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.pipeline.watching import KeptWork
@@ -246,3 +246,25 @@ def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):
         select_videos(job, out=tmp_path / name, context=context)
         made[name] = files_of(tmp_path / name)
     assert made["ray"] == made["here"]
+
+
+def test_point_lights_are_drawn_on_a_cluster_with_the_same_files(on_ray, tmp_path):
+    rows = [f"{name},single,to go,{name},walker:{name}?duration_s=1,high" for name in ("walk", "run", "jump")]
+    (tmp_path / "map.csv").write_text(
+        "\n".join(["label,kind,intention,semantic_group,file,confidence", *rows])
+    )
+    (tmp_path / "config.toml").write_text(
+        'name = "lights"\nmap = "map.csv"\n[clips.stimulus]\nwidth_px = 64\nheight_px = 64\n'
+    )
+    made = {}
+    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
+        context = BuildContext(
+            cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite", parallel=parallel
+        )
+        overrides = MakeOverrides(until="clips")
+        actpld.create().make(
+            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
+        )
+        made[name] = files_of(tmp_path / name)
+    assert made["ray"] == made["here"]
+    assert sum(path.suffix == ".mp4" for path in made["ray"]) == 3
