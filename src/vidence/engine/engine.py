@@ -498,7 +498,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
     test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
     a file, the address of a database, or where another process keeps the replies. `open_model` opens a model
-    by its spec (`executors.replicas`); None: as the catalogue does.
+    by its spec (`executors.openers`); None: as the catalogue does.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from vidence.contracts import Flow, MadeT
 from vidence.engine.engine import Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
 from vidence.engine.executors.executor import LOCAL
-from vidence.engine.executors.replicas import opener
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.session import each
 from vidence.engine.specs import check_secrets, without_sampling
@@ -55,7 +55,7 @@ class Jobs:
 
     A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
     the same file as those of runs, so that nothing is asked twice, whatever ended the session before. Weights
-    are opened here, or where `on` says (`executors.replicas.opener`).
+    are opened here, or where `on` says (`executors.openers.opener`).
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from vidence.engine.engine import Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Listener, Started, Tried
-from vidence.engine.executors.replicas import opener
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.scoring import JudgePool, score_reply

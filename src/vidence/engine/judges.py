@@ -13,7 +13,7 @@ from vidence.contracts import Judge, Scorer
 from vidence.engine.engine import AskCount, Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
-from vidence.engine.executors.replicas import opener
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -194,30 +194,13 @@ def rooms(resources: Mapping[str, float], *, n_gpus: int) -> list[Room]:
 
 def gpus_of(plan: Plan) -> int:
     """How many GPUs one worker takes for the weights that it loads; 0 where servers have them."""
-    return max(map(gpus_of_model, (plan.model, *plan.judge_models)))
-
-
-def gpus_of_model(text: str) -> int:
-    """How many GPUs the weights of a model take; 0 where it has none of its own."""
-    spec = parse_spec(text)
-    settings = settings_type("model", spec.name)
-    has_weights = settings is not None and issubclass(settings, WeightSettings)
-    return int(spec.options.get("tensor_parallel_size", 1)) if has_weights else 0
-
-
-def gpus_here(wanted: int, nodes: Iterable[Mapping[str, Any]]) -> int:
-    """How many GPUs a worker takes on a cluster; where it has none, weights are on processors.
-
-    Raises:
-        UsageError: it has some, and no machine has as many as are wanted.
-    """
-    most = max((int(one["Resources"].get("GPU", 0)) for one in nodes), default=0)
-    if 0 < most < wanted:
-        raise UsageError(
-            f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
-            "smaller tensor_parallel_size"
-        )
-    return min(wanted, most)
+    n_gpus = 0
+    for text in (plan.model, *plan.judge_models):
+        spec = parse_spec(text)
+        settings = settings_type("model", spec.name)
+        if settings is not None and issubclass(settings, WeightSettings):
+            n_gpus = max(n_gpus, int(spec.options.get("tensor_parallel_size", 1)))
+    return n_gpus
 
 
 async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
@@ -255,7 +238,7 @@ class _Cluster:
         self._duty = duty
         self._dispatch = Dispatch(session, duty, clock=anyio.current_time)
         self._places: dict[tuple[str, int], _Place] = {}
-        self._n_gpus = gpus_here(gpus_of(session.prepared.plan), ray.nodes())
+        self._n_gpus = self._gpus()
         self._actors: dict[str, Any] = {}
         self._over = anyio.Event()
 
@@ -315,6 +298,17 @@ class _Cluster:
     def _has_room(self) -> bool:
         """Whether one more worker could ask something: each of them asks one question at least."""
         return self._n_tended < self._duty.n_consumers
+
+    def _gpus(self) -> int:
+        """How many GPUs a worker takes on this cluster; where it has none, weights are on processors."""
+        wanted = gpus_of(self._session.prepared.plan)
+        most = max((int(one["Resources"].get("GPU", 0)) for one in self._ray.nodes()), default=0)
+        if 0 < most < wanted:
+            raise UsageError(
+                f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
+                "smaller tensor_parallel_size"
+            )
+        return min(wanted, most)
 
     async def _tend(self, key: tuple[str, int], host: str) -> None:
         """Call the worker of one place until all is done, or it is lost."""

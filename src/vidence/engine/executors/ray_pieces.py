@@ -115,7 +115,7 @@ async def work(
         VidenceError: no machine works any more.
     """
     ray = library()
-    with connected(ray, address):
+    with connected(ray, address.partition("?")[0]):  # settings behind it are for runs
         cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each)
         await cluster.work()
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import platform
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -19,6 +19,7 @@ import anyio.to_thread
 from vidence.catalog import create
 from vidence.contracts import Model, Request, TextScoringModel
 from vidence.engine.engine import said
+from vidence.engine.executors.openers import gpus_of_model
 from vidence.engine.executors.pieces import MOST_LOSSES
 from vidence.engine.executors.ray import (
     BEGIN_S,
@@ -28,8 +29,6 @@ from vidence.engine.executors.ray import (
     answer,
     check_same_version,
     connected,
-    gpus_here,
-    gpus_of_model,
     hello,
     library,
     rooms,
@@ -106,6 +105,21 @@ class _Place:
     is_tended: bool = False
 
 
+def gpus_here(wanted: int, nodes: Iterable[Mapping[str, Any]]) -> int:
+    """How many GPUs a replica takes on a cluster; where it has none, weights are on processors.
+
+    Raises:
+        UsageError: it has some, and no machine has as many as are wanted.
+    """
+    most = max((int(one["Resources"].get("GPU", 0)) for one in nodes), default=0)
+    if 0 < most < wanted:
+        raise UsageError(
+            f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
+            "smaller tensor_parallel_size"
+        )
+    return min(wanted, most)
+
+
 class ReplicatedModel:
     """A `Model` whose weights are replicas of a cluster: a request goes to the one with least to do.
 
@@ -157,7 +171,7 @@ class Replicas:
 
     def __init__(self, address: str, specs: Collection[str]) -> None:
         self._ray = library()
-        self._address = address
+        self._address = address.partition("?")[0]  # settings behind it are for runs
         self._n_wanted = max(gpus_of_model(spec) for spec in specs)
         self._n_gpus = 0
         self._n_open = 0

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from vidence.engine.executors.replicas import opener
+from vidence.engine.executors.openers import gpus_of_model, opener
 from vidence.errors import UsageError
 
 SERVER = "openai:m?base_url=http://127.0.0.1/v1"
@@ -29,3 +29,9 @@ def test_a_place_that_is_none_is_refused_and_ray_is_named_where_it_lacks(monkeyp
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match="--on ray needs Ray"):
         opener("ray", [SERVER])
+
+
+def test_weights_take_gpus_and_servers_take_none():
+    assert gpus_of_model(SERVER) == gpus_of_model("baseline:longest") == 0
+    assert gpus_of_model("transformers:some/model") == 1
+    assert gpus_of_model("vllm:some/model?tensor_parallel_size=4") == 4

@@ -13,7 +13,7 @@ from servers.ray_machines import kill_one, wait_for, workers
 from vidence.contracts import Ask
 from vidence.engine.environment import Environment
 from vidence.engine.executors import ray as machines
-from vidence.engine.executors import ray_replicas
+from vidence.engine.executors import ray_models
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.judge import judge_run
 from vidence.engine.judges import JudgesWanted, ask_judges
@@ -25,6 +25,19 @@ from vidence.records import ImagePart, Prompt, Reply, TextPart
 pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
 )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "gpus", "expected"), [(1, [], 0), (1, [0, 0], 0), (2, [0, 8], 2), (0, [8], 0)]
+)
+def test_weights_take_gpus_where_a_cluster_has_them(wanted, gpus, expected):
+    nodes = [{"Resources": {"CPU": 4.0, "GPU": float(n)}} for n in gpus]
+    assert ray_models.gpus_here(wanted, nodes) == expected
+
+
+def test_weights_that_no_machine_has_room_for_are_refused():
+    with pytest.raises(UsageError, match="takes 4 GPUs, and no machine of the cluster has more than 2"):
+        ray_models.gpus_here(4, [{"Resources": {"GPU": 2.0}}, {"Resources": {}}])
 
 
 @pytest.fixture
@@ -92,7 +105,7 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
 
 
 def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_replicas, "hello", lambda: machines.Hello(vidence="9.9", git_revision=""))
+    monkeypatch.setattr(ray_models, "hello", lambda: machines.Hello(vidence="9.9", git_revision=""))
     with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
         answers(weights, tmp_path, "ray", questions(1))
 

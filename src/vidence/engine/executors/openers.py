@@ -3,13 +3,22 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from vidence.catalog import create, parse_spec
+from vidence.ask.models.weights import WeightSettings
+from vidence.catalog import create, parse_spec, settings_type
 from vidence.contracts import Model
 from vidence.engine.executors.executor import LOCAL, executor_of
 from vidence.engine.specs import without_sampling
 
 Opener: TypeAlias = Callable[[str], Model]
 """Opens the model of a spec."""
+
+
+def gpus_of_model(text: str) -> int:
+    """How many GPUs the weights of a model take; 0 where it has none of its own."""
+    spec = parse_spec(text)
+    settings = settings_type("model", spec.name)
+    has_weights = settings is not None and issubclass(settings, WeightSettings)
+    return int(spec.options.get("tensor_parallel_size", 1)) if has_weights else 0
 
 
 def opener(on: str, specs: Iterable[str]) -> Opener | None:
@@ -28,8 +37,7 @@ def opener(on: str, specs: Iterable[str]) -> Opener | None:
     executor_of(on)
     if on == LOCAL:
         return None
-    from vidence.engine.executors.ray import gpus_of_model
-    from vidence.engine.executors.ray_replicas import Replicas
+    from vidence.engine.executors.ray_models import Replicas
 
     weights = {without_sampling(parse_spec(spec))[0] for spec in specs if gpus_of_model(spec)}
     if not weights:
