@@ -128,6 +128,29 @@ def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple
     return video, content_hash
 
 
+@dataclass(frozen=True, kw_only=True)
+class LookedInto:
+    """What `look_into` found out about a file, for the process that keeps it with `keep_facts`."""
+
+    scan: Scan
+    content_hash: str
+    state: str
+
+
+def look_into(path: Path, *, kind: str) -> LookedInto:
+    """Find out what a file holds, for another process, which keeps it; errors as `read_facts`."""
+    state = _state(path, _kind(kind))
+    video, content_hash = known_video(path, kind=kind, cache_root=None)
+    return LookedInto(scan=video.scan, content_hash=content_hash, state=state or "")
+
+
+def keep_facts(found: LookedInto, *, cache_root: Path) -> MediaFacts:
+    """Keep what another process found out, and the facts; they hold as long as the file here is like that."""
+    video = Video(found.scan)
+    _keep(video, found.content_hash, state=found.state, cache_root=cache_root)
+    return _facts(video, found.content_hash)
+
+
 def _facts(video: Video, content_hash: str) -> MediaFacts:
     return MediaFacts(probe=video.probe, times_s=video.times_s, content_hash=content_hash)
 

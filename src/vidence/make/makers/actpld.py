@@ -213,10 +213,13 @@ class _Build(Session):
         rules = self.config.clips
         jobs = self._jobs(trials, found)
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
-        units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
+        units = [
+            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, away=job.make_away)
+            for c, job in jobs.items()
+        ]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
-        for clip_id, result in self.compute("clips", units).made.items():
+        for clip_id, result in self.compute_apart("clips", units).made.items():
             made = result.value
             if made.clip is not None and not (self.out / made.clip.path).exists():
                 made = jobs[clip_id].make()  # somebody has deleted the film
