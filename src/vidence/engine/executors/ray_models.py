@@ -25,14 +25,13 @@ from vidence.engine.executors.ray import (
     BEGIN_S,
     STALLED_S,
     Hello,
-    Room,
     answer,
     check_same_version,
     connected,
     hello,
     library,
-    rooms,
 )
+from vidence.engine.executors.replicas import Room, rooms
 from vidence.engine.session import first_error
 from vidence.errors import AccessError, RejectedRequestError, UsageError, VidenceError
 from vidence.records import Reply
