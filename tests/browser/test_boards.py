@@ -299,6 +299,7 @@ def test_words_that_are_typed_before_the_scripts_run_are_checked_and_counts_are_
         page.goto(f"{at}north/cards", wait_until="commit")
         words = page.locator("[data-track='3']").get_by_label("B: way and acts")
         words.focus()
+        page.keyboard.press("Control+a")
         page.keyboard.type("They wear a red coat.")
     ready(page)
     expect(words).to_be_focused()
@@ -317,7 +318,7 @@ def test_words_that_are_typed_before_the_scripts_run_are_checked_and_counts_are_
     assert asked == ["beforeunload"]
     for early, said in (("", "2"), ("5", "5")):
         with without_scripts(page):
-            page.goto(f"{at}north/counts?place=left:top&first=8&last=80", wait_until="commit")
+            page.goto(f"{at}north/counts?place=left:top&first=12&last=60", wait_until="commit")
             note = page.get_by_label("Note")
             note.focus()
             page.keyboard.type(early)
