@@ -126,7 +126,11 @@ def test_a_run_whose_writer_was_killed_goes_on_and_nothing_is_there_twice(look, 
     assert listed(client, query) == []
     done = subprocess.run([sys.executable, "-c", KILLED, run], cwd=TESTS, check=False)
     assert done.returncode == -signal.SIGKILL
+    before = state(run)
     assert listed(client, query) == ["q1", "q2"]
+    after = state(run)
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} <= {"run.sqlite-shm"}  # locks of readers
     with RunStore(run, is_writer=True) as store:
         for one in TRIALS[1:]:  # the second one once more: nobody knew that it was kept
             store.add(one)
