@@ -1,6 +1,7 @@
 """How far a cluster scales: several machines as processes of this one, and a driver that is fed by nobody.
 
-    python bench/scale.py [--nodes 1 2 4 8] [--questions 1600] [--driver 2000 200000]
+    python bench/scale.py [--nodes 1 2 4 8] [--questions 1600] [--in-flight 4]
+        [--driver 2000 200000] [--floor 30]
 
 Needs the extra `ray`. The server answers after 300 ms, so that asking is the limit and not the processor;
 each machine has one processor and may have four requests in flight. It is no part of `bench/run.py`: its
@@ -8,6 +9,7 @@ figures stand in docs/design/scale.md, with the load of the machine.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pickle
@@ -19,6 +21,7 @@ import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import anyio
 import msgspec
@@ -30,9 +33,11 @@ from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
 from vidence.engine.events import Tried
+from vidence.engine.executors import ray as ray_executor
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import Duty
-from vidence.engine.executors.messages import Find, Made, Outbound, Put
+from vidence.engine.executors.messages import Find, Inbound, Made, Outbound, Put
+from vidence.engine.executors.ray import answer
 from vidence.engine.prepare import make_plan
 from vidence.engine.session import Planned, opened_session
 from vidence.engine.store import RunStore
@@ -41,7 +46,6 @@ from vidence.records import Prompt, Reply, TextPart, Trial
 
 LATENCY_S = 0.3
 PER_CLIP = 8
-IN_FLIGHT = 4  # for each machine
 STORE_BYTES = 80 * 2**20
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -98,7 +102,12 @@ def run(folder: Path, data: Path, out: str, *, on: str, base_url: str, concurren
         model=f"openai:m?base_url={base_url}",
         overrides={"concurrency": concurrency, "memory": str(folder / f"{out}.replies.sqlite")},
     )
-    processors, tried_s = Processors(), []
+    processors, tried_s, n_calls = Processors(), [], itertools.count()
+
+    class Counting(Dispatch):
+        def heard(self, worker: str, outbound: Outbound) -> Inbound:
+            next(n_calls)
+            return super().heard(worker, outbound)
 
     def heard(event: object) -> None:
         if isinstance(event, Tried):
@@ -117,12 +126,14 @@ def run(folder: Path, data: Path, out: str, *, on: str, base_url: str, concurren
 
     children_s = resource.getrusage(resource.RUSAGE_CHILDREN)
     before_s, began_s = time.process_time(), time.monotonic()
-    anyio.run(go)
+    with mock.patch.object(ray_executor, "Dispatch", Counting):
+        anyio.run(go)
     decoders = resource.getrusage(resource.RUSAGE_CHILDREN)
     decoded_s = decoders.ru_utime + decoders.ru_stime - children_s.ru_utime - children_s.ru_stime
     return {
         "whole_s": time.monotonic() - began_s,
         "asking_s": max(tried_s) - min(tried_s) + LATENCY_S,
+        "calls": next(n_calls),
         "driver_cpu_s": time.process_time() - before_s,
         "workers_cpu_s": decoded_s if on == "local" else processors.total_s,
     }
@@ -162,28 +173,67 @@ def cluster(n: int, cache: Path):
         found.shutdown()
 
 
-def spread(n_nodes: list[int], n_questions: int) -> None:
+def spread(n_nodes: list[int], n_questions: int, *, in_flight: int) -> None:
     """Efficiency on 1, 2, 4, 8 machines, and the local run beside them."""
-    print("| on | machines | asking | efficiency | whole | CPU driver | CPU workers and decoders | load |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| on | machines | asking | efficiency | whole | calls | CPU driver "
+        "| CPU workers and decoders | load |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as name, server(Path(name)) as base_url:
         folder = Path(name)
         data = write(folder, n_questions, with_media=True)
         for n in [0, *n_nodes]:
-            asked = {"base_url": base_url, "concurrency": IN_FLIGHT * max(n, 1)}
+            asked = {"base_url": base_url, "concurrency": in_flight * max(n, 1)}
             if n == 0:
                 found = run(folder, data, "local", on="local", **asked)
             else:
                 with cluster(n, folder / f"cache-{n}"):
                     found = run(folder, data, f"ray-{n}", on="ray", **asked)
-            ideal_s = n_questions * LATENCY_S / (IN_FLIGHT * max(n, 1))
+            ideal_s = n_questions * LATENCY_S / (in_flight * max(n, 1))
             print(
                 f"| {'ray' if n else 'local'} | {max(n, 1)} | {found['asking_s']:.1f} s | "
                 f"{ideal_s / found['asking_s']:.2f} | {found['whole_s']:.1f} s | "
-                f"{found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | "
+                f"{found['calls']} | {found['driver_cpu_s']:.2f} s | {found['workers_cpu_s']:.2f} s | "
                 f"{os.getloadavg()[0]:.1f} |",
                 flush=True,
             )
+
+
+class Bare:
+    """An actor that does nothing: what Ray itself takes of a worker's processor."""
+
+    async def spent_s(self) -> float:
+        return time.process_time()
+
+    async def exchange(self, said: bytes) -> bytes:
+        await anyio.sleep(0.02)
+        return said
+
+
+def floor(seconds: float, *, n_calls: int = 400) -> None:
+    """A worker without vidence: to begin, idle for some seconds, and for a call of 1 KB, there and here."""
+    with tempfile.TemporaryDirectory() as name, cluster(1, Path(name)):
+        import ray
+
+        async def go() -> dict[str, float]:
+            actor = ray.remote(Bare).options(num_cpus=1, max_concurrency=64).remote()
+            begun_s = await answer(actor.spent_s.remote())
+            await anyio.sleep(seconds)
+            idle_s = await answer(actor.spent_s.remote()) - begun_s
+            before_s, here_s = await answer(actor.spent_s.remote()), time.process_time()
+            for _ in range(n_calls):
+                await answer(actor.exchange.remote(bytes(1024)))
+            here_s = time.process_time() - here_s
+            called_s = await answer(actor.spent_s.remote()) - before_s
+            return {
+                "begin_cpu_s": begun_s,
+                "idle_ms_per_s": 1000 * idle_s / seconds,
+                "worker_ms_per_call": 1000 * called_s / n_calls,
+                "driver_ms_per_call": 1000 * here_s / n_calls,
+            }
+
+        print(json.dumps(anyio.run(go) | {"load": os.getloadavg()[0]}), flush=True)
 
 
 def most_mb() -> float:
@@ -272,7 +322,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--nodes", type=int, nargs="*", default=[1, 2, 4, 8])
     parser.add_argument("--questions", type=int, default=1600)
+    parser.add_argument("--in-flight", type=int, default=4, help="requests at a time of each machine")
     parser.add_argument("--driver", type=int, nargs="*", default=[2_000, 200_000])
+    parser.add_argument("--floor", type=float, default=0.0, help="seconds that a bare actor is idle")
     parser.add_argument("--drive", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.drive:
@@ -280,8 +332,10 @@ def main() -> None:
         return
     for n in given.driver:
         subprocess.run([sys.executable, __file__, "--drive", str(n)], check=True)
+    if given.floor:
+        floor(given.floor)
     if given.nodes:
-        spread(given.nodes, given.questions)
+        spread(given.nodes, given.questions, in_flight=given.in_flight)
 
 
 if __name__ == "__main__":

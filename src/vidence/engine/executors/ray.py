@@ -335,7 +335,7 @@ class _Cluster:
 
     async def _tend(self, key: tuple[str, int], host: str) -> None:
         """Call the worker of one place until all is done, or it is lost."""
-        place, name = self._places[key], f"vidence {host} {key[0][:8]} {key[1]}"
+        place, name = self._places[key], f"vidence {host} {key[0][-8:]} {key[1]}"
         actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):

@@ -301,6 +301,83 @@ def test_a_driver_that_is_killed_goes_on_where_it_stopped(bench, cluster):
     assert bench.server.n_requests <= 120 + 2 * (4 + 2)
 
 
+def heard(**given) -> subprocess.Popen:
+    """A process that hears SIGINT, also where the tests themselves run in the background."""
+    return subprocess.Popen(
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **given,
+    )
+
+
+def test_a_run_under_way_is_listed_viewed_and_ends_with_ctrl_c(bench, connection, ray, tmp_path):
+    bench.write(400)
+    bench.server.latency_s = 0.5  # 25 s in all
+    env = os.environ | {"VIDENCE_CACHE": str(bench.folder / "cache")}
+
+    def vidence(*words):
+        words = [sys.executable, "-m", "vidence", *map(str, words)]
+        return subprocess.run(words, env=env, capture_output=True, text=True, check=True)
+
+    driver = heard(args=command(bench, "ray"), env=env)
+    end_s = time.monotonic() + 2 * PATIENCE_S
+    while bench.server.n_requests < 20 and time.monotonic() < end_s:
+        time.sleep(0.01)
+    names = [one["name"] for one in ray.util.list_named_actors(all_namespaces=True)]
+    listed = vidence("runs", bench.folder, "--json", "-")
+    vidence("view", bench.folder / "run", "--export", tmp_path / "pages", "--most", "5")
+    driver.send_signal(signal.SIGINT)
+    said, _ = driver.communicate(timeout=2 * PATIENCE_S)
+    assert driver.returncode == 130, said
+    assert f"vidence resume {bench.folder / 'run'}" in said
+    assert len(names) == 2
+    assert all(name.startswith(f"vidence {socket.gethostname()} ") for name in names)
+    (row,) = json.loads(listed.stdout)["runs"]
+    assert row["status"] == "running"
+    assert (tmp_path / "pages" / "index.html").is_file()
+    assert 0 < len(bench.trials()) < 400
+    while ray.util.list_named_actors(all_namespaces=True) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert not ray.util.list_named_actors(all_namespaces=True)
+    bench.server.latency_s = 0.0
+    vidence("resume", bench.folder / "run", "--on", "local", "--no-page")
+    assert len(bench.trials()) == 400
+    assert bench.server.n_requests <= 400 + 2 * (4 + 2)
+
+
+SHIFTED = """
+import os, time
+from pathlib import Path
+ahead_s = 86_400.0
+wall, steady = time.time, time.monotonic
+time.time, time.monotonic = lambda: wall() + ahead_s, lambda: steady() + ahead_s
+Path(os.environ["SHIFTED"], str(os.getpid())).write_text(str(time.time()))
+"""
+
+
+def test_clocks_that_are_a_day_apart_change_nothing(bench, connection, cluster, tmp_path):
+    folder = tmp_path / "shifted"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(SHIFTED)
+    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+    variables = {"PYTHONPATH": path, "SHIFTED": str(folder)}
+    node = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES, env_vars=variables)
+    bench.write(120)
+    seen = []
+    try:
+        with bench.when(40, lambda: seen.extend(one.pid for one in workers())):
+            summary = bench.run(concurrency=12)
+    finally:
+        cluster.remove_node(node)
+    ahead = [pid for pid in seen if (folder / str(pid)).is_file()]
+    assert (len(seen), len(ahead)) == (3, 1)
+    assert float((folder / str(ahead[0])).read_text()) > time.time() + 80_000
+    assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (120, 0, 120)
+    assert not any(isinstance(event, MachineLost) for event in bench.events)
+
+
 def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
     pytest.importorskip("grpc", reason="Ray is installed without its client")
     bench.write(40)

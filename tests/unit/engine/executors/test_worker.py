@@ -62,6 +62,25 @@ def test_a_call_waits_for_news_or_for_a_sign_of_life():
     assert 0.25 <= woken_s < 0.3
 
 
+@pytest.mark.parametrize(("reply_s", "linger_s"), [(0.05, 0.01), (1.6, 0.1), (60.0, 0.25)])
+def test_messages_wait_the_longer_the_longer_replies_take(reply_s, linger_s):
+    async def go():
+        post, found = Post(), Found(reply=None, is_claimed=True)
+        assert post.linger_s == 0.01
+        async with anyio.create_task_group() as tasks:
+            _, serve = answering(post, lambda m: found if isinstance(m, Find) else True)
+            tasks.start_soon(serve)
+            for n in range(40):
+                key = n.to_bytes(32)
+                assert await post.find(key, claims=True) is None
+                await anyio.sleep(reply_s)
+                await post.keep(key, Reply(text="A"))
+            tasks.cancel_scope.cancel()
+        return post.linger_s
+
+    assert virtual_time.run(go) == pytest.approx(linger_s, rel=0.01)
+
+
 def test_a_call_carries_so_many_messages_and_the_next_one_the_rest():
     async def go():
         post = Post()
