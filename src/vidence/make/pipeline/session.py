@@ -329,9 +329,9 @@ class Session:
         return Results(made=made, failed=failed)
 
     def compute_apart(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
-        """As `compute`, by other processes where there are some: what makes a unit is picklable."""
+        """As `compute`, by other processes where that is worth it: what makes a unit is picklable."""
         parallel = self.context.parallel
-        if not parallel.has_others:
+        if not parallel.has_others or (len(units) < 2 and not parallel.is_away):
             return self.compute(stage, units)
         self.began(stage, len(units))
         made: dict[str, Artifact[T]] = {}

@@ -17,7 +17,7 @@ name = "street"
 seed = 7
 videos = "videos"
 [[sources]]
-path = "north.mp4"
+path = "*.mp4"
 detections = "videos/{video_id}.txt"
 [tracking]
 tracker = "deepsort"
@@ -40,7 +40,8 @@ def files_of(folder):
 
 
 def test_two_processes_cut_the_same_pictures_as_one_and_none_again(tmp_path):
-    write_street(plan_street("north", looks=[0, 2, 4], rng=np.random.default_rng(7)), tmp_path / "videos")
+    for name, looks in (("north", [0, 2]), ("south", [4, 6])):
+        write_street(plan_street(name, looks=looks, rng=np.random.default_rng(7)), tmp_path / "videos")
     (tmp_path / "config.toml").write_text(CONFIG)
     heard = []
 
