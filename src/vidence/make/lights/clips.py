@@ -1,7 +1,7 @@
 """Make a clip of moving dots from a trial: read, check, draw, write."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -168,6 +168,10 @@ class ClipJob:
             ),
         )
         return ClipResult(clip=made)
+
+    def apart(self, is_away: bool) -> Callable[[], ClipResult | MadeAway[ClipResult]]:
+        """The work for another process."""
+        return self.make_away if is_away else self.make
 
     def make_away(self) -> MadeAway[ClipResult]:
         """As `make`, on a machine that does not have the folder: clip and sidecar come with the result."""

@@ -214,7 +214,7 @@ class _Build(Session):
         jobs = self._jobs(trials, found)
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [
-            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, away=job.make_away)
+            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, apart=job.apart)
             for c, job in jobs.items()
         ]
         kept: dict[str, ClipMade] = {}

@@ -105,8 +105,9 @@ class MadeAway(Generic[T]):
 class Unit(Generic[T]):
     """One piece of work of a stage: its name for people, what goes in, and how its result is made.
 
-    `is_usable` says whether a cached result can be used still, such as when its pictures are there. `away` is
-    the same work for a machine that does not have the folder of the set; None: `make` writes no files.
+    `is_usable` says whether a cached result can be used still, such as when its pictures are there. `apart`
+    gives what another process does in place of `make`, when there is one for it, and is told whether it is on
+    another machine, which does not have the folder of the set; None: `make`, which then writes no files.
     """
 
     stage: Stage[T]
@@ -114,7 +115,7 @@ class Unit(Generic[T]):
     inputs: Mapping[str, str]
     make: Callable[[], T]
     is_usable: Callable[[T], bool] = _any
-    away: Callable[[], MadeAway[T]] | None = None
+    apart: Callable[[bool], Callable[[], T | MadeAway[T]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

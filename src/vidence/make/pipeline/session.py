@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
@@ -12,7 +13,7 @@ from vidence.engine.environment import Environment, now
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.engine.trust import check, needs_of_spec
 from vidence.errors import MediaError, StoreError, UnknownNameError, VidenceError
-from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Unit
+from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
     Account,
@@ -328,9 +329,9 @@ class Session:
         return Results(made=made, failed=failed)
 
     def compute_apart(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
-        """As `compute`, by other processes where there are some: what makes a unit is picklable."""
+        """As `compute`, by other processes where that is worth it: what makes a unit is picklable."""
         parallel = self.context.parallel
-        if not parallel.has_others:
+        if not parallel.has_others or (len(units) < 2 and not parallel.is_away):
             return self.compute(stage, units)
         self.began(stage, len(units))
         made: dict[str, Artifact[T]] = {}
@@ -344,10 +345,7 @@ class Session:
                 made[unit.name] = found
                 self.done(stage, unit.name, was_cached=True)
 
-        def work(unit: Unit[T]) -> Callable[[], T | MadeAway[T]]:
-            return unit.away if parallel.is_away and unit.away else unit.make
-
-        pieces = ((one.name, work(one)) for one in missing)
+        pieces = ((one.name, self._work(one)) for one in missing)
         for number, came in side_by_side(pieces, parallel, on_trouble=self.trouble) if missing else ():
             unit = missing[number]
             if isinstance(came, MediaError):
@@ -356,12 +354,20 @@ class Session:
             elif isinstance(came, VidenceError):
                 raise came
             else:
-                value: T = self._brought(came) if isinstance(came, MadeAway) else came
+                value = unit.stage.decode(self._brought(came) if isinstance(came, MadeAway) else came)
                 made[unit.name] = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
                 self.done(stage, unit.name, was_cached=False)
         return Results(made={one.name: made[one.name] for one in units if one.name in made}, failed=failed)
 
-    def _brought(self, came: MadeAway[T]) -> T:
+    def _work(self, unit: Unit[T]) -> Callable[[], bytes | MadeAway[bytes]]:
+        """The work on a unit for another process."""
+        try:
+            work = unit.make if unit.apart is None else unit.apart(self.context.parallel.is_away)
+        except MediaError as error:
+            return partial(_unreadable, error)
+        return partial(_encoded, unit.stage, work)
+
+    def _brought(self, came: MadeAway[bytes]) -> bytes:
         """Write the files that came with a result."""
         for path, data in came.files.items():
             try:
@@ -409,6 +415,19 @@ class Session:
         artifact = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
         self.done(unit.stage.name, unit.name, was_cached=False)
         return artifact
+
+
+def _encoded(stage: Stage[T], work: Callable[[], T | MadeAway[T]]) -> bytes | MadeAway[bytes]:
+    """What another process makes, as it is kept: a field that is left out *is* its default, and no copy."""
+    made = work()
+    if isinstance(made, MadeAway):
+        return MadeAway(value=stage.encode(made.value), files=made.files)
+    return stage.encode(made)
+
+
+def _unreadable(error: MediaError) -> bytes:
+    """The work on a video that cannot be opened."""
+    raise error
 
 
 def check_until(overrides: MakeOverrides, maker: Maker) -> None:

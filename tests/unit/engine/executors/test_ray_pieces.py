@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import date
 from functools import partial
 
+import numpy as np
 import psutil
 import pytest
 
@@ -16,10 +17,13 @@ from vidence.engine.executors import ray as machines
 from vidence.engine.executors import ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.errors import MediaError, UsageError
+from vidence.make.cards.cutting import Cutting
 from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
+from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.pipeline.watching import KeptWork
+from vidence.make.planted.street import plan_street, write_street
 from vidence.make.selecting.listed import list_videos
 from vidence.make.selecting.rules import read_rules
 from vidence.make.selecting.selection import SelectJob, select_videos
@@ -44,6 +48,25 @@ rate = 2.0
 
 [shots]
 detector = "content"
+"""
+SHEETS = """
+name = "street"
+videos = "videos"
+[[sources]]
+path = "north.mp4"
+detections = "videos/{video_id}.txt"
+[tracking]
+tracker = "deepsort"
+[tracking.refine.filter]
+least_area_px = 1000.0
+[tracking.pick]
+n_tracks = 2
+[shots]
+[cards]
+file = "sheets/{video_id}/cards.csv"
+[cards.crops]
+gap_s = 0.25
+[tasks.aglt]
 """
 pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
@@ -209,6 +232,29 @@ def test_a_worker_killed_in_the_middle_of_watching_costs_its_videos_only(on_ray,
     assert is_killed.is_set()
     lost = [one for one in said if "its worker is lost" in getattr(one, "message", "")]
     assert len(lost) == 1
+
+
+def test_pictures_are_cut_on_a_cluster_with_the_same_bytes(on_ray, tmp_path, monkeypatch):
+    plan = plan_street("north", looks=[0, 2, 4], rng=np.random.default_rng(7))
+    write_street(plan, tmp_path / "videos")
+    (tmp_path / "config.toml").write_text(SHEETS)
+    made, heard = {}, []
+    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
+        context = BuildContext(
+            cache_root=tmp_path / f"cache-{name}",
+            memory=tmp_path / "replies.sqlite",
+            parallel=parallel,
+            on_event=heard.append,
+        )
+        overrides = MakeOverrides(sheets=str(tmp_path / f"sheets-{name}"))
+        herbench.create().make(
+            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
+        )
+        made[name] = files_of(tmp_path / name)
+        monkeypatch.setattr(Cutting, "make", None)
+    assert made["ray"] == made["here"]
+    assert any(path.parts[0] == "pictures" for path in made["ray"])
+    assert [one.stage for one in heard if isinstance(one, UnitDone)].count("portraits") == 2
 
 
 def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, monkeypatch):
