@@ -4,14 +4,14 @@
 
 Beside it, in the same run, the floor: blank pictures of that size; whether masks hide the figure from who
 looks at single dots; how often intervals hold the thresholds of simulated observers, by constant stimuli and
-by staircases; and what `vidence ablate` costs as it comes.
+by staircases; what a clip of three minutes takes, and what `vidence ablate` costs as it comes.
 """
 
 import argparse
 import itertools
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -19,7 +19,7 @@ from statistics import NormalDist
 import measure
 import numpy as np
 from harness import VIDENCE, Bench, Row
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vidence.pointlight.body import body
 from vidence.pointlight.drawing import frames
@@ -32,7 +32,7 @@ from vidence.statistics.staircase import QuestPlus
 
 LEAST_PER_S = 1500.0
 N_FRAMES = 600
-MOST_ABLATION_CPU_S = 180.0
+MOST_ABLATION_CPU_S, MOST_MEMORY_MB = 180.0, 300.0
 N_DRAWS = 600
 LEAST_HELD = 0.93  # two standard errors of 600 intervals of 95 % below it
 PROPORTION = 2 / 3
@@ -128,7 +128,7 @@ def held_row(what: str, tried: list[Tried], n_none: int) -> Row:
     )
 
 
-def chances(planted: float, levels: Sequence[float], shifts: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances(planted: float, levels: ArrayLike, shifts: NDArray[np.float64]) -> NDArray[np.float64]:
     """How often sources whose thresholds differ by `shifts` from the planted one are right at each level."""
     usual = float(CURVE.threshold(PROPORTION, location=0.0, width=WIDTH, lapse=LAPSE))
     location = (planted - usual + shifts)[:, None]
@@ -203,10 +203,25 @@ def ablation_row(folder: Path) -> Row:
     )
 
 
+def memory_row(folder: Path) -> Row:
+    """The memory of a clip of three minutes: MP4, lossless, and the dots."""
+    written = [word for kind in ("mp4", "lossless", "npz") for word in ("--write", kind)]
+    command = [str(VIDENCE), "pointlight", "walker:walk?duration_s=180", "--out", str(folder), *written]
+    taken = measure.run([*command, "--set", "framing=follow"])
+    if taken.returncode != 0:
+        raise RuntimeError(f"{command} gave {taken.returncode}:\n{taken.output[-3000:]}")
+    return Row(
+        "(point lights) three minutes as MP4, lossless and dots, 512x512",
+        f"{taken.rss_mb:.0f} MB, {taken.cpu_s:.0f} CPU-s",
+        f"<= {MOST_MEMORY_MB:.0f} MB",
+        taken.rss_mb <= MOST_MEMORY_MB,
+    )
+
+
 def pointlight(bench: Bench) -> list[Row]:
     """Drawing, masks, thresholds and an ablation, for bench/run.py."""
     found = [*rows(N_FRAMES), *cue_rows(), *constant_rows(N_DRAWS), *staircase_rows(N_DRAWS)]
-    return [*found, ablation_row(bench.fresh("ablation"))]
+    return [*found, memory_row(bench.fresh("long")), ablation_row(bench.fresh("ablation"))]
 
 
 ALL = (pointlight,)

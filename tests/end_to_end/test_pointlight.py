@@ -128,7 +128,20 @@ def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
 
 def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
     clips = ("walker:walk?duration_s=0.4", "walker:wave?duration_s=0.4")
-    kinds = ["mp4", "webm", "gif", "lossless", "png", "montage", "npz", "csv", "json", "psychopy", "jspsych"]
+    kinds = [
+        "mp4",
+        "webm",
+        "gif",
+        "lossless",
+        "png",
+        "montage",
+        "npz",
+        "csv",
+        "json",
+        "mat",
+        "psychopy",
+        "jspsych",
+    ]
     written = [word for kind in kinds for word in ("--write", kind)]
     settings = (
         "screen_px_per_cm=40",
@@ -144,7 +157,7 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
         {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
         for n in ("one", "two")
     )
-    assert len(first) == 11 + 12 + 6
+    assert len(first) == 12 + 12 + 6
     assert first == second
     older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
     del older["staging"]

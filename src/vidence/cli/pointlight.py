@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # A metre that is less than this share of the picture's height makes a figure that is hard to see.
 _SMALL = 0.12
 _VIDEOS = {"mp4": "clip.mp4", "webm": "clip.webm", "gif": "clip.gif", "lossless": "clip-lossless.mp4"}
-_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "psychopy", "jspsych")
+_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "jspsych")
 
 
 @click.command()
@@ -60,7 +60,7 @@ _KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "psychopy", "jspsych
     default=("mp4",),
     show_default=True,
     help="What is written; repeatable: videos, numbered PNG files, a montage of 8 frames in 4 columns and 2 "
-    "rows, the dots as numbers (npz, csv, json), or a folder that PsychoPy or jsPsych shows.",
+    "rows, the dots as numbers (npz, csv, json, mat), or a folder that PsychoPy or jsPsych shows.",
 )
 @click.option(
     "--again",

@@ -66,8 +66,8 @@ def walk_of(motion: Motion, *, n_harmonics: int = N_HARMONICS) -> Walk:
 
     Source: after Troje (2002), Decomposing biological motion: a framework for analysis and synthesis of human
         gait patterns, Journal of Vision 2(5): walks as Fourier series of the places of points, on one phase.
-    Departs: how many harmonics, which points and how the phase is set are ours, and were not compared with the
-        paper's.
+    Departs: how many harmonics, which points and how the phase is set are ours, and were not compared with
+        the paper's.
 
     Args:
         motion: joints, markers or a body that walks (or runs) straight on for 1.2 cycles or more.

@@ -8,6 +8,7 @@ import tomli_w
 
 from vidence.ask import files
 from vidence.ask.files import csv_rows, usable
+from vidence.catalog import check_name
 from vidence.engine.panel import PanelFile
 from vidence.errors import UsageError
 from vidence.media.whole import write_whole
@@ -35,8 +36,10 @@ class PanelRules(Record, omit_defaults=True):
             raise UsageError("panel.models and panel.montages name no model; name one at least")
 
 
-def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path, people: Path | None) -> Path:
-    """Write the panel of the clips in a folder.
+def panel_table(
+    rules: PanelRules, folder: Path, *, title: str, root: Path, people: Path | None
+) -> dict[str, object]:
+    """The panel of the clips in a folder, as its file holds it.
 
     Choices are asked once; the logs of the same replies are marked as descriptions. People stand beside the
     models: what they described and then chose is read as one reply.
@@ -47,7 +50,13 @@ def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path, peop
         title: what the panel is called.
         root: the folder that paths of models are relative to.
         people: the table that `answers.write_people` made; None where nobody has answered.
+
+    Raises:
+        UnknownNameError: there is no such model.
+        UsageError: two of the models have one name.
     """
+    for spec in (*rules.models, *rules.montages):
+        check_name("model", spec)
     logs: dict[str, object] = {"protocol": "thought-log"}
     if rules.judges:
         logs |= {"judge": "description-match", "judge_models": list(rules.judges)}
@@ -64,6 +73,12 @@ def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path, peop
         "models": models,
     }
     msgspec.convert(panel, PanelFile)
+    return panel
+
+
+def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path, people: Path | None) -> Path:
+    """Write ``panel.toml`` into the folder of the clips; all as for `panel_table`."""
+    panel = panel_table(rules, folder, title=title, root=root, people=people)
     path = folder / PANEL_FILE
     write_whole(path, (_OURS + tomli_w.dumps(panel)).encode())
     return path

@@ -11,7 +11,7 @@ from vidence.ask.files import DataFile
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
-from vidence.make.lights.panels import PanelRules, write_panel
+from vidence.make.lights.panels import PanelRules, panel_table, write_panel
 from vidence.make.lights.sheets import write_sheets
 from vidence.make.lights.study import Shown, StudyRules, write_study
 from vidence.make.lights.tables import Choice, clips_table, fixed_choices, labels_table, sources_of, table
@@ -76,6 +76,7 @@ class ActpldMaker:
         read = read_config(config, ActpldConfig)
         read_map(config.parent / read.map, read.rows)
         read.study.texts(config.parent)
+        panel_table(read.panel, config.parent, title=read.name, root=config.parent, people=None)
         if read.motions:
             motion_files(config.parent / read.motions)
 
@@ -93,6 +94,7 @@ class ActpldMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        panel_table(read.panel, folder, title=read.name, root=config.parent, people=None)
         remove_leftovers(folder)
         return _Build(
             config=read,

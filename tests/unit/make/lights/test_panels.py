@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from vidence.engine.panel import PanelFile, planned
-from vidence.errors import UsageError
+from vidence.errors import UnknownNameError, UsageError
 from vidence.make.lights.panels import PanelRules, write_panel
 
 
@@ -65,6 +65,12 @@ def test_people_are_a_row_that_is_asked_nothing_and_counts_as_no_model(tmp_path)
         "recorded_only": True,
         "repeats": 2,
     }
+
+
+@pytest.mark.parametrize("rules", [PanelRules(models=("opnai:x",)), PanelRules(montages=("opnai:x",))])
+def test_a_model_that_there_is_not_is_named(tmp_path, rules):
+    with pytest.raises(UnknownNameError, match="opnai"):
+        written(rules, tmp_path)
 
 
 def test_a_panel_of_nobody_is_refused():
