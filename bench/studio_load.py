@@ -22,9 +22,9 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -405,14 +405,23 @@ def none(what: str, n: int) -> Row:
 
 
 def copied_and_restored(server: Server) -> str:
-    """Copy the database while people save, and make a studio of the copy, which checks all of it."""
+    """Copy the database while people save, and make a studio of the copy, which checks all of it.
+
+    The copy has every save that was kept before it was begun, and none from after it was made.
+    """
     copy = server.folder / "copy.sqlite3"
+    count = "SELECT COUNT(*) FROM studio_draftlogrow"
+    ((before,),) = server.asked(count)
     for words in (("backup", server.data, "--to", copy), ("restore", server.folder / "again", copy)):
         command = [sys.executable, "-m", "vidence", "studio", *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return done.stderr.strip()
-    return "whole"
+        if words[0] == "backup":
+            ((after,),) = server.asked(count)
+    with closing(sqlite3.connect(copy)) as opened:
+        ((n_copied,),) = opened.execute(count).fetchall()
+    return "whole" if before <= n_copied <= after else f"{n_copied} saves, of {before} to {after}"
 
 
 def soak(folder: Path, *, n: int, seconds: float, pace: float, is_quick: bool) -> list[Row]:
@@ -696,11 +705,27 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
+def printed(measures: Mapping[str, Callable[[Path], list[Row]]], options: argparse.Namespace) -> int:
+    """Measure what was asked for, in a folder that goes again, and print it; 1 where a target is missed."""
+    rows = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as made:
+        for name in options.only.split(","):
+            found = measures[name](Path(made) / name)
+            rows += found
+            for one in found:
+                held = {True: "yes", False: "**no**", None: ""}[one.holds]
+                print(f"| {one.what} | {one.measured} | {one.target} | {held} |", flush=True)
+    return int(any(one.holds is False for one in rows))
+
+
+def all_of(measures: Mapping[str, Callable[[Path], list[Row]]], folder: Path) -> list[Row]:
+    """The rows of all measures, each in a folder of its own."""
+    return [row for name, measured in measures.items() for row in measured(folder / name)]
+
+
 def team(bench: Bench) -> list[Row]:
     """All of it, in a new folder of the bench."""
-    folder = bench.fresh("team")
-    measures = chosen(_options().parse_args([]))
-    return [row for name, measured in measures.items() for row in measured(folder / name)]
+    return all_of(chosen(_options().parse_args([])), bench.fresh("team"))
 
 
 ALL = (team,)
@@ -712,15 +737,7 @@ def main() -> int:
     if options.seed:
         seed(options.folder, options.media, options.seed)
         return 0
-    rows = []
-    with tempfile.TemporaryDirectory(dir=options.folder) as made:
-        for name in options.only.split(","):
-            found = chosen(options)[name](Path(made) / name)
-            rows += found
-            for one in found:
-                held = {True: "yes", False: "**no**", None: ""}[one.holds]
-                print(f"| {one.what} | {one.measured} | {one.target} | {held} |", flush=True)
-    return int(any(one.holds is False for one in rows))
+    return printed(chosen(options), options)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import argparse
 import random
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import Bench, Row, below
-from studio_load import OPERATOR, PASSWORD, Browser, Server, Tally, none
+from studio_load import OPERATOR, PASSWORD, Browser, Server, Tally, all_of, none, printed
 
 N_ITEMS = 30_000
 N_SOURCES = 1_529
@@ -265,9 +264,7 @@ def _options() -> argparse.ArgumentParser:
 
 def pages(bench: Bench) -> list[Row]:
     """All of it, in a new folder of the bench."""
-    folder = bench.fresh("pages")
-    measures = chosen(_options().parse_args([]))
-    return [row for name, measured in measures.items() for row in measured(folder / name)]
+    return all_of(chosen(_options().parse_args([])), bench.fresh("pages"))
 
 
 ALL = (pages,)
@@ -279,15 +276,7 @@ def main() -> int:
     if options.seed is not None:
         seed(options.folder, options.seed)
         return 0
-    rows = []
-    with tempfile.TemporaryDirectory(dir=options.folder) as made:
-        for name in options.only.split(","):
-            found = chosen(options)[name](Path(made) / name)
-            rows += found
-            for one in found:
-                held = {True: "yes", False: "**no**", None: ""}[one.holds]
-                print(f"| {one.what} | {one.measured} | {one.target} | {held} |", flush=True)
-    return int(any(one.holds is False for one in rows))
+    return printed(chosen(options), options)
 
 
 if __name__ == "__main__":

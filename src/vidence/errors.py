@@ -62,7 +62,7 @@ class DataError(VidenceError):
 class MissingMediaError(DataError):
     """Videos or images that the questions name are not there."""
 
-    def __init__(self, message: str, missing: Iterable[Path] = ()) -> None:
+    def __init__(self, message: str, missing: Iterable[Path | str] = ()) -> None:
         self.missing = tuple(missing)
         super().__init__(message)
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 INSTALL = "apt-get install --no-install-recommends chromium"
+_SCRIPT = re.compile(r"\.js(\?|$)")
 _ADDRESS = re.compile(r"(https?://[^/\s]+)(/\S*)?")
 
 
@@ -126,3 +127,25 @@ def page(browser):
     context.close()
     assert not outside, outside
     assert not [one for one in complaints if "Failed to load resource" not in one], complaints
+
+
+@pytest.fixture
+def without_scripts() -> Callable[..., AbstractContextManager[None]]:
+    """What keeps the scripts of the next page back while a block runs, as a slow line does."""
+    return scripts_kept_back
+
+
+@contextmanager
+def scripts_kept_back(page) -> Iterator[None]:
+    """Keep the scripts that a page asks for back until the block ends; then they come."""
+    asked = []
+
+    def keep(one) -> None:
+        asked.append(one)
+
+    page.route(_SCRIPT, keep)
+    yield
+    for one in asked:
+        one.continue_()
+    page.unroute(_SCRIPT)
+    page.wait_for_load_state("load")

@@ -62,7 +62,9 @@ def main(data: Path, *named: str) -> None:
 
     def threads(_request):
         n_open = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
-        return JsonResponse({"threads": threading.active_count(), "open": n_open})
+        status = Path("/proc/self/status").read_text() if n_open else "VmRSS: 0 kB"
+        memory = int(status.partition("VmRSS:")[2].split()[0])
+        return JsonResponse({"threads": threading.active_count(), "open": n_open, "kb": memory})
 
     urls.urlpatterns += [
         route("players", players, name="players", roles=EVERY_ROLE),

@@ -248,6 +248,23 @@ def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team):
     assert page.get_by_label("Question").input_value() == "Which block is written after the end?"
 
 
+def test_words_that_are_typed_before_the_scripts_run_are_saved(page, team, without_scripts):
+    address = begin(page, team)
+    with without_scripts(page):
+        page.goto(address, wait_until="commit")
+        page.get_by_label("Question").focus()
+        page.keyboard.type("Which block is typed early?")
+        page.locator("#f-evidence-0-kind").focus()
+        page.keyboard.press("ArrowDown")
+        expect(state(page)).to_have_text("nothing written yet")
+    expect(state(page)).to_have_text(SAVED)
+    page.reload()
+    assert page.get_by_label("Question").input_value() == "Which block is typed early?"
+    assert [version for version, _ in team.kept()[1]] == [1]
+    page.wait_for_timeout(900)
+    assert [version for version, _ in team.kept()[1]] == [1], "a page that nobody writes in saves nothing"
+
+
 def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team):
     begin(page, team)
     player = page.locator("section[data-player]")

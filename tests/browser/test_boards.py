@@ -291,3 +291,40 @@ def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
     opened.get_by_role("radio", name="yes", exact=True).last.press("Space")
     opened.get_by_role("button", name="Keep").press("Enter")
     expect(opened.get_by_text("1 of 2 told right without the film: 50%")).to_have_count(1)
+
+
+def test_words_that_are_typed_before_the_scripts_run_are_checked_and_counts_are_kept(opened, without_scripts):
+    page, at = opened, opened.url
+    with without_scripts(page):
+        page.goto(f"{at}north/cards", wait_until="commit")
+        words = page.locator("[data-track='3']").get_by_label("B: way and acts")
+        words.focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("They wear a red coat.")
+    ready(page)
+    expect(words).to_be_focused()
+    checked = page.locator("[data-leaks-told][data-checked]")
+    expect(checked).to_have_count(1)
+    assert checked.evaluate("one => one.closest('[data-track]').dataset.track") == "3"
+    asked = []
+
+    def stay(dialog):
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    page.locator("[data-track='5']").get_by_role("button", name="Keep the words").press("Enter")
+    expect(words).to_have_value("They wear a red coat.")
+    assert asked == ["beforeunload"]
+    for early, said in (("", "2"), ("5", "5")):
+        with without_scripts(page):
+            page.goto(f"{at}north/counts?place=left:top&first=12&last=60", wait_until="commit")
+            note = page.get_by_label("Note")
+            note.focus()
+            page.keyboard.type(early)
+        expect(page.locator("html[data-counts=ready]")).to_have_count(1)
+        if not early:
+            page.get_by_label("Note").fill(said)
+        expect(note).to_have_value(said)
+    page.reload()
+    expect(note).to_have_value("5")

@@ -213,6 +213,26 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be
     expect(page.get_by_text("You have decided: accept.")).to_be_visible(timeout=15_000)
 
 
+def test_verdicts_that_are_picked_before_the_scripts_run_are_saved(page, films, without_scripts):
+    enter(page, films, "Eve")
+    take(page, "experts")
+    page.get_by_role("heading", name="Field by field").wait_for()
+    with without_scripts(page):
+        page.goto(page.url, wait_until="commit")
+        page.locator("form[data-look] fieldset[data-row] input").first.focus()
+        page.keyboard.press("Space")
+        page.get_by_label("Words to the author").focus()
+        page.keyboard.type("Said early.")
+        page.get_by_label("Say something without deciding").focus()
+        page.keyboard.type("Asked early.")
+        expect(page.get_by_text("nothing written yet")).to_have_count(2)
+    expect(page.locator("[data-save-state]").filter(has_text=SAVED)).to_have_count(2)
+    page.reload()
+    expect(page.locator("form[data-look] input:checked")).to_have_count(1)
+    expect(page.get_by_label("Words to the author")).to_have_value("Said early.")
+    expect(page.get_by_label("Say something without deciding")).to_have_value("Asked early.")
+
+
 def test_keys_are_those_that_somebody_chose(page, films):
     enter(page, films, "Eve")
     page.get_by_role("link", name="Keys").click()

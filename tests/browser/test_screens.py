@@ -1,7 +1,7 @@
 """Every screen of the studio: what axe says of it, whether it fits its window, and its pictures in the docs.
 
-Each is looked at 320 px wide and light, and 1,280 px wide and dark. With ``VIDENCE_PICTURES`` (``make
-pictures`` names the folder) each is photographed as well, 1,400 px and 400 px wide.
+Each is looked at 400 px and 1,400 px wide, light and dark, and is not wider than 320 px. With
+``VIDENCE_PICTURES`` (``make pictures`` names the folder) each is photographed as well at both widths.
 """
 
 import io
@@ -22,9 +22,11 @@ PICTURES = Path(__file__).parents[2] / "docs" / "studio" / "pictures"
 PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 SERVER = Path(__file__).parent / "serve_screens.py"
 AXE = Axe().axe_script
-# Every rule once; in the other width and scheme what depends on places and colours.
+# Every rule once; in the other widths and schemes what depends on places and colours.
+COLOURS = {"runOnly": ["color-contrast"]}
 PLACES = {"runOnly": ["color-contrast", "scrollable-region-focusable", "target-size", "bypass", "region"]}
-LOOKS = ((320, "light", {}), (1280, "dark", PLACES))
+LOOKS = ((400, "light", {}), (400, "dark", COLOURS), (1400, "dark", PLACES), (1400, "light", COLOURS))
+NARROW = 320
 FOUND = """options => axe.run(options).then(found => found.violations.map(
   one => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`))"""
 BEYOND = """() => [...document.querySelectorAll("body *")].filter(one => {
@@ -99,19 +101,23 @@ class Looked:
         if name:
             self.names.append(name)
         page.evaluate(AXE)
+        self._fits(page, name, NARROW)
         for width, scheme, options in LOOKS:
-            page.set_viewport_size({"width": width, "height": 900})
+            self._fits(page, name, width)
             page.emulate_media(color_scheme=scheme)
             told = {"preload": False, **options}
             self.faults += [f"{name}, {width} px, {scheme}: {one}" for one in page.evaluate(FOUND, told)]
-            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                self.faults.append(f"{name}: wider than {width} px: {page.evaluate(BEYOND)}")
-        page.emulate_media(color_scheme="light")
         if name and (folder := os.environ.get("VIDENCE_PICTURES")):
             for width, height in HEIGHTS_PX.items():
                 page.set_viewport_size({"width": width, "height": height})
                 photograph(page, Path(folder) / f"{name}{'' if width == 1400 else '-400'}.png", first=first)
         page.set_viewport_size({"width": 1280, "height": 900})
+
+    def _fits(self, page, name, width):
+        """Make the window that wide, and note what runs over its edge."""
+        page.set_viewport_size({"width": width, "height": 900})
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            self.faults.append(f"{name}: wider than {width} px: {page.evaluate(BEYOND)}")
 
 
 def photograph(page, target, *, first):
@@ -342,6 +348,9 @@ def of_the_viewer(to: Looked):
     page = to.at("Rita", "/runs", "Runs")
     page.get_by_role("link", name=re.compile("fuser")).first.click()
     expect(page.locator("#piece")).to_contain_text("How it was run", timeout=15_000)
+    drawn, said = page.locator(".figure .mark").first, page.locator(".legend .mark").first
+    stroke = "one => getComputedStyle(one).stroke"
+    assert said.evaluate(stroke) == drawn.evaluate(stroke)
     to.look(page, "view-run")
     page.get_by_role("link", name=re.compile("mrfs")).first.click()
     to.look(page, "view-diagnosis")

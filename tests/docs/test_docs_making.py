@@ -19,6 +19,9 @@ from vidence.make.expert.drafts import COLUMNS
 from vidence.make.expert.films import Film
 from vidence.make.expert.subjects import Concept, Subject
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
+from vidence.make.lights.panels import PanelRules
+from vidence.make.lights.study import StudyRules
+from vidence.make.makers.actpld import ActpldConfig
 from vidence.make.pipeline.config_file import read_config
 
 PAGE = "docs/making/herbench.md"
@@ -88,3 +91,14 @@ def test_every_kind_of_finding_of_experts_is_described(page):
     kinds |= set(re.findall(r'(?:kind=|return |one, )"((?:[a-z]+-)+[a-z]+)"', source))
     assert len(kinds) > 40
     assert kinds - set(re.findall(r"`([\w-]+)`", page[EXPERT].text)) == set()
+
+
+def test_the_configuration_of_point_lights_is_read_and_every_key_is_described(page, tmp_path):
+    text = page["docs/making/actpld.md"].text
+    (block,) = [one for one in page["docs/making/actpld.md"].blocks("toml") if one.body.startswith("name =")]
+    path = tmp_path / "my.toml"
+    path.write_text(block.body, encoding="utf-8")
+    assert read_config(path, ActpldConfig).panel.montages == ("gemini:gemini-2.5-pro",)
+    for record in (PanelRules, StudyRules):
+        for field in msgspec.structs.fields(record):
+            assert f"`{field.name}`" in text or f"{field.name} =" in text, field.name

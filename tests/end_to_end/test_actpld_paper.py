@@ -104,6 +104,51 @@ def lights(vidence):
     (vidence.folder / "panel.toml").write_text(PANEL + models)
 
 
+def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights):
+    """Two commands: models of the configuration, and people who described and chose, in every table."""
+    (vidence.folder / "s.toml").write_text(
+        f"{CONFIG}[study]\nn_forms = 1\nn_practice = 0\nn_catch = 0\n"
+        '[panel]\nmodels = ["replay:m1.jsonl", "pointlight-nn"]\nmontages = ["replay:m3.jsonl"]\n'
+    )
+    assert vidence("make", "actpld", "s.toml").code == 0
+    assert vidence("panel", "made/lights/panel.toml", "--as", "actpld", "--out", "alone").code == 0
+    assert "No people stand beside the models" in (vidence.folder / "alone/actpld.html").read_text()
+    with (vidence.folder / "made/lights/study/key.csv").open(encoding="utf-8", newline="") as file:
+        key = list(csv.DictReader(file))
+    with (vidence.folder / "saved.csv").open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(("participant", "trial_id", "choice", "description", "describe_s", "choose_s"))
+        for row in key:
+            for who, right in (("ann", True), ("ben", row["set"] == "social")):
+                choice = int(row["right"]) if right else int(row["right"]) % 3 + 1
+                said = f"It looks like {row[f'choice_{choice}']}"
+                lines.writerow((who, row["trial_id"], choice, said, 3, 2))
+    config = (vidence.folder / "s.toml").read_text().replace("[panel]", 'answers = ["saved.csv"]\n[panel]')
+    (vidence.folder / "s.toml").write_text(config)
+    made = vidence("make", "actpld", "s.toml")
+    assert "vidence panel made/lights/panel.toml --as actpld" in made.out
+    done = vidence("panel", "made/lights/panel.toml", "--as", "actpld", "--json", "p.json")
+    assert done.code == 0, done.err
+    tables = json.loads((vidence.folder / "p.json").read_text())["tables"]
+    found = {table["name"]: {line["key"]: line for line in table["lines"]} for table in tables}
+    single, social = (found[f"actpld-table{n}"] for n in (2, 3))
+    for line, mean in ((single["row:participants:label"], 0.5), (social["row:participants:label"], 1.0)):
+        assert [line[f"share:{i}"]["value"] for i in (0, 1)] == [mean, mean]
+    for i, planted in enumerate((0, 2)):
+        measured = 100 * single["row:m1:label"][f"share:{i}"]["value"]
+        assert measured == pytest.approx(share("m1", "single", planted))
+    # Who knows no words has no log, and is in no mean of descriptions.
+    nearest = single["row:pointlight-nn:label"]
+    assert (nearest["n:0"]["text"], nearest["n:1"]["text"], nearest["left:1"]["text"]) == ("16", "0", "16")
+    mean = sum(share_of_both(model, "single", (2, 3)) for model in ("m1", "m3")) / 2
+    assert 100 * found["actpld-table4"]["row:description"]["column:single"]["value"] == pytest.approx(mean)
+    assert found["actpld-fig7-2"]["value:walk"]["people:participants"]["value"] == 0.5
+    page = (vidence.folder / "runs/panel-panel/actpld.html").read_text()
+    assert "participants (choices) 56 of 56" in page
+    assert page.count("People are in no point: each is the mean over the models.") == 2
+    assert "No people stand beside the models" not in page
+
+
 def other(item) -> list[str]:
     return [letter for letter in item.letters if letter != item.answer]
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from subjects.standing import standing
 from vidence.cli.pointlight import pointlight
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
@@ -127,7 +128,20 @@ def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
 
 def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
     clips = ("walker:walk?duration_s=0.4", "walker:wave?duration_s=0.4")
-    kinds = ["mp4", "webm", "gif", "lossless", "png", "montage", "npz", "csv", "json", "psychopy", "jspsych"]
+    kinds = [
+        "mp4",
+        "webm",
+        "gif",
+        "lossless",
+        "png",
+        "montage",
+        "npz",
+        "csv",
+        "json",
+        "mat",
+        "psychopy",
+        "jspsych",
+    ]
     written = [word for kind in kinds for word in ("--write", kind)]
     settings = (
         "screen_px_per_cm=40",
@@ -143,13 +157,25 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
         {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
         for n in ("one", "two")
     )
-    assert len(first) == 11 + 12 + 6
+    assert len(first) == 12 + 12 + 6
     assert first == second
     older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
     del older["staging"]
     (tmp_path / "older.json").write_text(json.dumps(older))
     with pytest.raises(UsageError, match="names no sources"):
         run("--again", tmp_path / "older.json", "--out", tmp_path / "three")
+
+
+def test_frames_of_the_display_that_show_nobody_are_told(tmp_path: Path):
+    positions = standing(60).positions_m.copy()
+    positions[40:] = np.nan
+    np.savez(tmp_path / "away.npz", positions_m=positions, names=standing(60).names, fps=60.0)
+    said = run(tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "a")
+    assert "frames 20 to 29 of the display show fewer than half of the points" in said
+    whole = ("--set", "start_frame=0", "--set", "n_frames=20")
+    assert "of the display" not in run(
+        tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "b", *whole
+    )
 
 
 def test_dots_outside_the_picture_are_told(tmp_path: Path):

@@ -32,17 +32,27 @@ def fed(vidence, words, said):
 
 
 def test_what_is_open_to_the_network_by_accident_is_refused(vidence):
+    (vidence.folder / "runs").mkdir()
     for words in (
         ("studio", "open", "a", "--host", "0.0.0.0"),  # noqa: S104 - refused
         ("studio", "serve", "a", "--host", "0.0.0.0"),  # noqa: S104 - refused
         ("studio", "serve", "a", "--host", "0.0.0.0", "--behind-proxy"),  # noqa: S104 - it lacks --name
+        ("view", "--host", "0.0.0.0", "--no-open", "runs"),  # noqa: S104 - refused
         ("studio", "backup", "a"),
     ):
         done = vidence(*words)
         assert done.code == 2
         assert len(done.err.strip().splitlines()) == 1
         assert done.err.startswith("vidence: ")
+        assert words[-1] == "a" or "other machines" in done.err or "--name" in done.err, done.err
     assert not (vidence.folder / "a").exists()
+
+
+def test_a_folder_that_cannot_be_written_or_locked_ends_the_start(vidence):
+    done = vidence("studio", "serve", "/proc/sys/kernel")
+    assert done.code != 0
+    assert done.err.startswith("vidence: /proc/sys/kernel cannot be written: it is mounted read-only")
+    assert len(done.err.strip().splitlines()) == 1
 
 
 def test_a_team_is_set_up_copied_and_checked(vidence):

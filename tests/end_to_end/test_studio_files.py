@@ -27,6 +27,8 @@ def test_questions_come_in_and_everything_goes_out_and_in_again(vidence):
     assert "0 questions new, 3 there already" in again.out
     assert vidence.apart("studio", "export", "one", "out").code == 0
     first = contents(vidence.folder / "out")
+    checked = vidence("audit", "out/projects/films/items.jsonl", "--out", "checked")
+    assert (checked.code, "3 questions" in checked.out) == (0, True), checked.out + checked.err
     entered = vidence.apart("studio", "import", "two", "out")
     assert entered.code == 0, entered.err
     assert "0 there already" in entered.out

@@ -25,6 +25,7 @@ SAME = [
             "drafts",
             "ledger",
             "projects",
+            "tallies",
             "upkeep",
             "workflow",
         )

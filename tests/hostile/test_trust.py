@@ -139,6 +139,9 @@ def evil_plans(server: Canary, tmp_path: Path) -> dict[str, dict[str, object]]:
         },
         "a function for a reward": {"strategy": f"best-of-n?reward=python:{function}"},
         "a function for a reward by another spelling": {"strategy": f"best-of-n?reward={function}"},
+        "media of a bucket": {"media": "s3://elsewhere/videos"},
+        "media of this machine's web server": {"media": f"{server.address}/videos"},
+        "media of a server for its questions": {"media_at": ["https://elsewhere.example"]},
         "a file elsewhere": {"memory": str(tmp_path / "elsewhere" / "m.sqlite")},
     }
 
@@ -429,3 +432,39 @@ def test_media_outside_the_folder_are_named_once_and_can_be_refused(command, ser
     record_attack("media outside the folder", len(rows), len(rows) * (refused and named and left_out))
     assert (refused, named, left_out) == (True, True, True), said
     assert (code, len(server.seen)) == (3, len(media))
+
+
+def test_addresses_in_questions_are_asked_only_where_the_user_names_them(
+    command, server, tmp_path, record_attack
+):
+    paths = [
+        f"{server.address}/a.png",
+        "s3://elsewhere/a.png",
+        "hf://datasets/a/b/c.png",
+        "gs://elsewhere/a.png",
+    ]
+    signed = f"{server.address}/a.png?X-Amz-Signature={CANARY}"
+    run = (
+        "run",
+        "table",
+        "--data",
+        "q.jsonl",
+        "--model",
+        f"openai:m?base_url={server.address}/v1",
+        "--no-page",
+    )
+    audit = ("audit", "q.jsonl")
+    held = []
+    for path in (*paths, signed, f"http://me:{CANARY}@127.0.0.1/a.png", "file:///etc/passwd"):
+        media = [{"path": path, "kind": "image"}]
+        row = {"item_id": "q", "question": "?", "choices": ["x", "y"], "answer": "A", "media": media}
+        (tmp_path / "q.jsonl").write_text(json.dumps(row))
+        for words in ((*run, "--out", "run"), audit):
+            code, said = command(*words)
+            reason = "only at your word" if path in paths else "cannot be used"
+            held.append(code == 2 and reason in said and CANARY not in said)
+    record_attack("addresses in questions", len(held), sum(held))
+    assert all(held)
+    assert server.seen == []
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "q.jsonl"]
+    assert not any(CANARY.encode() in path.read_bytes() for path in kept)

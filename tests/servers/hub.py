@@ -91,6 +91,14 @@ def git_sha1(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324
 
 
+def _row(name: str, data: bytes) -> dict[str, object]:
+    """A file as the hub lists it."""
+    row: dict[str, object] = {"type": "file", "path": name, "size": len(data), "oid": git_sha1(data)}
+    if len(data) >= _LARGE_BYTES:
+        row["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
+    return row
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers one connection; `server_of` holds what there is."""
 
@@ -102,6 +110,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._serve()
+
+    def do_POST(self) -> None:
+        """What the hub knows of some paths: ``paths-info``, which alone is posted."""
+        parts = unquote(urlsplit(self.path).path).strip("/").split("/")
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
+        self.server_of.requests.append(("POST", "/".join(parts), body))
+        data_set = self.server_of.sets.get("/".join(parts[2:4]))
+        commit = None if data_set is None else data_set.commit(parts[5])
+        if data_set is None or commit is None:
+            self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
+            return
+        is_json = self.headers.get("Content-Type", "").startswith("application/json")
+        asked = json.loads(body)["paths"] if is_json else parse_qs(body)["paths"]
+        files = data_set.files[commit]
+        rows = [_row(path, files[path]) for path in asked if path in files]
+        folders = [path for path in asked if any(name.startswith(f"{path}/") for name in files)]
+        rows += [{"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in folders]
+        self._send(200, json.dumps(rows).encode())
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -139,7 +165,9 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "revision":
             self._send_info(name, data_set, commit)
         elif kind == "tree":
-            self._send_tree(data_set.files[commit], split.query, path)
+            inside = "".join(f"{part}/" for part in rest[2:])
+            files = {name: data for name, data in data_set.files[commit].items() if name.startswith(inside)}
+            self._send_tree(files, split.query, path)
         else:
             self._resolve(data_set, commit, "/".join(rest[2:]), token)
 
@@ -166,10 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         start = int(parse_qs(query).get("cursor", ["0"])[0])
         rows = []
         for name, data in sorted(files.items()):
-            row: dict[str, object] = {"type": "file", "path": name, "size": len(data), "oid": git_sha1(data)}
-            if len(data) >= _LARGE_BYTES:
-                row["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
-            rows.append(row)
+            rows.append(_row(name, data))
         more = {}
         if start + page < len(rows):
             more["Link"] = f'<{self.server_of.url}{path}?recursive=true&cursor={start + page}>; rel="next"'

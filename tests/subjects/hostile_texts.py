@@ -1,7 +1,9 @@
-"""Forty texts that want to be more than text, and a team's project that holds them in every field."""
+"""Forty texts that want to be more than text, a project full of them, and who sees what became more."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,7 +43,7 @@ PAYLOADS: Final = (
     "javascript:window.pwned=25",
     "java\tscript:window.pwned=26//",
     "data:text/html,<script>window.pwned=27</script>",
-    "[pwned](javascript:window.pwned=28) ![](x){onerror=window.pwned=28}",
+    "[pwned](javascript:window.pwned=28) ![](x){onerror=window.pwned=28} https://198.51.100.7/pwned",
     "{{ 7919*7907 }}${7919*7907}#{7919*7907}<%= 7919*7907 %>",
     "{% debug %}{% load pwned %}{{ person.user.password }}{# pwned",
     "pwned\u202e\u2066gpj.exe\u2069\u200b\ufeff\u0085",
@@ -56,6 +58,43 @@ _NAME: Final = 150
 def shorts(length: int = _NAME) -> list[str]:
     """The texts, each as long as a short field holds."""
     return [one[:length] for one in PAYLOADS]
+
+
+NEVER = {"iframe", "object", "embed", "base", "style", "math", "mglyph", "animate", "portal", "frame"}
+ADDRESSES = {"href", "src", "action", "formaction", "data", "poster", "srcset", "xlink:href"}
+
+
+class Looked(HTMLParser):
+    """What of a page a browser would run, load or send elsewhere; and where its links go."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.faults, self.links, self.within, self.seen = [], set(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        said = dict(attrs)
+        self.within.append(tag)
+        if tag in NEVER or "pwned" in tag or "http-equiv" in said or len(said) != len(attrs):
+            self.faults.append((tag, attrs))
+        if tag == "script" and not (said.get("src") or "").startswith("/static/"):
+            self.faults.append((tag, attrs))
+        for name, value in attrs:
+            if name.startswith(("on", "hx-on")) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+                self.faults.append((tag, name))
+            if name == "style" or "pwned" in name:
+                self.faults.append((tag, name))
+            if name in ADDRESSES and not re.match(r"/(?!/)|[?#]|$", value or ""):
+                self.faults.append((tag, name, value))
+        if tag == "a" and (address := (said.get("href") or "").partition("#")[0]).startswith("/"):
+            self.links.add(address)
+
+    def handle_data(self, data):
+        if self.within and self.within[-1] == "script" and data.strip():
+            self.faults.append(("script", data))
+
+    def handle_endtag(self, tag):
+        if self.within and self.within[-1] == tag:
+            self.within.pop()
 
 
 def protocol_source() -> str:

@@ -7,42 +7,19 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.cli.console import Screen, trust_option
-from vidence.cli.progress import Meter, interruptible, progress_option
-from vidence.errors import VidenceError
+from vidence.cli.console import Screen
+from vidence.cli.lights import FAILED_ITEMS, LightsOptions, ask_to_the_end, check_allowed, lights_options
+from vidence.cli.progress import Meter, interruptible
 
 if TYPE_CHECKING:
     from vidence.engine.plan import Plan
     from vidence.make.lights.ablation_clips import StimulusSet
     from vidence.make.lights.ablation_config import AblationConfig, Condition
 
-FAILED_ITEMS = 3
-
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
-)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="SPEC",
-    help="Ask this model in place of the configuration's; repeatable.",
-)
-@trust_option
-@click.option("--check", is_flag=True, help="Only say what would be made and asked.")
-@progress_option
-def ablate(
-    *,
-    config: Path | None,
-    out: Path | None,
-    models: tuple[str, ...],
-    trust: bool,
-    check: bool,
-    progress: str,
-) -> int:
+@lights_options
+def ablate(*, options: LightsOptions) -> int:
     """Show the same motions in many ways, as CONFIG says, and measure what each costs every model.
 
     Without CONFIG the built-in figure is shown with fewer frames and dots, upside down, scrambled, in noise,
@@ -58,24 +35,24 @@ def ablate(
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import print_table
 
-    settings = AblationConfig() if config is None else read_ablation(config)
-    if models:
-        settings = msgspec.structs.replace(settings, ask=msgspec.structs.replace(settings.ask, models=models))
-    beside = Path() if config is None else config.parent
-    folder = out if out is not None else beside / settings.out
-    stimuli = StimulusSet(settings, beside=beside)
+    settings = AblationConfig() if options.config is None else read_ablation(options.config)
+    if options.models:
+        asked = msgspec.structs.replace(settings.ask, models=options.models)
+        settings = msgspec.structs.replace(settings, ask=asked)
+    folder = options.folder(settings.out)
+    stimuli = StimulusSet(settings, beside=options.beside)
     n_conditions = len(unique(conditions(settings)))
     click.echo(
         f"{len(stimuli.clips)} clips in {n_conditions} conditions, {len(settings.ask.models)} models: "
         f"{len(stimuli.clips) * n_conditions * len(settings.ask.models):,} questions or more"
     )
     click.echo(findable(settings, stimuli.clips, rng=np.random.default_rng(settings.seed)))
-    if check:
+    if options.check:
         return 0
-    _check_words(settings, folder, source=config, named=models, is_trusted=trust)
+    check_allowed(((plan, out) for _, _, plan, out in _plans(settings, folder)), options)
     console = Screen(stderr=True)
-    notes = [*stimuli.notes, *_render(stimuli, folder, console, progress=progress)]
-    n_failed = _ask(settings, folder, console, progress=progress)
+    notes = [*stimuli.notes, *_render(stimuli, folder, console, progress=options.progress)]
+    n_failed = _ask(settings, folder, console, progress=options.progress)
     console.print("the observer looks at every condition", highlight=False)
     ablated = add_up(settings, stimuli, folder, notes=notes)
     for path in write_files(ablated, folder):
@@ -85,24 +62,6 @@ def ablate(
     if n_failed:
         click.echo(f"{n_failed} questions failed; they count as wrong, and the same command asks them again")
     return FAILED_ITEMS if n_failed else 0
-
-
-def _check_words(
-    config: "AblationConfig", folder: Path, *, source: Path | None, named: tuple[str, ...], is_trusted: bool
-) -> None:
-    """See that the user has allowed what the configuration names; `named` are models of the command line."""
-    from vidence.engine.environment import environment
-    from vidence.engine.trust import check, needs_of_plan, needs_of_spec, remember
-
-    place = environment()
-    remember((need for spec in named for need in needs_of_spec("model", spec)), environment=place)
-    needs = (
-        need
-        for _, _, plan, out in _plans(config, folder)
-        for need in needs_of_plan(plan, folder=out, environment=place)
-    )
-    given = source if source is not None else Path("the built-in configuration")
-    check(dict.fromkeys(needs), source=given, environment=place, is_trusted=is_trusted)
 
 
 def _plans(config: "AblationConfig", folder: Path) -> Iterator[tuple[str, "Condition", "Plan", Path]]:
@@ -144,8 +103,6 @@ def _render(stimuli: "StimulusSet", folder: Path, console: Console, *, progress:
 
 def _ask(config: "AblationConfig", folder: Path, console: Console, *, progress: str) -> int:
     """Put every condition to every model; how many questions failed."""
-    import anyio
-
     from vidence.cli.console import Display
     from vidence.engine.environment import environment, now
     from vidence.engine.evaluate import run
@@ -166,10 +123,5 @@ def _ask(config: "AblationConfig", folder: Path, console: Console, *, progress: 
                 soft_wrap=True,
             )
 
-    try:
-        anyio.run(ask_all)
-    except (KeyboardInterrupt, VidenceError) as error:
-        ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the ablation did not finish"
-        click.echo(f"{ended}; what was made and answered is kept, and the same command goes on", err=True)
-        raise
+    ask_to_the_end(ask_all, lost="the ablation did not finish")
     return n_failed

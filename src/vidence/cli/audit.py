@@ -127,16 +127,21 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, load_questions
+    from vidence.engine.prepare import check_addresses, choose_items, load_questions, media_root_of
     from vidence.explain.audit.audit import audit_items
-    from vidence.media.files import missing
+    from vidence.media.files import located, missing
 
     loaded = load_questions(plan)
     everything = msgspec.structs.replace(
         plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
     )
     items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
-    absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
+    root = media_root_of(plan, loaded)
+    check_addresses(items, plan)
+    gone = set(missing(root, items))
+    absent = frozenset(
+        item.item_id for item in items if any(located(root, one) in gone for one in item.media)
+    )
     return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)
 
 

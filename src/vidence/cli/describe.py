@@ -22,7 +22,7 @@ from vidence.engine.environment import cache_root
 from vidence.errors import MediaError, UsageError
 
 if TYPE_CHECKING:
-    from vidence.contracts import Loaded
+    from vidence.media.address import MediaPath
     from vidence.records import Item
     from vidence.tables.table import Table
 
@@ -36,7 +36,7 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
 )
 @click.option("--split", help="The part of the benchmark.")
 @click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
-@click.option("--media", type=click.Path(path_type=Path), help="The folder in which the videos lie.")
+@click.option("--media", metavar="FOLDER", help="The folder in which the videos lie, or its address.")
 @click.option("--measure/--no-measure", default=True, help="Look into the videos that are here for lengths.")
 @click.option(
     "--where",
@@ -64,7 +64,7 @@ def describe(
     data: Path | None,
     split: str | None,
     map: str | None,
-    media: Path | None,
+    media: str | None,
     measure: bool,
     where: dict[str, str],
     cross: tuple[str, ...],
@@ -82,7 +82,7 @@ def describe(
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, load_questions, make_plan
+    from vidence.engine.prepare import choose_items, load_questions, make_plan, media_root_of
     from vidence.report import described
     from vidence.report.export import write_file
     from vidence.report.terminal import draw_section
@@ -91,7 +91,7 @@ def describe(
     shown = screen(html, csv_path, json_path, latex)
     crossed = [_crossed(text) for text in cross]
     benchmark, source = named_questions(what, data)
-    given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
+    given = {"split": split, "map": map, "media": media, "where": where}
     overrides = {key: value for key, value in given.items() if value}
     plan = make_plan(benchmark, data=source, model=_NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
@@ -104,7 +104,7 @@ def describe(
     found = described.describe(
         items,
         name=name,
-        durations_s=_durations(loaded, items) if measure else {},
+        durations_s=_durations(media_root_of(plan, loaded), items) if measure else {},
         crossed=crossed,
     )
     if concepts is not None:
@@ -142,14 +142,19 @@ def _concepts(path: Path, items: "Sequence[Item]") -> "Table":
     return concepts_table(listed_concepts(path), {item.tags.get(CONCEPT, "") for item in items})
 
 
-def _durations(loaded: "Loaded", items: "Sequence[Item]") -> dict[str, float]:
-    """The seconds of the videos that are here, by `Item.video_id`; what cannot be read is said."""
-    from vidence.media.files import read_facts, resolve
+def _durations(root: "MediaPath", items: "Sequence[Item]") -> dict[str, float]:
+    """The seconds of the videos here or below `root`, by `Item.video_id`; unreadable ones are said."""
+    from vidence.media.files import located, missing, outside, read_facts
 
     found: dict[str, float] = {}
-    for item in {item.video_id: item for item in items}.values():
-        paths = [resolve(loaded.media_root, one) for one in item.media if one.kind == "video"]
-        if not paths or len(paths) < len(item.media) or not all(path.is_file() for path in paths):
+    firsts = list({item.video_id: item for item in items}.values())
+    # Nobody was asked whether what lies elsewhere on a network may be read.
+    elsewhere = {path for path in outside(root, firsts) if not isinstance(path, Path)}
+    near = [item for item in firsts if elsewhere.isdisjoint(located(root, one) for one in item.media)]
+    absent = {*missing(root, near), *elsewhere}
+    for item in firsts:
+        paths = [located(root, one) for one in item.media if one.kind == "video"]
+        if not paths or len(paths) < len(item.media) or not absent.isdisjoint(paths):
             continue
         try:
             facts = [read_facts(path, kind="video", cache_root=cache_root()) for path in paths]

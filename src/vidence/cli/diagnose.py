@@ -9,8 +9,8 @@ import click
 from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import json_option, screen, write_asked
-from vidence.cli.progress import progress_option
-from vidence.cli.run import NOT_ALL, flag_of, on_option, pairs, with_columns, with_plan_flags
+from vidence.cli.progress import on_option, progress_option
+from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan

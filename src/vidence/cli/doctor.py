@@ -41,6 +41,7 @@ EXTRAS = {
     "studio-postgres": ("the studio's database in Postgres", ("psycopg",)),
     "postgres": ("the reply memory of a team, in Postgres", ("psycopg",)),
     "ray": ("work on a Ray cluster", ("ray",)),
+    "remote": ("videos at https:// and s3:// (hf:// needs nothing; gs:// needs gcsfs)", ("aiohttp", "s3fs")),
     "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
 }
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME", "HF_TOKEN")

@@ -138,7 +138,9 @@ def label(
     limits = AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s)
     console = Screen(stderr=True)
     heard = _Away(console)
-    with Jobs({model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard) as jobs:
+    with Jobs(
+        {model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard, on=place.on
+    ) as jobs:
         found = jobs.run(asked, model=model)
         spent = jobs.spent
     labels, n_left = [], 0

@@ -387,6 +387,7 @@ class _Call:
             limits=AskLimits(),
             pictures=no_image if frames is None else frames.pictures.get,
             on_event=context.on_asking,
+            on=context.parallel.on,
         )
         with display.progress, interruptible(console), models:
             desk = replace(self._desk(loaded, items), models=models, frames=frames)

@@ -8,7 +8,7 @@ import click
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.cli.console import Screen, say, trust_option, watched
 from vidence.cli.outputs import json_option
-from vidence.cli.progress import progress_option
+from vidence.cli.progress import on_option, progress_option
 from vidence.cli.run import NOT_ALL, patience_option, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
@@ -34,6 +34,7 @@ from vidence.text import sentence
 @patience_option()
 @trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+@on_option
 @json_option
 @progress_option
 def judge(
@@ -41,6 +42,7 @@ def judge(
     folder: Path,
     trust: bool,
     page: bool,
+    on: str | None,
     json_path: Path | None,
     progress: str,
     judge_models: tuple[str, ...],
@@ -56,7 +58,7 @@ def judge(
     from vidence.engine.judge import judge_run
     from vidence.engine.specs import check_fields, with_whole_paths
 
-    place = environment()
+    place = environment(on=on)
     plan, _ = read_plan(folder)
     # Of the file only its reply memory and its parsers are used: who answers is not asked, who judges is
     # named here.

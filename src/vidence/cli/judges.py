@@ -19,7 +19,7 @@ from vidence.cli.outputs import (
     screen,
     write_asked,
 )
-from vidence.cli.progress import progress_option
+from vidence.cli.progress import on_option, progress_option
 from vidence.cli.run import NOT_ALL, patience_option
 from vidence.errors import DataError, UsageError
 from vidence.text import sentence
@@ -38,6 +38,7 @@ _ASKING = {
     "max_cost": "--max-cost",
     "concurrency": "--concurrency",
     "patience_s": "--patience",
+    "on": "--on",
 }
 
 
@@ -94,6 +95,7 @@ _ASKING = {
 @file_option("--lines", "lines_path", "Write one line per reply, judge and repeat, with the verdict.")
 @latex_option
 @interval_option("brackets")
+@on_option
 @progress_option
 @click.pass_context
 def judges(
@@ -119,6 +121,7 @@ def judges(
     lines_path: Path | None,
     latex: Path | None,
     interval: Literal["pm", "brackets", "none"],
+    on: str | None,
     progress: str,
 ) -> int:
     """Whether the scores of run FOLDERS depend on who judges: judges against people and rules.
@@ -146,7 +149,7 @@ def judges(
             limits=AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s),
             prompts_dir=str(prompts_dir.resolve()) if prompts_dir else None,
         )  # fmt: skip
-        lines = _asked(runs, wanted, progress=progress, is_trusted=trust)
+        lines = _asked(runs, wanted, on=on, progress=progress, is_trusted=trust)
     given = judge_reliability.material(runs, lines, labels)
     found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
     _write(context.params, found, lines=lines, of=of)
@@ -284,7 +287,7 @@ def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
 
 
 def _asked(
-    runs: "Sequence[Run]", wanted: "JudgesWanted", *, progress: str, is_trusted: bool
+    runs: "Sequence[Run]", wanted: "JudgesWanted", *, on: str | None, progress: str, is_trusted: bool
 ) -> "tuple[JudgedReply, ...]":
     """The verdicts of all judges on all replies."""
     from vidence.engine.environment import environment
@@ -293,7 +296,7 @@ def _asked(
     from vidence.engine.trust import check, needs_of_parsers, needs_of_spec, remember
     from vidence.report.side_by_side import run_names
 
-    place = environment()
+    place = environment(on=on)
     for run in runs:
         check(
             needs_of_parsers(run.plan),

@@ -10,7 +10,7 @@ from rich.text import Text
 from vidence.catalog import create
 from vidence.cli.console import AwayLines, Screen, say, several, trust_option
 from vidence.cli.outputs import json_option, screen, write_said
-from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
+from vidence.cli.progress import Meter, interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
@@ -121,6 +121,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @trust_option
 @click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
 @jobs_option
+@on_option
 @json_option
 @progress_option
 def make(
@@ -135,6 +136,7 @@ def make(
     trust: bool,
     check: bool,
     jobs: int | None,
+    on: str | None,
     json_path: Path | None,
     progress: str,
 ) -> int:
@@ -161,11 +163,11 @@ def make(
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
-            environment(),
+            environment(on=on),
             on_event=display,
             on_asking=display.asking,
             is_trusted=trust,
-            n_workers=jobs,
+            jobs=jobs,
         )
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)

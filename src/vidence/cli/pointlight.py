@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # A metre that is less than this share of the picture's height makes a figure that is hard to see.
 _SMALL = 0.12
 _VIDEOS = {"mp4": "clip.mp4", "webm": "clip.webm", "gif": "clip.gif", "lossless": "clip-lossless.mp4"}
-_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "psychopy", "jspsych")
+_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "jspsych")
 
 
 @click.command()
@@ -60,7 +60,7 @@ _KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "psychopy", "jspsych
     default=("mp4",),
     show_default=True,
     help="What is written; repeatable: videos, numbered PNG files, a montage of 8 frames in 4 columns and 2 "
-    "rows, the dots as numbers (npz, csv, json), or a folder that PsychoPy or jsPsych shows.",
+    "rows, the dots as numbers (npz, csv, json, mat), or a folder that PsychoPy or jsPsych shows.",
 )
 @click.option(
     "--again",
@@ -197,6 +197,9 @@ def _write_dots(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> None
 
 def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) -> list[str]:
     """What was made, and what there is to say of it."""
+    from vidence.pointlight.checks import absences, spans
+    from vidence.pointlight.stimulus import in_time
+
     told = (
         f"{stimulus.n_frames} frames at {stimulus.fps:g} per second, {stimulus.centres_px.shape[1]} dots"
         + (", the same as before, pixel by pixel" if is_same else "")
@@ -210,6 +213,12 @@ def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) 
             f"  a metre is {stimulus.px_per_m:.0f} px, as the whole way fits in from every side; "
             "framing=follow or fit=view shows the figure larger"
         )
+    for figure, shown in zip(figures, in_time(figures, stimulus.spec), strict=True):
+        if away := absences(shown):
+            lines.append(
+                f"  {figure.source.file or 'walker'}: frames {spans(away)} of the display show fewer than "
+                "half of the points; start_frame and n_frames leave them out"
+            )
     lines += [
         f"  {figure.source.file or 'walker'}: {note}" for figure in figures for note in figure.source.notes
     ]

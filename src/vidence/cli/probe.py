@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import click
@@ -11,9 +12,13 @@ import msgspec
 
 from vidence.cli.outputs import json_option, screen, write_said
 
+if TYPE_CHECKING:
+    from vidence.media.address import MediaPath
+    from vidence.media.files import MediaFacts
+
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True)
 @click.option(
     "--kind",
     type=click.Choice(["video", "image", "frames"]),
@@ -31,25 +36,35 @@ from vidence.cli.outputs import json_option, screen, write_said
     help="Seconds for one file.",
 )
 @json_option
-def probe(*, files: tuple[Path, ...], kind: str, deadline_s: float, json_path: Path | None) -> int:
-    """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read."""
+def probe(*, files: tuple[str, ...], kind: str, deadline_s: float, json_path: Path | None) -> int:
+    """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read.
+
+    A file may be an address (s3://, gs://, hf://, https://), which is read by ranges.
+    """
+    from vidence.media.address import place
+
     is_quiet = screen(json_path).quiet
     said: list[dict[str, object]] = []
 
-    def say(path: Path, found: dict[str, object]) -> None:
+    def say(path: "MediaPath", found: dict[str, object]) -> None:
         said.append({"path": str(path), **found})
         if "error" in found:
             click.echo(str(found["error"]), err=True)
         elif not is_quiet:
             click.echo(json.dumps(found, indent=2))
 
-    anyio.run(partial(_look_at, files, kind=kind, deadline_s=deadline_s, say=say))
+    places = tuple(map(place, files))
+    anyio.run(partial(_look_at, places, kind=kind, deadline_s=deadline_s, say=say))
     write_said(json_path, "probe", values={"files": said})
     return int(any("error" in one for one in said))
 
 
 async def _look_at(
-    files: tuple[Path, ...], *, kind: str, deadline_s: float, say: Callable[[Path, dict[str, object]], None]
+    files: "tuple[MediaPath, ...]",
+    *,
+    kind: str,
+    deadline_s: float,
+    say: "Callable[[MediaPath, dict[str, object]], None]",
 ) -> None:
     """Say what each file holds, or the error that keeps it from being read."""
     from vidence.engine.environment import environment
@@ -65,4 +80,9 @@ async def _look_at(
             except MediaError as error:
                 say(path, {"error": str(error)})
             else:
-                say(path, msgspec.to_builtins(facts.probe) | {"sha256": facts.content_hash})
+                say(path, msgspec.to_builtins(facts.probe) | _hash(facts))
+
+
+def _hash(facts: "MediaFacts") -> dict[str, object]:
+    """The hash of the bytes; of an address whose server does not say it, what stands for it."""
+    return {"sha256" if facts.is_of_bytes else "version": facts.content_hash}

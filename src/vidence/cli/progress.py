@@ -51,8 +51,18 @@ def progress_option(function: F) -> F:
 
 def jobs_option(function: F) -> F:
     """Give a command ``--jobs``."""
-    words = "Processes that work side by side (default: the cores); results are the same."
+    words = "Processes that work side by side, on each machine (default: the cores); results are the same."
     return click.option("--jobs", type=click.IntRange(1), metavar="N", help=words)(function)
+
+
+def on_option(function: F) -> F:
+    """Give a command ``--on``."""
+    return click.option(
+        "--on",
+        metavar="WHERE",
+        help="Where the work is done: local, ray (the Ray cluster that this machine is part of), or "
+        "ray://HOST:10001 (default: VIDENCE_ON, else local). Results are the same.",
+    )(function)
 
 
 def minutes(time_s: float) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
 from vidence.cli.outputs import json_option
-from vidence.cli.progress import progress_option
+from vidence.cli.progress import on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.limits import duration_s
@@ -59,16 +59,6 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
             settings["type"] = one.kind
         function = click.option(one.flag, one.field, **settings)(function)
     return function
-
-
-def on_option(function: F) -> F:
-    """Give a command ``--on``."""
-    return click.option(
-        "--on",
-        metavar="WHERE",
-        help="Where the work is done: local, ray (the Ray cluster that this machine is part of), or "
-        "ray://HOST:10001 (default: VIDENCE_ON, else local). Replies are the same.",
-    )(function)
 
 
 class _RunCommand(click.Command):

@@ -42,7 +42,7 @@ def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
         remember(needs_of_spec("model", one.spec), environment=place)
     place.memory.parent.mkdir(parents=True, exist_ok=True)
     flow: Flow[SceneSet] = made.read()
-    with Jobs(models, memory=place.memory, pictures=made.picture) as jobs:
+    with Jobs(models, memory=place.memory, pictures=made.picture, on=place.on) as jobs:
         told = jobs.run({"scenes": flow}, model=next(iter(models), ""))["scenes"]
     if isinstance(told, Failed):
         raise DataError(f"{source.partition('?')[0]}: {told.message}")

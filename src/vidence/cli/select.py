@@ -9,7 +9,7 @@ from vidence.cli.audit import named_questions
 from vidence.cli.console import Screen, trust_option
 from vidence.cli.make import NOTHING_MADE, MakeDisplay
 from vidence.cli.outputs import json_option, screen, write_asked, write_said
-from vidence.cli.progress import interruptible, jobs_option, progress_option
+from vidence.cli.progress import interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.errors import UsageError
 
@@ -65,6 +65,7 @@ def select() -> None:
 )
 @trust_option
 @jobs_option
+@on_option
 @json_option
 @progress_option
 def videos(
@@ -79,6 +80,7 @@ def videos(
     out: Path,
     trust: bool,
     jobs: int | None,
+    on: str | None,
     json_path: Path | None,
     progress: str,
 ) -> int:
@@ -111,7 +113,7 @@ def videos(
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
-            environment(), on_event=display, on_asking=display.asking, is_trusted=trust, n_workers=jobs
+            environment(on=on), on_event=display, on_asking=display.asking, is_trusted=trust, jobs=jobs
         )
         found = select_videos(job, out=out, context=context)
     _say(found, json_path)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.cli.console import Screen, trust_option
-from vidence.cli.progress import Meter, interruptible, progress_option
-from vidence.errors import VidenceError
+from vidence.cli.console import Screen
+from vidence.cli.lights import FAILED_ITEMS, LightsOptions, ask_to_the_end, check_allowed, lights_options
+from vidence.cli.progress import Meter, interruptible
 
 if TYPE_CHECKING:
     from vidence.engine.plan import Plan
@@ -18,39 +18,15 @@ if TYPE_CHECKING:
     from vidence.make.lights.threshold_config import ThresholdConfig
     from vidence.records import Item
 
-FAILED_ITEMS = 3
-
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
-)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="SPEC",
-    help="Ask this model in place of the configuration's; repeatable.",
-)
+@lights_options
 @click.option(
     "--method",
     type=click.Choice(["constant", "staircase"]),
     help="Every clip at every level, or the level that tells most (default: the configuration's).",
 )
-@trust_option
-@click.option("--check", is_flag=True, help="Only say what would be made and asked, and what it would tell.")
-@progress_option
-def threshold(
-    *,
-    config: Path | None,
-    out: Path | None,
-    models: tuple[str, ...],
-    method: str | None,
-    trust: bool,
-    check: bool,
-    progress: str,
-) -> int:
+def threshold(*, options: LightsOptions, method: str | None) -> int:
     """Find the level of noise (contrast, frames, ...) at which point lights are still seen.
 
     CONFIG says what is shown, varied and asked; without it the built-in figure does eight actions among 0 to
@@ -66,15 +42,15 @@ def threshold(
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import print_table
 
-    settings = ThresholdConfig() if config is None else read_threshold(config)
-    if models:
-        settings = msgspec.structs.replace(settings, ask=msgspec.structs.replace(settings.ask, models=models))
+    settings = ThresholdConfig() if options.config is None else read_threshold(options.config)
+    if options.models:
+        asked = msgspec.structs.replace(settings.ask, models=options.models)
+        settings = msgspec.structs.replace(settings, ask=asked)
     if method:
         changed = msgspec.structs.replace(settings.method, kind=method)
         settings = msgspec.structs.replace(settings, method=changed)
-    beside = Path() if config is None else config.parent
-    folder = out if out is not None else beside / settings.out
-    stimuli = ThresholdStimuli(settings, beside=beside)
+    folder = options.folder(settings.out)
+    stimuli = ThresholdStimuli(settings, beside=options.beside)
     n_observers = len(settings.ask.models) + len(settings.observers)
     n_all = stimuli.n_questions * len(levels_of(settings))
     n_asked = n_all if settings.method.kind == "constant" else min(n_all, settings.method.n_trials)
@@ -84,14 +60,14 @@ def threshold(
     )
     known = precision(settings, stimuli.sources, rng=np.random.default_rng(settings.seed))
     click.echo(known)
-    if check:
+    if options.check:
         return 0
     # Recorded answers that the command line names lie where it is typed.
-    answers_at = Path() if models else beside
-    _check_words(_plans(settings, folder, answers_at), folder, source=config, named=models, is_trusted=trust)
+    answers_at = Path() if options.models else options.beside
+    check_allowed(((plan, folder) for _, plan in _plans(settings, folder, answers_at)), options)
     console = Screen(stderr=True)
-    troubles = _render(stimuli, folder, console, progress=progress)
-    found, n_failed = _ask(settings, folder, console, beside=answers_at, progress=progress)
+    troubles = _render(stimuli, folder, console, progress=options.progress)
+    found, n_failed = _ask(settings, folder, console, beside=answers_at, progress=options.progress)
     made = Thresholds(config=settings, found=tuple(found), notes=(known, *stimuli.notes, *troubles))
     for path in write_files(made, folder):
         click.echo(f"wrote {path}", err=True)
@@ -130,25 +106,6 @@ def _beside(spec: str, beside: Path) -> str:
     return f"replay:{(beside / rest).resolve()}" if not Path(rest).is_absolute() else spec
 
 
-def _check_words(
-    plans: Iterator[tuple[str, "Plan"]],
-    folder: Path,
-    *,
-    source: Path | None,
-    named: tuple[str, ...],
-    is_trusted: bool,
-) -> None:
-    """See that the user has allowed what the configuration names; `named` are models of the command line."""
-    from vidence.engine.environment import environment
-    from vidence.engine.trust import check, needs_of_plan, needs_of_spec, remember
-
-    place = environment()
-    remember((need for spec in named for need in needs_of_spec("model", spec)), environment=place)
-    needs = (need for _, plan in plans for need in needs_of_plan(plan, folder=folder, environment=place))
-    given = source if source is not None else Path("the built-in configuration")
-    check(dict.fromkeys(needs), source=given, environment=place, is_trusted=is_trusted)
-
-
 def _render(stimuli: "ThresholdStimuli", folder: Path, console: Console, *, progress: str) -> tuple[str, ...]:
     """Make the clips, the questions and the answers of simulated observers; what could not be made."""
     from vidence.make.lights.threshold_clips import write_observer, write_stimuli
@@ -179,7 +136,6 @@ def _ask(
     config: "ThresholdConfig", folder: Path, console: Console, *, beside: Path, progress: str
 ) -> tuple[list["Found"], int]:
     """Put the questions to every observer; the thresholds, and how many questions failed."""
-    import anyio
     import numpy as np
 
     from vidence.cli.console import Display
@@ -215,10 +171,5 @@ def _ask(
                 soft_wrap=True,
             )
 
-    try:
-        anyio.run(ask_all)
-    except (KeyboardInterrupt, VidenceError) as error:
-        ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the thresholds were not found"
-        click.echo(f"{ended}; what was made and answered is kept, and the same command goes on", err=True)
-        raise
+    ask_to_the_end(ask_all, lost="the thresholds were not found")
     return made, n_failed

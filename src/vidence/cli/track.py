@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from vidence.catalog import check_name
-from vidence.cli.console import Screen, several
+from vidence.cli.console import Screen, say, several
 from vidence.cli.outputs import flags_given
-from vidence.cli.progress import Meter, interruptible, jobs_option, progress_option
+from vidence.cli.progress import Meter, interruptible, jobs_option, on_option, progress_option
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _FOLLOWING = {
     "cuts": "--cuts",
     "steps": "--refine",
 }
-_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs"}
+_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs", "on": "--on"}
 _LOOKS_PER_S = 10.0  # that of `seeing.following`, which takes long to import
 _STEPS = "outliers,gaps,smoothing,merging"
 
@@ -115,6 +115,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
     help="Tracks on the contact sheet.",
 )
 @jobs_option
+@on_option
 @progress_option
 @click.pass_context
 def track(
@@ -134,6 +135,7 @@ def track(
     with_video: bool,
     most_shown: int,
     jobs: int | None,
+    on: str | None,
     progress: str,
 ) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
@@ -170,7 +172,7 @@ def track(
     if given is not None:
         _show_given(medium, given, truth=truth, shown=shown)
         return
-    kept = _kept(shown.folder, job, content_hash=content_hash, jobs=jobs)
+    kept = _kept(shown.folder, job, content_hash=content_hash, jobs=jobs, on=on)
     with _progress(video.name, kept, mode=progress) as work:
         tracked, record = track_video(medium, job, truth=truth, work=work)
     shown.write(medium, tracked, record)
@@ -214,20 +216,21 @@ def _open(video: Path) -> "tuple[Video, str]":
     return known_video(video, kind=kind, cache_root=environment().cache_root)
 
 
-def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None) -> "KeptWork":
+def _kept(
+    folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None, on: str | None
+) -> "KeptWork":
     """The work on a video, which is kept in pieces in the folder until all is done."""
     from vidence.engine.environment import environment
+    from vidence.engine.side_by_side import Parallelism
     from vidence.make.pipeline.cache import ArtifactCache
     from vidence.make.pipeline.watching import KeptWork
     from vidence.seeing.following import open_tracker
 
-    place = environment()
     return KeptWork(
         ArtifactCache(folder=folder / "stages"),
         inputs={"video": content_hash},
         specs=(job.detector, open_tracker(job.tracker).describer),
-        n_workers=place.n_workers if jobs is None else jobs,
-        worker_max_bytes=place.worker_max_bytes,
+        parallel=Parallelism.of(environment(on=on), jobs=jobs),
     )
 
 
@@ -277,7 +280,11 @@ def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]
         meter.note(name)
 
     with meter, interruptible(console):
-        yield kept.work(on_begin=begin, on_frames=meter.advance)
+        yield kept.work(
+            on_begin=begin,
+            on_frames=meter.advance,
+            on_trouble=lambda words: say(console, ("note: ", "yellow"), words),
+        )
 
 
 def _check_names(job: "TrackJob") -> None:

@@ -131,7 +131,14 @@ def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(what_is_asked(plan))
     # Findings of versions without them stay usable.
-    for name in ("media_inside", "name", "patience_s", "requests_per_minute", "tokens_per_minute"):
+    for name in (
+        "media_at",
+        "media_inside",
+        "name",
+        "patience_s",
+        "requests_per_minute",
+        "tokens_per_minute",
+    ):
         del asked[name]
     if asked["judge_panel"] == "majority":
         del asked["judge_panel"]

@@ -272,6 +272,15 @@ class Asker:
             ) from error
 
 
+async def said(model: Model, request: Request) -> Reply | VidenceError:
+    """What a model of this process says to a request of another one, or the error for its `Asker`."""
+    try:
+        return clean_record(await model.reply(request))
+    except VidenceError as error:
+        clean_error(error)
+        return error
+
+
 @dataclass(kw_only=True)
 class _Tries:
     """The tries of one question; times are those of the clock, in seconds."""
@@ -488,7 +497,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
     test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
-    a file, the address of a database, or where another process keeps the replies.
+    a file, the address of a database, or where another process keeps the replies. `open_model` opens a model
+    by its spec (`executors.openers`); None: as the catalogue does.
     """
 
     def __init__(
@@ -498,8 +508,10 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         limits: AskLimits,
         on_event: Listener,
         again: str = SAME_COMMAND,
+        open_model: Callable[[str], Model] | None = None,
     ) -> None:
         self.count = AskCount()
+        self._open_model = open_model
         self._limits = limits
         self._again = again
         self._on_event = on_event
@@ -560,7 +572,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         """
         name = self._known(name)
         if name not in self._models:
-            self._models[name] = create("model", self._rules[name].spec)
+            spec = self._rules[name].spec
+            self._models[name] = self._open_model(spec) if self._open_model else create("model", spec)
         return self._models[name]
 
     async def run(

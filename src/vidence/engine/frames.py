@@ -29,11 +29,12 @@ from vidence.engine.views import (
 )
 from vidence.engine.workers import Workers
 from vidence.errors import MediaError, UsageError, VidenceError
+from vidence.media.address import Address, MediaPath
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
-from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, read_facts, resolve
-from vidence.media.silent import Silent, without_sound
+from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, located, read_facts
+from vidence.media.silent import Silent, as_it_is, without_sound
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ _log = logging.getLogger(__name__)
 class Place:
     """Where media are and decoded frames are kept; `deadline_s` is how long one video may take."""
 
-    media_root: Path
+    media_root: MediaPath
     cache_root: Path
     cache_max_bytes: int
     deadline_s: float
@@ -76,6 +77,7 @@ class FrameDesk:
         self._on_trouble = on_trouble
         self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}
+        self._unchecked: set[str] = set()
         self._count = count
         self._score_desk = ScoreDesk(
             cache_root=place.cache_root,
@@ -115,7 +117,7 @@ class FrameDesk:
             for item in items
             if item.media and not all(isinstance(one, Failed) for one in chosen[item.item_id].values())
         }
-        videos = {source: await self._whole(source, facts[source]) for source in sorted(sent)}
+        videos = {source: await self._whole(source, facts[source]) for source in sorted(sent, key=str)}
         return {
             item.item_id: {
                 name: self._assemble(item, name, selection, facts=facts, frames=frames, videos=videos)
@@ -127,13 +129,16 @@ class FrameDesk:
     # ------------------------------------------------------------------ facts
 
     def _source(self, media: Media) -> Source:
-        return resolve(self._place.media_root, media), media.kind
+        return located(self._place.media_root, media), media.kind
 
     async def _facts(self, source: Source) -> MediaFacts | Failed:
         if source in self._aside:
             return self._aside[source]
         path, kind = source
-        known = cached_facts(path, kind=kind, cache_root=self._place.cache_root)
+        try:
+            known = await self._kept_facts(source)
+        except MediaError as error:
+            return self._set_aside(source, error)
         if known is not None:
             return known
         read = partial(read_facts, path, kind=kind, cache_root=self._place.cache_root)
@@ -145,6 +150,16 @@ class FrameDesk:
             self._on_trouble(f"{path}: {facts.probe.problem}")
         return facts
 
+    async def _kept_facts(self, source: Source) -> MediaFacts | None:
+        """What is kept of a file; the server of an address is asked in a thread whether it is still the same.
+
+        Raises:
+            MediaError: the server does not answer, or refuses.
+        """
+        path, kind = source
+        find = partial(cached_facts, path, kind=kind, cache_root=self._place.cache_root)
+        return await anyio.to_thread.run_sync(find) if isinstance(path, Address) else find()
+
     async def _whole(self, source: Source, facts: MediaFacts | Failed) -> Silent | Failed | None:
         """The file that is sent where whole videos are; None where they are not."""
         path, kind = source
@@ -152,19 +167,28 @@ class FrameDesk:
             return None
         if isinstance(facts, Failed):
             return facts
-        if self._place.audio == "keep":
-            return Silent(path=path, digest=facts.content_hash, is_copy=False)
         write = partial(
-            without_sound,
+            as_it_is if self._place.audio == "keep" else without_sound,
             path,
             content_hash=facts.content_hash,
             cache_root=self._place.cache_root,
             max_bytes=self._place.cache_max_bytes,
         )
+        if self._place.audio == "keep" and not isinstance(path, Address):
+            return write()  # the file itself
         try:
             return await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
         except MediaError as error:
             return self._set_aside(source, error)
+
+    def _say_unchecked(self, path: str) -> None:
+        """Say once of a file that its item names a hash which nobody compares."""
+        if path not in self._unchecked:
+            self._unchecked.add(path)
+            self._on_trouble(
+                f"{path}: its item names a SHA-256, which is not checked: its server does not say it, and "
+                "the whole file would have to be fetched"
+            )
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:
         if source not in self._aside:
@@ -183,7 +207,9 @@ class FrameDesk:
             fact = facts[self._source(media)]
             if isinstance(fact, Failed):
                 return fact
-            if media.sha256 not in (None, fact.content_hash):
+            if media.sha256 is not None and not fact.is_of_bytes:
+                self._say_unchecked(fact.probe.path)
+            elif media.sha256 not in (None, fact.content_hash):
                 message = f"{fact.probe.path} has SHA-256 {fact.content_hash}, the item says {media.sha256}"
                 return Failed(stage="media", error="WrongFile", message=message)
             parts.append((media, fact))
@@ -301,8 +327,7 @@ class FrameDesk:
         Raises:
             MediaError: the file, or one of the frames, cannot be decoded.
         """
-        path, kind = source
-        facts = cached_facts(path, kind=kind, cache_root=self._place.cache_root) if keep else None
+        facts = await self._kept_facts(source) if keep else None
         content_hash = facts.content_hash if facts is not None else ""
         delivery = await self._decoded(
             source, list(indices), encoding, content_hash=content_hash, is_scoring=True

@@ -17,6 +17,8 @@ from vidence.catalog import parse_spec
 from vidence.contracts import Flow, MadeT
 from vidence.engine.engine import Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
+from vidence.engine.executors.executor import LOCAL
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.session import each
 from vidence.engine.specs import check_secrets, without_sampling
@@ -52,7 +54,8 @@ class Jobs:
     """Runs flows to their ends; use it as a context manager.
 
     A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
-    the same file as those of runs, so that nothing is asked twice, whatever ended the session before.
+    the same file as those of runs, so that nothing is asked twice, whatever ended the session before. Weights
+    are opened here, or where `on` says (`executors.openers.opener`).
     """
 
     def __init__(
@@ -63,13 +66,15 @@ class Jobs:
         limits: AskLimits | None = None,
         pictures: Callable[[str], bytes] = no_image,
         on_event: Listener = lambda event: None,
+        on: str = LOCAL,
     ) -> None:
         self._limits = limits = limits or AskLimits()
         self._pictures = pictures
         self._on_event = on_event
         self._exits = ExitStack()
         self._portal: BlockingPortal | None = None
-        self._engine = Engine(memory=memory, limits=limits, on_event=on_event)
+        open_model = opener(on, [named.spec for named in models.values()])
+        self._engine = Engine(memory=memory, limits=limits, on_event=on_event, open_model=open_model)
         self._overrides: dict[str, Mapping[str, object]] = {}
         self._budgets: list[Budget] = []
         if limits.max_cost is not None and not any(m.price_in or m.price_out for m in models.values()):

@@ -11,6 +11,7 @@ from vidence.engine.engine import Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.scoring import JudgePool, score_reply
@@ -32,7 +33,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     Args:
         plan: the plan in the folder with `judge` and `judge_models` as they shall be.
         folder: the run.
-        environment: where the reply memory is.
+        environment: where the reply memory is, and judges with weights work.
         on_event: told of every trial.
 
     Raises:
@@ -43,7 +44,8 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     before, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
     memory = environment.replies(plan.memory)
-    async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
+    open_model = opener(environment.on, plan.judge_models)
+    async with Engine(memory=memory, limits=plan.limits, on_event=on_event, open_model=open_model) as engine:
         pool = add_judges(engine, plan, judging)
         if pool is None:
             raise UsageError(

@@ -13,6 +13,7 @@ from vidence.contracts import Judge, Scorer
 from vidence.engine.engine import AskCount, Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.executors.openers import opener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
@@ -144,7 +145,7 @@ async def ask_judges(
         folders: the run folders, by what they are called.
         wanted: who is asked.
         judges_of: for each run the protocols.
-        environment: where the reply memory is.
+        environment: where the reply memory is, and judges with weights work.
         on_event: told of every verdict.
 
     Raises:
@@ -158,7 +159,12 @@ async def ask_judges(
             f"--judge-prompts are words for one protocol, and here are {', '.join(protocols)}; name one with "
             "--judge, or ask for each in a command of its own with --lines, and give --recorded every file"
         )
-    async with Engine(memory=environment.replies(), limits=wanted.limits, on_event=on_event) as engine:
+    async with Engine(
+        memory=environment.replies(),
+        limits=wanted.limits,
+        on_event=on_event,
+        open_model=opener(environment.on, wanted.models),
+    ) as engine:
         budgets = _budgets(wanted)
         tasks: list[_Task] = []
         for name, folder in folders.items():

@@ -23,6 +23,7 @@ from vidence.engine.specs import label as label_of
 from vidence.engine.specs import model_spec, short_name
 from vidence.engine.trust import Need, check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
+from vidence.media.address import is_address
 from vidence.records import Record
 
 ADDRESS: Final = "hf:"
@@ -242,7 +243,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
                 entry.benchmark,
                 data=_place(entry.data, beside),
                 model=_with_options(model.model, condition.options),
-                overrides=settings | {"name": label, "media": _text(_place(entry.media, beside))},
+                overrides=settings | {"name": label, "media": _media_of(entry, beside)},
                 cache=cache,
             )
         except UsageError as error:
@@ -333,8 +334,10 @@ def _place(data: str | None, beside: Path) -> Path | None:
     return beside / data
 
 
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
+def _media_of(entry: PanelBenchmark, beside: Path) -> str | None:
+    if entry.media is None or is_address(entry.media):
+        return entry.media
+    return str(_place(entry.media, beside))
 
 
 def slug(text: str) -> str:

@@ -92,9 +92,13 @@ class Plan(Record):
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
-    media: Annotated[str | None, _flag("Folder in which the videos lie (default: beside the questions).")] = (
-        None
-    )
+    media: Annotated[
+        str | None,
+        _flag(
+            "Folder in which the videos lie, or its address, such as s3://BUCKET/FOLDER (default: beside the "
+            "questions)."
+        ),
+    ] = None
     map: Annotated[
         str | None,
         _flag(
@@ -184,6 +188,13 @@ class Plan(Record):
             "--media-inside/--no-media-inside",
         ),
     ] = False
+    media_at: Annotated[
+        tuple[str, ...],
+        _flag(
+            "A bucket, data set or server (s3://BUCKET) that questions may name media at; repeatable.",
+            "--media-at",
+        ),
+    ] = ()
     recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
@@ -342,6 +353,7 @@ class PlanOverrides(TypedDict, total=False):
     strict: bool | None
     allow_missing: bool | None
     media_inside: bool | None
+    media_at: tuple[str, ...] | None
     recorded_only: bool | None
     concurrency: int | None
     timeout_s: float | None

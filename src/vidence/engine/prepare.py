@@ -48,13 +48,15 @@ from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.media import address as media_address
+from vidence.media.address import Address, MediaPath, place
 from vidence.media.encode import Encoding, Size
-from vidence.media.files import missing, outside
+from vidence.media.files import located, missing, outside
 from vidence.records import Item
 from vidence.text import letter_index
 
 _MOST_LISTED = 20
-_WEB = re.compile("https?:", re.IGNORECASE)
+_NETWORK = re.compile("(?:https?|s3|gs):|hf:/", re.IGNORECASE)  # also where a path was made of it
 _OWNER_AND_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*"
 )  # a path with an ending is that of a file
@@ -161,7 +163,9 @@ def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
     if "media" in given:
-        fields["media"] = _whole_place(str(given["media"])) if given["media"] else None
+        fields["media"] = _media_place(str(given["media"])) if given["media"] else None
+    if given.get("media_at"):
+        fields["media_at"] = _named_addresses(given["media_at"])
     if "map" in given:
         fields["map"] = whole_map(str(given["map"])) or None
     check_fields(fields)
@@ -171,12 +175,30 @@ def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str
         raise UsageError(f"these settings make no plan: {error}") from error
 
 
+def _media_place(text: str) -> str:
+    """As `_whole_place`, or the address of a folder whose media are read where they are (`media.address`)."""
+    return str(place(text)) if media_address.is_address(text) else _whole_place(text)
+
+
+def _named_addresses(given: object) -> tuple[str, ...]:
+    texts = [str(one) for one in given] if isinstance(given, list | tuple) else [str(given)]
+    for text in texts:
+        if not media_address.is_address(text):
+            raise UsageError(
+                f"--media-at {text}: expected an address, such as s3://BUCKET; --media takes a folder"
+            )
+    return tuple(map(_media_place, texts))
+
+
 def _whole_place(text: str) -> str:
     """A path from the root, since a run is taken up from any folder; an address with its commit."""
-    if is_address(text):
+    if is_address(text) and not _NETWORK.match(text):
         return str(pinned(HubAddress.parse(text), hub_cache()))
-    if _WEB.match(text):
-        raise UsageError(f"{text} is an address of the web; fetch the file, and give its path")
+    if _NETWORK.match(text):
+        raise UsageError(
+            f"{media_address.redacted(text)} is an address; fetch the file, and give its path (videos "
+            "alone may lie at one: --media)"
+        )
     if _OWNER_AND_NAME.fullmatch(text) and not Path(text).exists():
         raise DataError(
             f"there is nothing at {Path(text).resolve()}; if {text} is a data set of the hub, say vidence "
@@ -212,9 +234,19 @@ def load_questions(plan: Plan) -> Loaded:
     """
     benchmark = benchmark_of(plan.benchmark, plan.map or "")
     loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
-    if plan.media is None:
+    if plan.media is None or media_address.is_address(plan.media):
         return loaded
     return replace(loaded, media_root=_media_root(data_place(plan.media), loaded.items))
+
+
+def media_root_of(plan: Plan, loaded: Loaded) -> MediaPath:
+    """Where the media of a plan lie: the folder of its questions, or an address.
+
+    Raises:
+        UsageError: an address that cannot be read.
+    """
+    is_remote = plan.media is not None and media_address.is_address(plan.media)
+    return place(plan.media or "") if is_remote else loaded.media_root
 
 
 def _media_root(folder: Path, items: Sequence[Item]) -> Path:
@@ -293,7 +325,7 @@ class Prepared:
     facts: Facts
     items: Sequence[Item]
     """The questions that are asked; they may be read from a disk each time that one is taken."""
-    media_root: Path
+    media_root: MediaPath
     model: Model
     strategy: Strategy
     prompter: Prompter
@@ -355,7 +387,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "citation": benchmark.citation,
             "licence": benchmark.licence,
             "terms": benchmark.terms,
-            "media_root": str(loaded.media_root.resolve()),
+            "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
             "strata": _strata(loaded.items, plan, asked=items, model=model),
             "n_planned": len(items) * plan.repeats,
@@ -369,7 +401,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         plan=plan,
         facts=facts,
         items=items,
-        media_root=loaded.media_root,
+        media_root=media_root_of(plan, loaded),
         model=model,
         strategy=strategy,
         prompter=prompter,
@@ -385,7 +417,7 @@ def prepared_again(
     strategy: Strategy,
     view: OpenView,
     models: Mapping[str, Model],
-    media_root: Path,
+    media_root: MediaPath,
 ) -> Prepared:
     """What `prepare` made in another process, without its questions, which come from there.
 
@@ -488,15 +520,19 @@ def choose_items(
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     items, notes = narrowed(loaded.items, plan, recorded=recorded)
     if model.looks and shows_media:
-        notes += _outside(items, loaded.media_root, is_allowed=not plan.media_inside)
+        root = media_root_of(plan, loaded)
+        check_addresses(items, plan)
+        notes += _outside(items, root, is_allowed=not plan.media_inside)
         command = command_for(plan.benchmark)
         items, left_out = _with_media(
             items,
-            loaded.media_root,
+            root,
             allow_missing=plan.allow_missing,
             hint=f"{command} fetches them. " if command else "",
         )
         notes += left_out
+    else:
+        _unnamed_addresses(items, plan)  # what is not read is stored all the same
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
@@ -539,7 +575,46 @@ def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> Sequence[Item]
     return kept
 
 
-def _outside(items: Sequence[Item], media_root: Path, *, is_allowed: bool) -> list[str]:
+def _unnamed_addresses(items: Sequence[Item], plan: Plan) -> dict[str, int]:
+    """How many media of the questions lie at each bucket or server that the plan does not name.
+
+    Raises:
+        DataError: an address that cannot be used, such as one with a secret; the message has no secret.
+    """
+    named = [place(text) for text in (plan.media or "", *plan.media_at) if media_address.is_address(text)]
+    known = {one.origin for one in named if isinstance(one, Address)}
+    unnamed: dict[str, int] = {}
+    paths = {medium.path for item in items for medium in item.media if medium.path}
+    for path in filter(media_address.is_address, paths):
+        try:
+            address = place(path)
+        except UsageError as error:
+            raise DataError(
+                f"a question names its media at an address that cannot be used: {error}"
+            ) from error
+        if isinstance(address, Address) and address.origin not in known:
+            unnamed[address.origin] = unnamed.get(address.origin, 0) + 1
+    return unnamed
+
+
+def check_addresses(items: Sequence[Item], plan: Plan) -> None:
+    """See that the plan names each bucket and server that its questions name: a file is not the user's word.
+
+    Raises:
+        DataError: it does not, or an address cannot be used; no server was asked.
+    """
+    unnamed = _unnamed_addresses(items, plan)
+    if not unnamed:
+        return
+    listed = "".join(f"\n  {origin}: {n:,} media" for origin, n in sorted(unnamed.items())[:_MOST_LISTED])
+    flags = " ".join(f"--media-at {origin}" for origin in sorted(unnamed)[:_MOST_LISTED])
+    raise DataError(
+        f"questions name media at addresses, and a network is read only at your word:{listed}\n"
+        f"If that is meant, add {flags}"
+    )
+
+
+def _outside(items: Sequence[Item], media_root: MediaPath, *, is_allowed: bool) -> list[str]:
     """What to say of media that lie outside the folder of the questions; nothing where there are none."""
     found = outside(media_root, items)
     if not found:
@@ -553,23 +628,25 @@ def _outside(items: Sequence[Item], media_root: Path, *, is_allowed: bool) -> li
 
 
 def _with_media(
-    items: Sequence[Item], media_root: Path, *, allow_missing: bool, hint: str = ""
+    items: Sequence[Item], media_root: MediaPath, *, allow_missing: bool, hint: str = ""
 ) -> tuple[Sequence[Item], list[str]]:
     absent = missing(media_root, items)
     if not absent:
         return items, []
-    kept = kept_where(items, lambda item: not missing(media_root, [item]))
+    gone = set(absent)
+    kept = kept_where(items, lambda item: not any(located(media_root, one) in gone for one in item.media))
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
+    named = [one if isinstance(one, Path) else str(one) for one in absent]
     if not allow_missing:
         raise MissingMediaError(
-            f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", absent
+            f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", named
         )
     if not kept:
-        raise MissingMediaError(f"{found}\n{hint}No question is left without them", absent)
+        raise MissingMediaError(f"{found}\n{hint}No question is left without them", named)
     return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
 
 
-def _absent_words(items: Sequence[Item], absent: Sequence[Path], *, n_questions: int) -> str:
+def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:
     """Which media are missing, and which are there and are something else."""
     kinds = {medium.kind for item in items for medium in item.media}
     one = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
@@ -582,8 +659,10 @@ def _absent_words(items: Sequence[Item], absent: Sequence[Path], *, n_questions:
     return "\n".join((f"{n} missing, which {n_questions:,} of {len(items):,} questions {need}:", *lines))
 
 
-def _what_is_there(path: Path) -> str:
+def _what_is_there(path: MediaPath) -> str:
     """What stands in the place of a medium, or keeps one from seeing it."""
+    if isinstance(path, Address):
+        return ""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -629,8 +708,12 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
-    for rate in ("requests_per_minute", "tokens_per_minute"):  # so that names of earlier versions stay
-        if fields[rate] is None:
-            del fields[rate]
+    for newer in (
+        "requests_per_minute",
+        "tokens_per_minute",
+        "media_at",
+    ):  # so that names of earlier versions stay
+        if not fields[newer]:
+            del fields[newer]
     digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

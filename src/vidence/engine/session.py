@@ -30,6 +30,7 @@ from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.engine.workers import Workers
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
+from vidence.media.address import MediaPath
 from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
@@ -262,7 +263,7 @@ class Opening:
     views: Mapping[str, View] | None
     others: Mapping[str, str] | None
     facts: Facts
-    media_root: Path
+    media_root: MediaPath
 
 
 @dataclass(frozen=True, kw_only=True)

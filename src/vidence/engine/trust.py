@@ -23,6 +23,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.specs import code_file, fields_of, named_specs
 from vidence.errors import TrustError, UsageError
+from vidence.media.address import Address, is_address, place
 from vidence.records import Record
 
 _log = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ class UserSettings(Record):
     """By the environment variable of a key, the servers that it may be sent to; https where not said."""
     code: tuple[str, ...] = ()
     """Checkpoints, as models name them, whose own Python code may run."""
+    media: tuple[str, ...] = ()
+    """Buckets, data sets of the hub and servers that plans may have media read from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,7 @@ def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tupl
         *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec, base=plan.model)),
         *needs_of_parsers(plan),
         *needs_of_memory(plan, folder=folder, environment=environment),
+        *needs_of_media(plan),
     )
 
 
@@ -81,6 +85,18 @@ def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tu
     if any(memory.is_relative_to(own.resolve()) for own in (folder, environment.cache_root)):
         return ()
     return (Need(name=f"memory {memory}", words=f"to write remembered replies into {memory}"),)
+
+
+def needs_of_media(plan: Plan) -> tuple[Need, ...]:
+    """The buckets and servers that the media of a plan are read from, with what lets the user in there."""
+    places = [place(text) for text in (plan.media or "", *plan.media_at) if is_address(text)]
+    origins = dict.fromkeys(one.origin for one in places if isinstance(one, Address))
+    return tuple(
+        Need(
+            name=f"media {origin}", words=f"to read media from {origin}", entry=f"media = [{_quoted(origin)}]"
+        )
+        for origin in origins
+    )
 
 
 def needs_of_spec(kind: str, spec_text: str, *, base: str = "") -> Iterator[Need]:
@@ -305,6 +321,8 @@ def _is_allowed(need: Need, settings: UserSettings) -> bool:
     if what == "key":
         variable, _, origin = rest.partition(" ")
         return origin in map(origin_of, settings.hosts.get(variable, ()))
+    if what == "media":
+        return rest in {one.rstrip("/") for one in settings.media}
     return what == "code" and any(need.entry == f"code = [{_quoted(name)}]" for name in settings.code)
 
 
@@ -327,6 +345,6 @@ def read_settings_file(path: Path | None) -> UserSettings:
         return UserSettings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UsageError(
-            f"the settings {path} cannot be used: {error}; expected code = [names of checkpoints] and a "
-            "table [hosts] with NAME_OF_A_KEY = [addresses]"
+            f"the settings {path} cannot be used: {error}; expected code = [names of checkpoints], "
+            "media = [addresses] and a table [hosts] with NAME_OF_A_KEY = [addresses]"
         ) from error

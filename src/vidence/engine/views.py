@@ -15,12 +15,13 @@ from vidence.ask.selection.ranking import ranked
 from vidence.ask.selection.search import SearchResult
 from vidence.contracts import RetryingSelector, ScoringSelector, Selector, Traits, View
 from vidence.errors import DataError, UsageError
+from vidence.media.address import MediaPath
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.files import Delivery, MediaFacts
 from vidence.records import Item, Media, Selection, VideoPart
 
-Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind
+Source: TypeAlias = tuple[MediaPath, str]  # the file (or folder), here or at an address, and its kind
 # Gives frames of a source, by frame index; raises MediaError where there are none.
 Deliver: TypeAlias = Callable[
     [Source, Sequence[int], Encoding], Coroutine[None, None, Mapping[int, EncodedFrame]]

@@ -49,16 +49,17 @@ _OTHERS: Final = {
 _BRANDS: Final = {b"avif": "AVIF", b"heic": "HEIC", b"heix": "HEIC", b"mif1": "HEIF"}
 
 
-def open_image(source: Path | bytes) -> Image.Image:
+def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
     """Open an image of one of `IMAGE_FORMATS`; its pixels are not read yet.
 
     Args:
         source: a file, or the bytes of one.
+        name: what messages call the bytes.
 
     Raises:
         MediaError: it is no image, of another format, or has more than `MOST_PIXELS` pixels.
     """
-    label = f"the data ({len(source)} bytes)" if isinstance(source, bytes) else str(source)
+    label = (name or f"the data ({len(source)} bytes)") if isinstance(source, bytes) else str(source)
     try:
         picture = Image.open(
             io.BytesIO(source) if isinstance(source, bytes) else source, formats=IMAGE_FORMATS

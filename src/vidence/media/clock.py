@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.media.address import place
 from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
 from vidence.media.video import Video
 
@@ -40,7 +40,7 @@ def read_clock(video: Video) -> FrameClock:
     if video.probe.kind != "video":
         ticks = np.arange(video.n_frames, dtype=np.int64)
         return FrameClock(ticks=ticks, time_base=Fraction(1), start_s=0.0, pixel_format="")
-    with open_video_stream(Path(video.probe.path)) as opened:
+    with open_video_stream(place(video.probe.path)) as opened:
         time_base = opened.stream.time_base or _MICROSECOND
         pixel_format = opened.codec.pix_fmt or ""
         if video.scan.table is not None:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, MediaError, UsageError
+from vidence.media import remote
+from vidence.media.address import Address, MediaPath, is_address, place, redacted
 from vidence.media.cache import FrameCache, warn_once
 from vidence.media.encode import EncodedFrame, Encoding, encode
 from vidence.media.probe import MediaKind, Probe
@@ -25,6 +27,7 @@ from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
 _FACTS_VERSION: Final = 3
+_SAID: Final = "said-"
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
 _log = logging.getLogger(__name__)
 
@@ -34,12 +37,19 @@ class MediaFacts:
     """One file, or one folder of images.
 
     `times_s` are the presentation times of its frames in seconds from the first, shape (n_frames,).
-    `content_hash` is the SHA-256 of the file; of the list of its images' hashes for a folder.
+    `content_hash` is the SHA-256 of the file; of the list of its images' hashes for a folder. Of an address
+    it begins with ``said-``, and follows from the address and from what its server says of the file (its
+    version, its size), unless that tells the SHA-256.
     """
 
     probe: Probe
     times_s: NDArray[np.float64]
     content_hash: str
+
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether the hash is one of the bytes."""
+        return not self.content_hash.startswith(_SAID)
 
 
 class _Kept(Record):
@@ -65,30 +75,36 @@ def _array(_: type, form: tuple[str, bytes]) -> NDArray[np.generic]:
 _FACTS: Final = msgspec.msgpack.Decoder(_Kept, dec_hook=_array)
 
 
-def read_facts(path: Path, *, kind: str, cache_root: Path | None) -> MediaFacts:
+def read_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts:
     """Find out what a file holds, and keep it under `cache_root`; kept facts are used while they hold.
 
     Args:
-        path: a file, or a folder for the kind ``frames``.
+        path: a file, or a folder for the kind ``frames``; or the address of one.
         kind: ``video``, ``image`` or ``frames`` (a folder of images, one per second, by name).
         cache_root: where to keep facts; None keeps nothing.
 
     Raises:
         MediaError: it cannot be read, or holds no frame; the message says which file and why.
-        UsageError: an unknown kind.
+        UsageError: an unknown kind, or a driver that is not installed.
     """
     return _facts(*known_video(path, kind=kind, cache_root=cache_root))
 
 
-def cached_facts(path: Path, *, kind: str, cache_root: Path | None) -> MediaFacts | None:
-    """Kept facts, if the path, size and time of change are still the same; never opens the file."""
+def cached_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts | None:
+    """Kept facts, if the path, size and time of change are still the same; never opens the file.
+
+    Of an address its server is asked, which may take its time.
+
+    Raises:
+        MediaError: the server does not answer, or refuses.
+    """
     if cache_root is None:
         return None
     known = _kept(path, kind=_kind(kind), cache_root=cache_root)
     return None if known is None else _facts(*known)
 
 
-def known_video(path: Path, *, kind: str, cache_root: Path | None) -> tuple[Video, str]:
+def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple[Video, str]:
     """The file as numbered frames, and its content hash; from kept facts where they hold.
 
     Raises:
@@ -112,6 +128,29 @@ def known_video(path: Path, *, kind: str, cache_root: Path | None) -> tuple[Vide
     return video, content_hash
 
 
+@dataclass(frozen=True, kw_only=True)
+class LookedInto:
+    """What `look_into` found out about a file, for the process that keeps it with `keep_facts`."""
+
+    scan: Scan
+    content_hash: str
+    state: str
+
+
+def look_into(path: Path, *, kind: str) -> LookedInto:
+    """Find out what a file holds, for another process, which keeps it; errors as `read_facts`."""
+    state = _state(path, _kind(kind))
+    video, content_hash = known_video(path, kind=kind, cache_root=None)
+    return LookedInto(scan=video.scan, content_hash=content_hash, state=state or "")
+
+
+def keep_facts(found: LookedInto, *, cache_root: Path) -> MediaFacts:
+    """Keep what another process found out, and the facts; they hold as long as the file here is like that."""
+    video = Video(found.scan)
+    _keep(video, found.content_hash, state=found.state, cache_root=cache_root)
+    return _facts(video, found.content_hash)
+
+
 def _facts(video: Video, content_hash: str) -> MediaFacts:
     return MediaFacts(probe=video.probe, times_s=video.times_s, content_hash=content_hash)
 
@@ -122,8 +161,10 @@ def _kind(kind: str) -> MediaKind:
     return _KINDS[kind]
 
 
-def _state(path: Path, kind: MediaKind) -> str | None:
-    """Size and time of change; None where there is nothing. A folder has those of its images."""
+def _state(path: MediaPath, kind: MediaKind) -> str | None:
+    """Size and time of change, or what a server says; None where there is nothing. A folder: its images'."""
+    if isinstance(path, Address):
+        return _state_at(path, kind)
     try:
         if kind != "frames":
             found = path.stat()
@@ -135,7 +176,26 @@ def _state(path: Path, kind: MediaKind) -> str | None:
         return None
 
 
-def _hash_of(path: Path, kind: MediaKind) -> str:
+def _state_at(address: Address, kind: MediaKind) -> str | None:
+    if kind == "frames":
+        listed = remote.listing(address)
+        return None if listed is None else repr(sorted((name, one.version) for name, one in listed.items()))
+    found = remote.look(address)
+    return None if found is None else found.version
+
+
+def _hash_at(address: Address, kind: MediaKind) -> str:
+    """What stands for the hash of the bytes, which would have to be fetched for it."""
+    found = None if kind == "frames" else remote.look(address)
+    if found is not None and found.sha256:
+        return found.sha256
+    version = _state_at(address, kind) if found is None else found.version
+    return _SAID + hashlib.sha256(f"{address}\n{version}".encode()).hexdigest()
+
+
+def _hash_of(path: MediaPath, kind: MediaKind) -> str:
+    if isinstance(path, Address):
+        return _hash_at(path, kind)
     if kind != "frames":
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -143,7 +203,7 @@ def _hash_of(path: Path, kind: MediaKind) -> str:
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
-def _place(path: Path, kind: MediaKind, cache_root: Path) -> Path:
+def _place(path: MediaPath, kind: MediaKind, cache_root: Path) -> Path:
     name = hashlib.sha256(f"{kind} {path.absolute()}".encode()).hexdigest()
     return cache_root / "facts" / name[:2] / name[2:]
 
@@ -151,22 +211,28 @@ def _place(path: Path, kind: MediaKind, cache_root: Path) -> Path:
 def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
     scan = video.scan
     kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
-    place = _place(Path(scan.probe.path), scan.probe.kind, cache_root)
+    kept_at = _place(place(scan.probe.path), scan.probe.kind, cache_root)
     try:
-        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
+        write_whole(kept_at, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
 
-def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:
+def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:
+    last = _last_kept(path, kind=kind, cache_root=cache_root)
+    if last is None or last.state != _state(path, kind):
+        return None
+    scan = replace(last.scan, probe=msgspec.structs.replace(last.scan.probe, path=str(path)))
+    return Video(scan), last.content_hash
+
+
+def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> _Kept | None:
+    """What was kept last of the file with this name, whether it is still the same or not."""
     try:
-        kept = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
+        last = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
     except (OSError, msgspec.DecodeError):
         return None
-    if kept.version != _FACTS_VERSION or kept.state != _state(path, kind):
-        return None
-    scan = replace(kept.scan, probe=msgspec.structs.replace(kept.scan.probe, path=str(path)))
-    return Video(scan), kept.content_hash
+    return last if last.version == _FACTS_VERSION else None
 
 
 class Job(Record):
@@ -208,7 +274,7 @@ def deliver(job: Job) -> Delivery:
         MediaError: the file cannot be read at all, or is another one than is meant.
     """
     root = None if job.cache_root is None else Path(job.cache_root)
-    path, kind = Path(job.path), _kind(job.kind)
+    path, kind = place(job.path), _kind(job.kind)
     state = _state(path, kind)
     video, content_hash = known_video(path, kind=kind, cache_root=root)
     if job.content_hash not in ("", content_hash):
@@ -247,6 +313,25 @@ def deliver(job: Job) -> Delivery:
     )
 
 
+def kept_frames(job: Job) -> Delivery:
+    """The frames of a job that are in the cache; nothing is opened, and no server is asked.
+
+    What is known of the file is what was kept of it last. Frames that are not kept are among the problems.
+    """
+    frames: dict[int, EncodedFrame] = {}
+    root = None if job.cache_root is None else Path(job.cache_root)
+    known = None if root is None else _last_kept(place(job.path), kind=_kind(job.kind), cache_root=root)
+    if root is not None and known is not None:
+        cache = FrameCache(root, max_bytes=job.cache_max_bytes)
+        for index in sorted(set(job.frame_indices)):
+            frame = cache.get(known.content_hash, index, job.encoding.key)
+            if frame is not None:
+                frames[index] = frame
+    absent = sorted(set(job.frame_indices) - frames.keys())
+    problems = {index: f"{job.path}: frame {index} is not in the cache of this machine" for index in absent}
+    return Delivery(frames=frames, problems=problems, n_decoded=0, n_from_cache=len(frames))
+
+
 def resolve(media_root: Path, media: Media) -> Path:
     """The file of a video or image, or the folder of numbered images.
 
@@ -255,16 +340,41 @@ def resolve(media_root: Path, media: Media) -> Path:
     path of the URL, where ``wget -x`` puts it.
 
     Raises:
-        DataError: the medium has neither path nor URL, or a URL that leads out of `media_root`.
+        DataError: the medium has neither path nor URL, or a URL that leads out of `media_root`, or lies at an
+            address, which `located` takes.
 
     >>> resolve(Path("data"), Media(url="https://example.org/clips/a.mp4")).as_posix()
     'data/example.org/clips/a.mp4'
     """
+    if media.path and is_address(media.path):
+        raise DataError(f"{redacted(media.path)}: a file of this machine is needed here; fetch it")
     if media.path:
         return media_root / media.path
     if not media.url:
         raise DataError("a medium has neither path nor url; expected the path of a file")
     return media_root / place_of_url(media.url)
+
+
+def located(media_root: MediaPath, media: Media) -> MediaPath:
+    """As `resolve`, for what is read here or at an address: the root may be one, and a path may.
+
+    Raises:
+        DataError: as `resolve`; or a path that leads out of a root that is an address.
+        UsageError: an address that cannot be read (`address.place`).
+
+    >>> str(located(Address("s3://lab/videos"), Media(path="day/a.mp4")))
+    's3://lab/videos/day/a.mp4'
+    """
+    if media.path and is_address(media.path):
+        return place(media.path)
+    if not isinstance(media_root, Address):
+        return resolve(media_root, media)
+    if media.path and Path(media.path).is_absolute():
+        return Path(media.path)
+    inner = resolve(Path(), media).as_posix()
+    if ".." in inner.split("/"):
+        raise DataError(f"the path {media.path!r} leads out of {media_root}; expected no '..' in it")
+    return media_root / inner
 
 
 def place_of_url(url: str) -> Path:
@@ -284,13 +394,23 @@ def place_of_url(url: str) -> Path:
     return place
 
 
-def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
+def outside(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ...]:
     """The files and folders of the items that lie outside `media_root`, each once, in their order.
 
     They do through an absolute path, ``..`` or a link; of a folder of images, each image counts. In
     the cache of the Hugging Face hub, where a file is a link to its content, the contents of the same data
     set are inside.
     """
+    # Named by their places, which several media may share.
+    media = dict.fromkeys(medium for item in items for medium in item.media)
+    named = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
+    if isinstance(media_root, Address):
+        root = media_root
+        return tuple(
+            dict.fromkeys(
+                path for path, _ in named if not (isinstance(path, Address) and path.is_inside(root))
+            )
+        )
     folders, within = dict[Path, Path](), insides(media_root)
 
     def is_outside(path: Path) -> bool:
@@ -301,14 +421,11 @@ def outside(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
             real = Path(os.path.realpath(real))
         return not any(map(real.is_relative_to, within))
 
-    def leaves(path: Path, kind: str) -> bool:
-        if is_outside(path):
+    def leaves(path: MediaPath, kind: str) -> bool:
+        if isinstance(path, Address) or is_outside(path):
             return True
         return kind == "frames" and any(map(is_outside, _entries(path)))
 
-    # Named by their places, which several media may share.
-    media = dict.fromkeys(medium for item in items for medium in item.media)
-    named = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
     return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
 
 
@@ -335,16 +452,27 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
+def missing(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ...]:
     """The files and folders that the items need and that are not there, each once, in their order.
 
     Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
     for a folder of images, and where it cannot be reached: its name is too long, or a folder on the way may
-    not be read.
+    not be read. Servers are asked for those at addresses (`remote.look_at_all`).
+
+    Raises:
+        MediaError: a server refuses, or does not answer.
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
-    needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
+    needed = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
     # Those of `os.path` are False, too, for a name that is too long or in a folder that is closed.
     tests = {kind: os.path.isdir if kind == "frames" else os.path.isfile for kind in _KINDS}
-    absent = (path for path, kind in needed if not tests[kind](path))
+    there = remote.look_at_all([path for path, _ in needed if isinstance(path, Address)])
+
+    def is_there(path: MediaPath, kind: str) -> bool:
+        if not isinstance(path, Address):
+            return tests[kind](path)
+        found = there[path]
+        return found is not None and found.is_folder == (kind == "frames")
+
+    absent = (path for path, kind in needed if not is_there(path, kind))
     return tuple(dict.fromkeys(absent))

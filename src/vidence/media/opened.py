@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import re
 import stat
 import struct
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import av
 from av.container import InputContainer
@@ -20,7 +21,9 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from vidence.errors import MediaError
+from vidence.media import remote
 from vidence.media.accepted import MOST_EDITS, MOST_PIXELS, VIDEO_FORMATS, too_large
+from vidence.media.address import Address, MediaPath
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +42,7 @@ _LISTS: Final = {
     "imf": "an IMF playlist",
     "webm_dash_manifest": "a DASH manifest",
 }
+_SAMPLES: Final = b"mdat"
 _WAY_TO_EDITS: Final = (b"moov", b"trak", b"edts", b"elst")
 _TEXT_SAMPLE_BYTES: Final = 512
 _FIRST_BOXES: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
@@ -50,6 +54,7 @@ class Opened:
 
     container: InputContainer
     stream: VideoStream
+    size_bytes: int
 
     @property
     def codec(self) -> VideoCodecContext:
@@ -85,21 +90,54 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def open_video_stream(path: Path) -> Iterator[Opened]:
+def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iterator[Opened]:
     """Open the first video stream that is not a cover picture.
+
+    Args:
+        path: the file, or its address, where it is read by ranges.
+        without_samples: of an MP4 at an address, fetch the index and what stands around the pictures, sound
+            and so on, which are zeros then: packets have their times and sizes, and cannot be decoded.
 
     Raises:
         MediaError: the file is missing, empty, no video, of a format that is not in `VIDEO_FORMATS`, has more
-            than `MOST_EDITS` edits, or holds sound only.
+            than `MOST_EDITS` edits, or holds sound only; or its server fails.
     """
-    check_file(path)
-    _check_edits(path)
-    try:
-        container = _container(path)
-    except av.FFmpegError as error:
-        raise MediaError(f"{path}: {_why(path, error)}") from error
-    with container:
-        yield Opened(container=container, stream=_pick(path, container))
+    with _bytes_of(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        _check_edits(path, file, size)
+        source = file if isinstance(file, remote.RemoteFile) else str(cast("Path", path).absolute())
+        if without_samples and isinstance(file, remote.RemoteFile):
+            file.hollow = tuple(
+                (start, end) for name, start, end in _boxes(file, 0, size) if name == _SAMPLES
+            )
+        try:
+            container = _container(source)
+        except av.FFmpegError as error:
+            _raise_trouble(file)
+            raise MediaError(f"{path}: {_why(file, error, source)}") from error
+        with container:
+            try:
+                yield Opened(container=container, stream=_pick(path, container), size_bytes=size)
+            finally:
+                _raise_trouble(file)
+
+
+def _raise_trouble(file: BinaryIO) -> None:
+    """Raise what the server failed to give: it is no damage, and no end."""
+    if isinstance(file, remote.RemoteFile) and file.trouble is not None:
+        raise file.trouble
+
+
+@contextmanager
+def _bytes_of(path: MediaPath) -> Iterator[BinaryIO]:
+    """The bytes of a file, or of what an address names, checked as `check_file` does."""
+    if isinstance(path, Address):
+        with remote.opened(path) as file:
+            yield cast("BinaryIO", file)
+    else:
+        check_file(path)
+        with path.open("rb") as local:
+            yield local
 
 
 def packets_to_end(opened: Opened) -> "Iterator[Packet[VideoStream] | None]":
@@ -135,7 +173,7 @@ def decode(codec: VideoCodecContext, packet: "Packet[VideoStream] | None") -> li
         return None
 
 
-def _pick(path: Path, container: InputContainer) -> VideoStream:
+def _pick(path: MediaPath, container: InputContainer) -> VideoStream:
     pictures = [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
     if not pictures:
         kinds = sorted({s.type for s in container.streams if s.type != "video"})
@@ -156,23 +194,25 @@ def _pick(path: Path, container: InputContainer) -> VideoStream:
     return stream
 
 
-def _container(path: Path) -> InputContainer:
-    return av.open(str(path.absolute()), metadata_errors="ignore", options=dict(_OPTIONS))
+def _container(source: str | BinaryIO) -> InputContainer:
+    if not isinstance(source, str):
+        source.seek(0)
+    return av.open(source, "r", metadata_errors="ignore", options=dict(_OPTIONS))
 
 
-def _why(path: Path, error: av.FFmpegError) -> str:
+def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
     if isinstance(error, OSError) and not isinstance(error, ValueError):
         return f"cannot be read ({error.strerror})"
     if isinstance(error, MemoryError):
         return "opening it takes more memory than there is, or its header is damaged"
     # libavformat says that it knows no such option, file, format... with the same number.
-    name = _refused_format(path) if error.errno == errno.EINVAL else ""
+    name = _refused_format(source) if error.errno == errno.EINVAL else ""
     if name in _LISTS:
         return f"is {_LISTS[name]}, which names other files; expected the video itself"
     if name == "image2" or name.endswith("_pipe"):
         return f"is an image ({name.removesuffix('_pipe')}), not a video; an image has the kind 'image'"
-    with path.open("rb") as file:
-        sample = file.read(_TEXT_SAMPLE_BYTES)
+    file.seek(0)
+    sample = file.read(_TEXT_SAMPLE_BYTES)
     if sample.isascii() and all(byte >= 32 or byte in b"\t\r\n\f" for byte in sample):
         return "is text, not a video"
     if name:
@@ -180,25 +220,26 @@ def _why(path: Path, error: av.FFmpegError) -> str:
             f"its format ({name}) is not opened; expected one of {', '.join(VIDEO_FORMATS)}: convert it, for "
             "example to MP4"
         )
-    if lacks_moov(path):
+    if lacks_moov(file):
         return "its index (moov) is missing: the recording or the download was cut off; get the whole file"
     return f"is no video that can be read, or its beginning is damaged ({error.strerror})"
 
 
-def _refused_format(path: Path) -> str:
+def _refused_format(source: str | BinaryIO) -> str:
     """The name of the format that is not accepted; empty where that was not what failed."""
-    return next((name for name, said in _complaints(path) if said.startswith(_NOT_ACCEPTED)), "")
+    return next((name for name, said in _complaints(source) if said.startswith(_NOT_ACCEPTED)), "")
 
 
-def oversize(path: Path) -> MediaError | None:
+def oversize(path: MediaPath) -> MediaError | None:
     """The error for a video whose pictures are too large, after its first one did not come out."""
-    for _, said in _complaints(path):
-        if found := _TOO_LARGE.match(said):
-            return MediaError(f"{path}: {too_large(found[1])}")
+    with _bytes_of(path) as file:
+        for _, said in _complaints(file if isinstance(path, Address) else str(path.absolute())):
+            if found := _TOO_LARGE.match(said):
+                return MediaError(f"{path}: {too_large(found[1])}")
     return None
 
 
-def _complaints(path: Path) -> list[tuple[str, str]]:
+def _complaints(source: str | BinaryIO) -> list[tuple[str, str]]:
     """What libavformat reports as errors on opening a file, each with the part that reports it.
 
     Its errors carry no more than a number. The log is switched on for this moment and this thread.
@@ -207,7 +248,7 @@ def _complaints(path: Path) -> list[tuple[str, str]]:
     av.logging.set_level(av.logging.ERROR)
     av.logging.set_skip_repeated(False)
     try:
-        with av.logging.Capture() as logs, suppress(av.FFmpegError), _container(path):
+        with av.logging.Capture() as logs, suppress(av.FFmpegError), _container(source):
             pass
     finally:
         av.logging.set_skip_repeated(skips)
@@ -215,10 +256,9 @@ def _complaints(path: Path) -> list[tuple[str, str]]:
     return [(name, said) for _, name, said in logs]
 
 
-def _check_edits(path: Path) -> None:
+def _check_edits(path: MediaPath, file: BinaryIO, size: int) -> None:
     """Refuse an MP4 whose edits would fill the memory as soon as it is opened."""
-    with path.open("rb") as file:
-        n_edits = _n_edits(file, 0, path.stat().st_size, inside=_WAY_TO_EDITS)
+    n_edits = _n_edits(file, 0, size, inside=_WAY_TO_EDITS)
     if n_edits > MOST_EDITS:
         raise MediaError(
             f"{path}: its edit lists have {n_edits:,} entries; expected at most {MOST_EDITS:,}: encode the "
@@ -260,8 +300,7 @@ def _boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, i
         start += length
 
 
-def lacks_moov(path: Path) -> bool:
+def lacks_moov(file: BinaryIO) -> bool:
     """Whether this is an MP4 or MOV whose index was never written (a recording that was cut off)."""
-    with path.open("rb") as file:
-        names = [name for name, _, _ in _boxes(file, 0, path.stat().st_size)]
+    names = [name for name, _, _ in _boxes(file, 0, file.seek(0, os.SEEK_END))]
     return bool(names) and names[0] in _FIRST_BOXES and b"moov" not in names

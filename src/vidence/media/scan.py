@@ -1,8 +1,7 @@
 """What a video holds: its frames and their times, found without decoding where that is possible."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 import av
@@ -14,6 +13,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
+from vidence.media.address import Address, MediaPath
 from vidence.media.opened import Opened, decode, open_video_stream, oversize, packets_to_end
 from vidence.media.pixels import Turn, turn_of
 from vidence.media.probe import Claimed, Probe, count, seconds
@@ -31,6 +31,8 @@ _FIELD_CONTAINERS: Final = frozenset({"mpegts", "mpeg", "h264", "hevc", "mpegvid
 _PROGRESSIVE_OR_UNKNOWN: Final = (0, 1)
 # An MPEG-4 packet this small says "nothing changed" and gives no frame.
 _MPEG4_LEAST_BYTES: Final = 20
+# Of an MP4 with one of these the index alone says what libavformat says of its packets: no parser changes it.
+_INDEXED_CODECS: Final = frozenset({"h264", "hevc", "av1", "mpeg4", "mjpeg", "prores", "dnxhd"})
 _NO_TIME: Final = -(1 << 63)
 _CUT_OFF_S: Final = 0.5
 _USUAL_RATE: Final = Fraction(25)
@@ -54,6 +56,7 @@ class _Packets:
     """All packets in decoding order; `trouble` is the error that ended the reading, if any."""
 
     pts: NDArray[np.int64]
+    positions: NDArray[np.int64]
     is_key: NDArray[np.bool_]
     is_shown: NDArray[np.bool_]
     least_bytes: int
@@ -64,18 +67,20 @@ class _Packets:
     trouble: str
 
 
-def scan_video(path: Path) -> Scan:
+def scan_video(path: MediaPath) -> Scan:
     """Find the frames of a video.
 
+    Every packet is read; of an MP4 at an address the index and the first pictures are.
+
     Raises:
-        MediaError: it cannot be opened, holds no video stream or no frame.
+        MediaError: it cannot be opened, holds no video stream or no frame; or its server fails.
     """
     nothing = MediaError(f"{path}: its video stream holds no frame that can be decoded")
     with open_video_stream(path) as opened:
-        packets, first = _read_packets(opened)
+        packets, first, problem = _found(path, opened)
         if first is None:
             raise oversize(path) or nothing
-        table, problem = _table_of_packets(opened, packets), _shortfall(path, opened, packets)
+        table = _table_of_packets(opened, packets)
         time_base = _time_base(opened)
         if table is not None:
             ticks = table.frame_pts
@@ -126,32 +131,80 @@ def _claimed(opened: Opened) -> Claimed:
     )
 
 
-def _read_packets(opened: Opened) -> tuple[_Packets, VideoFrame | None]:
-    """Every packet of the stream, and the first frame that comes out at all."""
+def _found(path: MediaPath, opened: Opened) -> tuple[_Packets, VideoFrame | None, str]:
+    """Every packet, the first frame, and what the header promises and the file does not hold."""
+    is_indexed = isinstance(path, Address) and "mp4" in opened.container.format.name
+    if is_indexed and opened.codec_name in _INDEXED_CODECS:
+        with open_video_stream(path, without_samples=True) as hollow:
+            packets, _ = _read_packets(hollow, decodes=False)
+            keys = _indexed_keys(hollow, packets)
+            is_whole = keys is not None and not _shortfall(hollow, packets)
+        if keys is not None and is_whole:  # of one that is damaged the index says too little
+            packets = replace(
+                packets, is_key=keys, has_reordered=_has_reordered(opened), in_fields=_in_fields(opened)
+            )
+            return packets, _first_frame(opened), ""
+    packets, first = _read_packets(opened)
+    return packets, first, "" if first is None else _shortfall(opened, packets)
+
+
+def _indexed_keys(opened: Opened, packets: _Packets) -> NDArray[np.bool_] | None:
+    """The keyframes by the index of an MP4 that was read to its end; None where it does not tell.
+
+    Where it marks none, all count as keyframes: that is so for some codecs, and of H.264 says nothing.
+    """
+    keys = {entry.pos: entry.is_keyframe for entry in opened.stream.index_entries}
+    positions: list[int] = packets.positions.tolist()
+    if not positions or not all(position in keys for position in positions):
+        return None
+    found = np.array([keys[position] for position in positions], np.bool_)
+    return None if opened.codec_name == "h264" and len(found) > 1 and found.all() else found
+
+
+def _first_frame(opened: Opened) -> VideoFrame | None:
+    """The first frame that comes out of the decoder; what is damaged before it is left out."""
+    for packet in packets_to_end(opened):
+        if frames := decode(opened.codec, packet):
+            return frames[0]
+    return None
+
+
+def _has_reordered(opened: Opened) -> bool:
+    return bool(opened.codec.has_b_frames)
+
+
+def _in_fields(opened: Opened) -> bool:
+    return int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
+
+
+def _read_packets(opened: Opened, *, decodes: bool = True) -> tuple[_Packets, VideoFrame | None]:
+    """Every packet of the stream, and the first frame that comes out at all (None without decoding)."""
     # Decoding the first frame may change what the codec says.
-    has_reordered = bool(opened.codec.has_b_frames)
-    in_fields = int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
+    has_reordered, in_fields = _has_reordered(opened), _in_fields(opened)
     first: list[VideoFrame] | None = None
-    rows: list[tuple[int, int, int, bool, bool, bool]] = []
+    rows: list[tuple[int, int, int, int, bool, bool, bool]] = []
     trouble = ""
     try:
         for packet in opened.container.demux(opened.stream):
             if packet.size:
                 pts = _NO_TIME if packet.pts is None else packet.pts
-                duration = packet.duration or 0
+                duration, position = packet.duration or 0, -1 if packet.pos is None else packet.pos
                 marks = packet.is_keyframe, not packet.is_discard, not packet.is_corrupt
-                rows.append((pts, duration, packet.size, *marks))
-                first = first or _decoded(opened.codec, packet, is_first=len(rows) == 1)
+                rows.append((pts, duration, packet.size, position, *marks))
+                if decodes:
+                    first = first or _decoded(opened.codec, packet, is_first=len(rows) == 1)
     except av.FFmpegError as error:
         trouble = error.strerror or type(error).__name__
-    first = first or decode(opened.codec, None)
-    times, durations, sizes, is_key, is_shown, is_whole = np.array(rows, np.int64).reshape(-1, 6).T
+    if decodes:
+        first = first or decode(opened.codec, None)
+    times, durations, sizes, positions, is_key, is_shown, is_whole = np.array(rows, np.int64).reshape(-1, 7).T
     n_whole = int(np.flatnonzero(is_whole).max(initial=-1)) + 1
     if n_whole < len(rows):
         trouble = trouble or "the last frame is cut off"
     has_all_times = not (times == _NO_TIME).any()
     packets = _Packets(
         pts=np.where(times == _NO_TIME, 0, times)[:n_whole],
+        positions=positions[:n_whole],
         is_key=is_key[:n_whole].astype(np.bool_),
         is_shown=is_shown[:n_whole].astype(np.bool_),
         least_bytes=int(sizes.min(initial=1 << 62)),
@@ -190,14 +243,13 @@ def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
     return FrameTable.of_packets(packets.pts, is_key=packets.is_key, is_shown=packets.is_shown)
 
 
-def _shortfall(path: Path, opened: Opened, packets: _Packets) -> str:
+def _shortfall(opened: Opened, packets: _Packets) -> str:
     """What the header promises and the file does not hold; empty where all is there."""
     n_found, n_claimed = len(packets.pts), opened.stream.frames
     n_lost = n_claimed - n_found
     if n_lost > 0 and "mp4" in opened.container.format.name:
         # An edit may leave samples of an MP4 out, so that fewer are read than there are.
-        size = path.stat().st_size
-        n_lost = sum(entry.pos + entry.size > size for entry in opened.stream.index_entries)
+        n_lost = sum(entry.pos + entry.size > opened.size_bytes for entry in opened.stream.index_entries)
     if n_lost > 0:
         return f"truncated: the header says {n_claimed} frames, {n_lost} of them are not in the file"
     if packets.trouble:
@@ -227,7 +279,7 @@ def _stream_duration_s(opened: Opened) -> float | None:
 # --------------------------------------------------------------------------- by decoding
 
 
-def _decoded_ticks(path: Path, *, is_cut_off: bool) -> NDArray[np.int64]:
+def _decoded_ticks(path: MediaPath, *, is_cut_off: bool) -> NDArray[np.int64]:
     """The times of all frames in the order in which they come out; zeros where they have none.
 
     Where the end is cut off, those that a decoder holds back to put them in order are left out: they cannot

@@ -1,18 +1,26 @@
-"""A video file without its sound: the pictures as they are stored, and nothing else."""
+"""A video file as it is sent whole: without its sound, the pictures as they are stored; or as it is."""
 
 import hashlib
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import av
+from av.container import InputContainer
 
 from vidence.errors import MediaError
+from vidence.media import remote
+from vidence.media.address import Address, MediaPath
 from vidence.media.cache import BoundedFolder, mark_used
+from vidence.media.whole import PRIVATE, make_private, whole_file
 
 _FOLDER = "silent"
 _PATTERN = "[0-9a-f]*"  # the names of copies, without the account and what is being written
+_AT_A_TIME_BYTES = 2**23
 _SPARED_S = 3600.0  # a copy is read when it is sent, which may be long after it was asked for
 
 
@@ -20,7 +28,8 @@ _SPARED_S = 3600.0  # a copy is read when it is sent, which may be long after it
 class Silent:
     """A file to send in place of another; `digest` is the SHA-256 of its bytes.
 
-    Where the file has no sound it is the file itself, and `is_copy` is False.
+    Where the file has no sound it is the file itself, or a whole copy of that at an address, and `is_copy` is
+    False.
     """
 
     path: Path
@@ -28,14 +37,49 @@ class Silent:
     is_copy: bool
 
 
-def without_sound(path: Path, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
+def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
+    """The file itself; of an address a copy, which is kept as those of `without_sound` are.
+
+    Raises:
+        MediaError: the file cannot be fetched, or not be written.
+    """
+    if not isinstance(path, Address):
+        return Silent(path=path, digest=content_hash, is_copy=False)
+    place = cache_root / _FOLDER / f"{_named(content_hash)}-whole{path.suffix.lower()}"
+    try:
+        mark_used(place)
+        if not place.exists():
+            _fetch(path, place)
+            _make_room(place, max_bytes=max_bytes)
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise MediaError(f"{path}: no copy of it can be kept in {place.parent} ({error.strerror})") from error
+    return Silent(path=place, digest=digest, is_copy=False)
+
+
+def _named(content_hash: str) -> str:
+    return content_hash.rpartition("-")[2]
+
+
+def _fetch(address: Address, place: Path) -> None:
+    make_private(place.parent)
+    with (
+        remote.opened(address) as file,
+        whole_file(place, mode=PRIVATE) as temporary,
+        temporary.open("wb") as into,
+    ):
+        shutil.copyfileobj(file, into, _AT_A_TIME_BYTES)
+
+
+def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
     """The file, or a copy of it without its sound, which is kept in the cache folder.
 
     The stored pictures are copied as they are: nothing is encoded anew, and times stay. Subtitles and data
     are left out, too.
 
     Args:
-        path: the file.
+        path: the file, or its address.
         content_hash: the SHA-256 of its bytes, which names the copy.
         cache_root: our cache folder.
         max_bytes: how much all copies together may have; the least recently used go first, but none that was
@@ -44,13 +88,15 @@ def without_sound(path: Path, *, content_hash: str, cache_root: Path, max_bytes:
     Raises:
         MediaError: the file cannot be read, or its container cannot be written.
     """
-    place = cache_root / _FOLDER / f"{content_hash}{path.suffix.lower()}"
+    place = cache_root / _FOLDER / f"{_named(content_hash)}{path.suffix.lower()}"
     try:
         mark_used(place)
         if not place.exists():
-            with av.open(str(path)) as source:
+            with _source(path) as source:
                 if not source.streams.audio:
-                    return Silent(path=path, digest=content_hash, is_copy=False)
+                    return as_it_is(
+                        path, content_hash=content_hash, cache_root=cache_root, max_bytes=max_bytes
+                    )
                 _write(source, place)
             _make_room(place, max_bytes=max_bytes)
         with place.open("rb") as file:
@@ -60,6 +106,18 @@ def without_sound(path: Path, *, content_hash: str, cache_root: Path, max_bytes:
             f"the sound of {path} cannot be left out: {error}; --audio keep sends the file as it is"
         ) from error
     return Silent(path=place, digest=digest, is_copy=True)
+
+
+@contextmanager
+def _source(path: MediaPath) -> Iterator[InputContainer]:
+    if not isinstance(path, Address):
+        with av.open(str(path), "r") as source:
+            yield source
+        return
+    with remote.opened(path) as file, av.open(file, "r") as source:
+        yield source
+        if file.trouble is not None:
+            raise file.trouble
 
 
 def _make_room(place: Path, *, max_bytes: int) -> None:

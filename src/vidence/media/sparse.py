@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
 from typing import Final, Generic, Literal, TypeVar
 
 import av
@@ -21,6 +20,7 @@ from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
+from vidence.media.address import MediaPath
 from vidence.media.opened import decode, open_video_stream, packets_to_end
 from vidence.media.table import FrameTable, Run, longest_first, plan
 
@@ -57,7 +57,7 @@ class Reading(Generic[T]):
 
 
 def read_sparse(
-    path: Path, table: FrameTable, *, frame_indices: Sequence[int], convert: Convert[T], threads: int = 1
+    path: MediaPath, table: FrameTable, *, frame_indices: Sequence[int], convert: Convert[T], threads: int = 1
 ) -> Reading[T]:
     """Read frames of a video.
 
@@ -146,7 +146,7 @@ class _Catch(Generic[T]):
 class _Session(ExitStack, Generic[T]):
     """One open file on one thread."""
 
-    def __init__(self, path: Path, table: FrameTable, convert: Convert[T]) -> None:
+    def __init__(self, path: MediaPath, table: FrameTable, convert: Convert[T]) -> None:
         super().__init__()
         self._path = path
         self._table = table
@@ -274,7 +274,7 @@ class _Session(ExitStack, Generic[T]):
 # --------------------------------------------------------------------------- by counting
 
 
-def read_counted(path: Path, *, frame_indices: Sequence[int], convert: Convert[T]) -> Reading[T]:
+def read_counted(path: MediaPath, *, frame_indices: Sequence[int], convert: Convert[T]) -> Reading[T]:
     """Read frames by their number in the order in which the decoder gives them.
 
     Damage spoils every frame that may build on it: all that come out later, up to a keyframe that

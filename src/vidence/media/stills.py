@@ -3,15 +3,17 @@
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Final
+from pathlib import Path, PurePosixPath
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
 from vidence.errors import MediaError
+from vidence.media import remote
 from vidence.media.accepted import UNREADABLE, open_image
+from vidence.media.address import Address, MediaPath
 from vidence.media.encode import Size
 from vidence.media.opened import check_file
 from vidence.media.pixels import Turn, resize
@@ -23,14 +25,34 @@ _SUFFIXES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", 
 FOLDER_FPS: Final = 1
 
 
-def images_in(folder: Path) -> tuple[Path, ...]:
+@overload
+def images_in(folder: Path) -> tuple[Path, ...]: ...
+@overload
+def images_in(folder: MediaPath) -> tuple[MediaPath, ...]: ...
+def images_in(folder: MediaPath) -> tuple[MediaPath, ...]:
     """The images of a folder in natural order: ``2.jpg`` before ``10.jpg``.
 
     Raises:
         MediaError: it is no folder, or holds no image.
     """
+    names = [name for name in _names_in(folder) if _is_image(name)]
+    if not names:
+        raise MediaError(f"{folder}: holds no image ({', '.join(sorted(_SUFFIXES))})")
+    return tuple(folder / name for name in sorted(names, key=_natural))
+
+
+def _is_image(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in _SUFFIXES and not name.startswith(".")
+
+
+def _names_in(folder: MediaPath) -> list[str]:
+    if isinstance(folder, Address):
+        listed = remote.listing(folder)
+        if listed is None:
+            raise MediaError(f"{folder}: no such folder")
+        return [name for name, found in listed.items() if not found.is_folder]
     try:
-        found = [p for p in folder.iterdir() if p.suffix.lower() in _SUFFIXES and not p.name.startswith(".")]
+        return [path.name for path in folder.iterdir()]
     except FileNotFoundError as error:
         raise MediaError(f"{folder}: no such folder") from error
     except NotADirectoryError as error:
@@ -39,17 +61,14 @@ def images_in(folder: Path) -> tuple[Path, ...]:
         raise MediaError(f"{folder}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise MediaError(f"{folder!s:.200}: is no name that a folder can have ({error})") from error
-    if not found:
-        raise MediaError(f"{folder}: holds no image ({', '.join(sorted(_SUFFIXES))})")
-    return tuple(sorted(found, key=_natural))
 
 
-def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", path.name.lower())
-    return [(int(p), "") if p[0] in "0123456789" else (-1, p) for p in parts], path.name
+def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", name.lower())
+    return [(int(p), "") if p[0] in "0123456789" else (-1, p) for p in parts], name
 
 
-def scan_image(path: Path) -> Scan:
+def scan_image(path: MediaPath) -> Scan:
     """An image as a medium with one frame at 0 s.
 
     Raises:
@@ -58,7 +77,7 @@ def scan_image(path: Path) -> Scan:
     return _scan((path,), path, fps=None)
 
 
-def scan_folder(folder: Path) -> Scan:
+def scan_folder(folder: MediaPath) -> Scan:
     """The images of a folder as frames, one per second; the first one gives the size.
 
     Raises:
@@ -67,9 +86,8 @@ def scan_folder(folder: Path) -> Scan:
     return _scan(images_in(folder), folder, fps=FOLDER_FPS)
 
 
-def _scan(images: Sequence[Path], path: Path, *, fps: int | None) -> Scan:
-    check_file(images[0])
-    with open_image(images[0]) as picture:
+def _scan(images: Sequence[MediaPath], path: MediaPath, *, fps: int | None) -> Scan:
+    with _opened(images[0]) as picture:
         turn = _turn(picture, images[0])
         width_px, height_px = turn.size(picture.width, picture.height)
         codec = (picture.format or "").lower()
@@ -90,7 +108,7 @@ def _scan(images: Sequence[Path], path: Path, *, fps: int | None) -> Scan:
     return Scan(probe=probe, times_s=seconds(ticks, time_base=time_base), turn=turn, table=None)
 
 
-def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
+def read_image(path: MediaPath, *, size: Size) -> NDArray[np.uint8]:
     """An image, upright, within `size`; what is transparent is shown on white.
 
     Returns:
@@ -99,8 +117,7 @@ def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
     Raises:
         MediaError: there is no such file, or it is no whole image.
     """
-    check_file(path)
-    with open_image(path) as picture:
+    with _opened(path) as picture:
         turn = _turn(picture, path)
         try:
             pixels = _pixels(picture)
@@ -110,11 +127,20 @@ def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
     return turn.apply(resize(pixels, size=fitted))
 
 
-def _damaged(path: Path, error: Exception) -> MediaError:
+def _opened(path: MediaPath) -> Image.Image:
+    """An image that is open; one at an address was fetched whole."""
+    if isinstance(path, Address):
+        with remote.opened(path) as file:
+            return open_image(file.read(file.found.size_bytes), name=str(path))
+    check_file(path)
+    return open_image(path)
+
+
+def _damaged(path: MediaPath, error: Exception) -> MediaError:
     return MediaError(f"{path}: the image is damaged or cut off ({error})")
 
 
-def _turn(picture: Image.Image, path: Path) -> Turn:
+def _turn(picture: Image.Image, path: MediaPath) -> Turn:
     try:
         # For PNG this reads the whole file: the orientation may stand after the pixels.
         orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)

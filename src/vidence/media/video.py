@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index as as_index
-from pathlib import Path
 from typing import Final, TypeVar, overload
 
 import numpy as np
@@ -11,6 +10,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError, UsageError
+from vidence.media.address import MediaPath, place
 from vidence.media.encode import Size
 from vidence.media.pixels import to_rgb
 from vidence.media.probe import MediaKind, Probe
@@ -52,7 +52,8 @@ class Video:
     through all of them. A frame that is damaged raises `MediaError`; `frames` gives it as a `FrameProblem`.
 
     Args:
-        source: the file, or the folder of images; or what was found out about it before.
+        source: the file, or the folder of images, or the address of one (``s3://...``), which is read by
+            ranges; or what was found out about it before.
         kind: ``video``, ``image`` or ``frames`` (a folder of images, one per second, by name).
 
     Raises:
@@ -60,13 +61,13 @@ class Video:
         UsageError: an unknown kind.
     """
 
-    def __init__(self, source: Path | str | Scan, *, kind: MediaKind = "video") -> None:
+    def __init__(self, source: MediaPath | str | Scan, *, kind: MediaKind = "video") -> None:
         if isinstance(source, Scan):
             self._scan = source
             return
         if kind not in _SCANNERS:
             raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_SCANNERS)}")
-        self._scan = _SCANNERS[kind](Path(source))
+        self._scan = _SCANNERS[kind](place(source) if isinstance(source, str) else source)
 
     def __repr__(self) -> str:
         return f"Video({self.probe.path!r}, {self.n_frames} frames, {self.probe.counted.duration_s:.3f} s)"
@@ -199,7 +200,7 @@ class Video:
         size: Size,
         threads: int,
     ) -> dict[int, MadeT | FrameProblem]:
-        scan, path = self.scan, Path(self.probe.path)
+        scan, path = self.scan, place(self.probe.path)
         shown = size.fit(self.probe.width_px, self.probe.height_px)
         reading: Reading[MadeT]
 
@@ -222,8 +223,8 @@ class Video:
     def _read_images(
         self, indices: list[int], make: Callable[[int, NDArray[np.uint8]], MadeT], *, size: Size
     ) -> dict[int, MadeT | FrameProblem]:
-        path = Path(self.probe.path)
-        images = (path,) if self.probe.kind == "image" else images_in(path)
+        path = place(self.probe.path)
+        images: tuple[MediaPath, ...] = (path,) if self.probe.kind == "image" else images_in(path)
         if len(images) != self.n_frames:
             raise MediaError(f"{path}: had {self.n_frames} images and now has {len(images)}; open it again")
         made: dict[int, MadeT | FrameProblem] = {}
@@ -243,8 +244,8 @@ class Video:
 _SCANNERS: Final = {"video": scan_video, "image": scan_image, "frames": scan_folder}
 
 
-def open_video(path: Path | str, *, kind: MediaKind = "video") -> Video:
-    """Find out what a file, or a folder of images (`kind` ``frames``), holds.
+def open_video(path: MediaPath | str, *, kind: MediaKind = "video") -> Video:
+    """Find out what a file, or a folder of images (`kind` ``frames``), here or at an address, holds.
 
     Raises:
         MediaError: it cannot be read, or holds no frame.

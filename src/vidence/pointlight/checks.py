@@ -1,5 +1,6 @@
 """Check whether a motion can be true: size, bones, gaps, speed, gravity, gait."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -279,6 +280,47 @@ def gaps(motion: Motion) -> Check:
     )
 
 
+def presence(motion: Motion) -> Check:
+    """How many frames show fewer than half of the points, as where somebody walks out of the cameras' sight.
+
+    They are few among all frames, so that `gaps` may be fine, and yet a clip of the end shows nobody.
+    """
+    away = absences(_figure_of(motion))
+    return judged(
+        "presence",
+        float(sum(last - first + 1 for first, last in away)),
+        unit="frames",
+        limits=(0.0, 0.0),
+        message=f"frames {spans(away, start=motion.source.first_frame)} of the file show fewer than half of "
+        "the points; show a part without them",
+    )
+
+
+def absences(motion: Motion) -> list[tuple[int, int]]:
+    """The stretches of frames, each from its first to its last, that show fewer than half of the points."""
+    return stretches(motion.is_valid.mean(axis=1) < 0.5)
+
+
+def spans(away: Sequence[tuple[int, int]], *, start: int = 0) -> str:
+    """Stretches in words, the first three of them; `start` is the number of the first frame.
+
+    >>> spans([(0, 4), (9, 9)], start=100)
+    '100 to 104, 109 to 109'
+    """
+    named = ", ".join(f"{start + first} to {start + last}" for first, last in away[:3])
+    return named + (" ..." if len(away) > 3 else "")
+
+
+def stretches(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where flags are set, from the first to the last of each stretch.
+
+    >>> stretches(np.array([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
+    return [(int(start), int(end) - 1) for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
 def longest_gap_s(motion: Motion) -> float:
     """How long a point is hidden at most, in seconds."""
     longest = 0
@@ -525,6 +567,7 @@ def inspect(motion: Motion) -> MotionReport:
             skeleton(motion),
             limbs(motion),
             gaps(motion),
+            presence(motion),
             first_step(motion),
             jumps(motion),
             gravity(motion),

@@ -1,4 +1,4 @@
-"""The dots of a stimulus as numbers: npz, CSV and JSON for whatever shows, models or measures them."""
+"""The dots of a stimulus as numbers: npz, CSV, JSON and mat for whatever shows, models or measures them."""
 
 import csv
 import io
@@ -16,7 +16,9 @@ from vidence.pointlight.stimulus import Stimulus
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
-KINDS: Final = ("npz", "csv", "json")
+KINDS: Final = ("npz", "csv", "json", "mat")
+# What a file of MATLAB begins with, in place of the day and the machine on which it was written.
+_MAT_HEAD: Final = b"MATLAB 5.0 MAT-file, dots of a point-light display".ljust(116)
 _DIGITS: Final = 4
 """Places behind the comma of pixels, degrees and metres: a tenth of a micrometre on any screen."""
 
@@ -119,7 +121,8 @@ def write_dots(stimulus: Stimulus, path: Path) -> None:
     ``.json`` holds `Dots`. ``.csv`` has a row for every dot in every frame: frame (from 0), time_s, dot,
     figure, joint, x_px, y_px, z_m, radius_px, visible (1 or 0), and with a screen x_deg, y_deg, radius_deg.
     ``.npz`` has arrays of the same names of shape (n_frames, n_dots), NaN for what is not there, with time_s
-    (n_frames,), joint and figure (n_dots,), rgb (n_dots, 3), and the other fields of `Dots`.
+    (n_frames,), joint and figure (n_dots,), rgb (n_dots, 3), and the other fields of `Dots`. ``.mat`` has the
+    same for MATLAB and Octave (version 5, without compression); joint is a column of cells.
 
     Raises:
         UsageError: another ending.
@@ -131,6 +134,8 @@ def write_dots(stimulus: Stimulus, path: Path) -> None:
         data = _csv(stimulus).encode()
     elif kind == "npz":
         data = _npz(stimulus)
+    elif kind == "mat":
+        data = _mat(stimulus)
     else:
         raise UsageError(f"{path}: dots are written as {', '.join('.' + one for one in KINDS)}")
     write_whole(path, data)
@@ -183,23 +188,36 @@ def _cell(value: float) -> str:
     return f"{value:.{_DIGITS}f}" if np.isfinite(value) else ""
 
 
-def _npz(stimulus: Stimulus) -> bytes:
+def _fields(stimulus: Stimulus) -> dict[str, NDArray[np.generic]]:
+    """Everything but the names of the joints."""
     arrays, spec = _arrays(stimulus), stimulus.spec
-    out = io.BytesIO()
-    np.savez_compressed(
-        out,
-        allow_pickle=False,
-        visible=np.isfinite(arrays["x_px"]),
-        time_s=np.arange(stimulus.n_frames) / stimulus.fps,
-        joint=np.array(stimulus.names, dtype=np.str_),
-        figure=stimulus.owners,
-        rgb=stimulus.levels,
-        fps=np.float64(stimulus.fps),
-        size_px=np.array([spec.width_px, spec.height_px]),
-        background=np.int64(stimulus.background),
-        gamma=np.float64(spec.gamma),
-        px_per_m=np.float64(stimulus.px_per_m),
-        px_per_deg=np.float64(np.nan if spec.px_per_deg is None else spec.px_per_deg),
+    return {
+        "visible": np.isfinite(arrays["x_px"]),
+        "time_s": np.arange(stimulus.n_frames) / stimulus.fps,
+        "figure": stimulus.owners,
+        "rgb": stimulus.levels,
+        "fps": np.array(stimulus.fps),
+        "size_px": np.array([spec.width_px, spec.height_px]),
+        "background": np.array(stimulus.background),
+        "gamma": np.array(spec.gamma),
+        "px_per_m": np.array(stimulus.px_per_m),
+        "px_per_deg": np.array(np.nan if spec.px_per_deg is None else spec.px_per_deg),
         **arrays,
-    )
+    }
+
+
+def _npz(stimulus: Stimulus) -> bytes:
+    out, joint = io.BytesIO(), np.array(stimulus.names, dtype=np.str_)
+    np.savez_compressed(out, allow_pickle=False, joint=joint, **_fields(stimulus))
     return out.getvalue()
+
+
+def _mat(stimulus: Stimulus) -> bytes:
+    from scipy.io import savemat
+
+    fields = _fields(stimulus)
+    columns = {name: fields[name][:, None] for name in ("time_s", "figure")}
+    joint = np.array(stimulus.names, dtype=np.object_)[:, None]
+    out = io.BytesIO()
+    savemat(out, {"joint": joint, **fields, **columns})
+    return _MAT_HEAD + out.getvalue()[len(_MAT_HEAD) :]

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from vidence.errors import UsageError
 from vidence.pointlight.stimulus import Stimulus
 
-_BLOCK = 32  # frames that are drawn together
+_BLOCK = 16  # frames that are drawn together
 
 
 def frames(stimulus: Stimulus, *, block: int = _BLOCK) -> Iterator[NDArray[np.uint8]]:

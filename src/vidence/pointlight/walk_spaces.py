@@ -102,11 +102,12 @@ class WalkSpace(Record):
 def fit_walks(walks: Sequence[Walk], labels: Mapping[str, Mapping[str, float]] | None = None) -> WalkSpace:
     """Fit a space to walks, with an axis for each label.
 
-    Source: Troje (2002), Decomposing biological motion, Journal of Vision 2(5): principal components of walks
-        as Fourier series, and linear axes of attributes and of ratings in the space of the walks.
+    Source: after Troje (2002), Decomposing biological motion, Journal of Vision 2(5): principal components of
+        walks as Fourier series, and linear axes of attributes in the space of the walks.
     Departs: an axis is the change of the walk by least squares on the label (for two classes the difference
-        of their means) and not the direction that best tells the classes apart, which few walks leave open;
-        all components are kept; rate and speed are scaled as `WalkSpace` says.
+        of their means), which few walks leave open less than the direction that best tells classes apart;
+        all components are kept; rate and speed are scaled as `WalkSpace` says. No axis of the paper was
+        compared: its coefficients are not known to us.
 
     Args:
         walks: three or more, each with another `file`.

@@ -64,13 +64,14 @@ def walk_of(motion: Motion, *, n_harmonics: int = N_HARMONICS) -> Walk:
     every point is then fitted by least squares with that wave, its harmonics and a straight line, which is
     left out.
 
-    Source: Troje (2002), Decomposing biological motion: a framework for analysis and synthesis of human gait
-        patterns, Journal of Vision 2(5): walks as Fourier series of the places of points, put on one phase.
-    Departs: four harmonics by default in place of two; the points are joints, not all his virtual markers.
+    Source: after Troje (2002), Decomposing biological motion: a framework for analysis and synthesis of human
+        gait patterns, Journal of Vision 2(5): walks as Fourier series of the places of points, on one phase.
+    Departs: how many harmonics, which points and how the phase is set are ours, and were not compared with
+        the paper's.
 
     Args:
         motion: joints, markers or a body that walks (or runs) straight on for 1.2 cycles or more.
-        n_harmonics: how many waves; two are as in the paper.
+        n_harmonics: how many waves.
 
     Raises:
         DataError: no steady walk, points of the body that are missing, or hidden for too long.
@@ -158,7 +159,8 @@ def morph(
     `structure_share` is that of the mean posture, `motion_share` that of the waves, the rate and the speed;
     None: `share`. With 0 and 1 the result is a hybrid: the body of the first moves as the second.
 
-    Source: Troje (2002): linear combinations of walks on one phase; structure and dynamics set apart.
+    Source: after Troje (2002), as `walk_of`: linear combinations of walks on one phase.
+    Departs: setting posture and waves apart, and limbs, rate and speed beside them, are ours.
     """
     first, second = alike((first, second))
     a = share if structure_share is None else structure_share

@@ -126,6 +126,8 @@ def _clusters(rows: Rows, scores: Scores, kept: Sequence[str]) -> dict[str, str]
 def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
     """Correlate two scores of models: a point for each model, or for each model and value of a tag.
 
+    A model that lacks one of them, such as one that knows no words, has no point, and a note says so.
+
     Args:
         rows: the trials of each model, by its name; those of both scores may be of several runs.
         scores: what the points are; models are the clusters, values the strata.
@@ -133,19 +135,25 @@ def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: f
         level: coverage of the intervals.
 
     Raises:
-        UsageError: a model lacks one of the scores, or there are fewer than three points.
+        UsageError: no model has both scores, or there are fewer than three points.
 
     Source: ActPLD, section 3.3 and figure 6.
     Departs: the paper takes its 12 points as independent; clusters are ours.
     """
-    points = list[Point]()
+    points, apart = list[Point](), dict[str, str]()
     for model, some in rows.items():
         own, lacking = _pairs(model, some, scores)
-        if lacking:
-            raise UsageError(f"{model} has no score of {lacking}")
         points += own
+        if lacking:
+            apart[model] = lacking
+    if len(apart) == len(rows):
+        raise UsageError("; ".join(f"{model} has no score of {lacking}" for model, lacking in apart.items()))
     about = Points(
-        x=f"accuracy, {scores.x}", y=f"accuracy, {scores.y}", points=tuple(points), are_shares=(True, True)
+        x=f"accuracy, {scores.x}",
+        y=f"accuracy, {scores.y}",
+        points=tuple(points),
+        are_shares=(True, True),
+        notes=tuple(f"{model} has no score of {lacking}, and no point." for model, lacking in apart.items()),
     )
     return correlate(about, rng=rng, level=level)
 

@@ -153,9 +153,10 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
             statements.append(msgspec.structs.replace(statement, name=named, title=title, note=note))
     if not statements:
         raise UsageError(f"the runs of the panel give nothing of {paper}: {'; '.join(missing)}")
+    alone = () if about.people else ("No people stand beside the models: no run of the panel is of people.",)
     return Viewed(
         name=paper,
-        sentences=(*(f"Not shown: {one}." for one in missing), *about.gaps(), *about.left_out()),
+        sentences=(*(f"Not shown: {one}." for one in missing), *alone, *about.gaps(), *about.left_out()),
         statements=tuple(statements),
         folders=_folders(about),
         missing=tuple(missing),

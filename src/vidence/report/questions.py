@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from vidence.errors import MediaError
+from vidence.errors import DataError, MediaError, UsageError
 from vidence.media.accepted import open_image
+from vidence.media.address import Address, MediaPath, place
 from vidence.media.encode import Encoding, Size
-from vidence.media.files import Job, deliver, resolve
+from vidence.media.files import Job, deliver, kept_frames, located
 from vidence.records import (
     Answered,
     Failed,
@@ -89,8 +90,7 @@ class ContactSheets:
         selection = row.trial.selection
         if selection is None or not selection.frames:
             return Pictured()
-        own = Path(run.facts.media_root) if run.facts.media_root else None
-        root = own if own is not None and own.is_dir() else self.media_root
+        root = self._root_of(run)
         if root is None:
             return Pictured(note="The frames are not pictured: this report was made without the videos.")
         plan = run.plan
@@ -105,8 +105,16 @@ class ContactSheets:
             self._made[key] = self._make(root, row.item.media, frames=selection.frames, encoding=encoding)
         return self._made[key]
 
+    def _root_of(self, run: Run) -> MediaPath | None:
+        """Where the media of a run lie, as far as that can be found from here."""
+        try:
+            own = place(run.facts.media_root) if run.facts.media_root else None
+        except UsageError:  # a run folder of somebody else may say anything
+            return self.media_root
+        return own if isinstance(own, Address) or (own is not None and own.is_dir()) else self.media_root
+
     def _make(
-        self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
+        self, root: MediaPath, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> Pictured:
         """A sheet of at most `MOST_FRAMES` of the frames, evenly, the first and the last among them."""
         if self._n_bytes >= self.budget_bytes:
@@ -115,7 +123,7 @@ class ContactSheets:
         chosen = [frames[i] for i in np.linspace(0, n_all - 1, n).round().astype(int)]
         try:
             images = self._images(root, media, frames=chosen, encoding=encoding)
-        except MediaError as error:
+        except (MediaError, DataError, UsageError) as error:
             return Pictured(note=f"The frames cannot be pictured: {error}")
         times = [f"{frame.time_s:.1f} s" for frame in chosen]
         sheet = compose(images, times, n_columns=N_COLUMNS, thumb_px=self.thumb_px)
@@ -125,7 +133,7 @@ class ContactSheets:
         return Pictured(sheet_id=sheet_id, note=f"{n} of the {n_all:,} are pictured." if n < n_all else "")
 
     def _images(
-        self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
+        self, root: MediaPath, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> list[Image.Image]:
         """The frames as the model got them, in their order, made small.
 
@@ -134,20 +142,20 @@ class ContactSheets:
         """
         found: dict[tuple[int, int], Image.Image] = {}
         for index in sorted({frame.media_index for frame in frames}):
-            path = resolve(root, media[index])
-            if path is None or not path.exists():
-                raise MediaError(f"{path or media[index].url} is not there")
+            path = located(root, media[index])
+            if isinstance(path, Path) and not path.exists():
+                raise MediaError(f"{path} is not there")
             wanted = tuple(sorted({f.frame_index for f in frames if f.media_index == index}))
-            delivery = deliver(
-                Job(
-                    path=str(path),
-                    kind=media[index].kind,
-                    frame_indices=wanted,
-                    encoding=encoding,
-                    cache_root=None if self.cache_root is None else str(self.cache_root),
-                    cache_max_bytes=_CACHE_MAX_BYTES,
-                )
+            job = Job(
+                path=str(path),
+                kind=media[index].kind,
+                frame_indices=wanted,
+                encoding=encoding,
+                cache_root=None if self.cache_root is None else str(self.cache_root),
+                cache_max_bytes=_CACHE_MAX_BYTES,
             )
+            # A report asks nobody: what lies at an address is pictured as far as it is kept.
+            delivery = deliver(job) if isinstance(path, Path) else kept_frames(job)
             for message in delivery.problems.values():
                 raise MediaError(message)
             for frame_index, frame in delivery.frames.items():

@@ -279,7 +279,7 @@ def refuse_password(password: str) -> None:
 
 def key_of(name: str) -> str:
     """A name as it is compared: without regard to capitals and to blanks around it."""
-    return " ".join(name.replace("\0", "\ufffd").casefold().split())  # no text of Postgres holds a NUL
+    return " ".join(name.casefold().split())
 
 
 def person_of_user(user: UserRow, memberships: Sequence[MembershipRow]) -> Person:

@@ -225,7 +225,7 @@ def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Shown, 
         try:
             place, _ = _place(project, row.path)
             for one, kind in _files(place, row.kind):
-                token = token_of(one, kind=kind, roots=roots_of(project))
+                token = token_of(one, kind=kind, roots=roots_of(project), project=project.slug)
                 found.append(Shown(name=one.name, kind=kind, token=token))
         except MediaError as error:
             kind = "video" if row.kind == "video" else "image"

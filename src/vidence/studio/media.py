@@ -68,13 +68,15 @@ _ANY: Final = "application/octet-stream"
 class Known:
     """A file, or a folder of images, that an opened item names.
 
-    `path` is without links, `within` are the folders that it must still lie in when it is read.
+    `path` is without links, `within` are the folders that it must still lie in when it is read. It is shown
+    to whoever has a say in `project`; where that is empty, to whoever has signed in.
     """
 
     token: str
     path: Path
     kind: str
     within: tuple[Path, ...]
+    project: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,13 +127,14 @@ class MediaDesk:
 
     # ------------------------------------------------------------------ tokens
 
-    def token_of(self, path: Path, *, kind: str, roots: Iterable[Path]) -> str:
+    def token_of(self, path: Path, *, kind: str, roots: Iterable[Path], project: str = "") -> str:
         """The token of a file, or of a folder of images (`kind` ``frames``), that an opened item names.
 
         Args:
             path: where it lies, as `vidence.media.files.resolve` says.
             kind: ``video``, ``image`` or ``frames``.
             roots: the folders of the media that were opened; links inside them may not lead out.
+            project: the one whose people may see it; empty: whoever has signed in.
 
         Raises:
             MediaError: it lies outside all of them, itself or by a link.
@@ -143,10 +146,10 @@ class MediaDesk:
                 f"{path}: lies outside the folders of the media that were opened; expected it below "
                 f"{', '.join(map(str, within)) or 'one'}: name its folder as one, too"
             )
-        said = f"{kind}\0{real}".encode(errors="surrogateescape")
+        said = f"{kind}\0{project}\0{real}".encode(errors="surrogateescape")
         digest = hmac.new(self._secret, said, hashlib.sha256).digest()[:_TOKEN_BYTES]
         token = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        self._known[token] = Known(token=token, path=real, kind=kind, within=within)
+        self._known[token] = Known(token=token, path=real, kind=kind, within=within, project=project)
         return token
 
     def known(self, token: str) -> Known | None:
@@ -373,18 +376,20 @@ def _desk(secret: bytes, cache_root: Path, max_bytes: int) -> MediaDesk:
     return MediaDesk(secret, cache_root, frames_max_bytes=max_bytes, copies_max_bytes=max_bytes)
 
 
-def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = ()) -> str:
+def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = (), project: str = "") -> str:
     """The token of a file that an opened item names, at the desk of this process; see `MediaDesk.token_of`.
 
     Args:
         path: where it lies.
         kind: ``video``, ``image`` or ``frames``.
         roots: folders of media beside those that the studio was told.
+        project: the one whose people may see it; empty: whoever has signed in.
 
     Raises:
         MediaError: it lies outside all of them.
     """
-    return desk().token_of(path, kind=kind, roots=(*current().settings.media_roots, *roots))
+    known = (*current().settings.media_roots, *roots)
+    return desk().token_of(path, kind=kind, roots=known, project=project)
 
 
 def with_pieces(application: Application) -> Application:

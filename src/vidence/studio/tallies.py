@@ -6,7 +6,7 @@ the transitions only those are read that a rate, an agreement or a group counts.
 
 import logging
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock, Thread
 from typing import Final
 from uuid import UUID
@@ -14,7 +14,8 @@ from uuid import UUID
 import msgspec
 import numpy as np
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from vidence.make.review.files import Reviews
 from vidence.make.review.groups import Group, grouped, names_of
@@ -96,18 +97,22 @@ class Tally:
         """The rates, with the intervals of a level."""
         if self._rates is None:
             rng = np.random.default_rng(_SEED)
-            found = rates_of(self._reviews(self._shared(), self._states), rng=rng, level=level)
+            shared = Reviews(
+                protocol=self._protocol,
+                revisions=self._revisions,
+                events=tuple(self._shared()),
+                folded=Folded(states=self._states, refused=()),
+            )
+            found = rates_of(shared, rng=rng, level=level)
             self._rates = msgspec.structs.replace(found, minutes=minutes_of(self._events))
         return self._rates
 
     def _shared(self) -> list[Event]:
         """What was decided of wordings that two people or more have judged: agreement is of nothing else."""
-        judges: dict[str, set[str]] = defaultdict(set)
-        for one in self._events:
-            if one.kind in VERDICTS:
-                judges[one.revision].add(one.by)
-        several = {name for name, people in judges.items() if len(people) > 1}
-        return [one for one in self._events if one.revision in several]
+        judged = [one for one in self._events if one.kind in VERDICTS]
+        first: dict[str, str] = {}
+        several = {one.revision for one in judged if first.setdefault(one.revision, one.by) != one.by}
+        return [one for one in judged if one.revision in several]
 
     def groups(self, key: str) -> tuple[Group, ...]:
         """The rates of the items of each author, reviewer, week or value of a tag.
@@ -119,26 +124,20 @@ class Tally:
             if len(self._names) >= _MOST_KEPT:
                 self._names.clear()
             names = self._names.get(key, {})
-            fresh = {name: state for name, state in self._states.items() if name not in names}
-            names |= names_of(self._reviews(self._events_about(fresh), fresh), key)
+            fresh = [state for name, state in self._states.items() if name not in names]
+            names |= names_of(fresh, key, events_of=self._events_of, content=self._content)
             self._names[key] = names
             self._groups[key] = grouped(self._states.values(), names, self._protocol)
         return self._groups[key]
 
-    def _events_about(self, names: Iterable[str]) -> list[Event]:
-        return [one for name in names for one in self._events_of.get(name, ())]
-
-    def _reviews(self, events: Sequence[Event], states: Mapping[str, ItemState]) -> Reviews:
-        return Reviews(
-            protocol=self._protocol,
-            revisions=self._revisions,
-            events=tuple(events),
-            folded=Folded(states=dict(states), refused=()),
-        )
+    def _content(self, item_id: str) -> Mapping[str, object]:
+        return self._revisions[self._states[item_id].revision].content
 
     def _take_states(self, rows: "QuerySet[ItemRow]") -> None:
-        for name, standing in rows.order_by("pk").values_list("item_id", "standing").iterator():
-            self._states[name] = msgspec.convert(standing, ItemState)
+        decoder = msgspec.json.Decoder(ItemState)
+        said = rows.order_by("pk").annotate(said=Cast("standing", TextField())).values_list("item_id", "said")
+        for name, standing in said.iterator():
+            self._states[name] = decoder.decode(standing)
             for names in self._names.values():
                 names.pop(name, None)
 

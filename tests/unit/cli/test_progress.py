@@ -10,7 +10,9 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
+from vidence.cli.main import main
 from vidence.cli.progress import STOPPING, Meter, interruptible
+from videos import pans
 
 
 class Clock:
@@ -182,3 +184,23 @@ def test_the_second_interrupt_ends_a_batch_that_nothing_else_can_end() -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert process.stderr.read() == "stopped at once\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["make", "actpld", "config.toml"], ["select", "videos", "films"], ["track", "films/a.mp4"]]
+)
+def test_a_place_to_work_that_is_none_is_refused_before_anything_is_written(
+    words, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "films").mkdir()
+    pans.write(tmp_path / "films" / "a.mp4", pans.pan(5, n_frames=4))
+    (tmp_path / "config.toml").write_text('name = "lights"\nmap = "map.csv"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("VIDENCE_ON", "dask")
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "--on 'dask' is no place to work" in capsys.readouterr().err
+    left = {path.name for path in tmp_path.iterdir()} - {"cache"}
+    assert left == {"films", "config.toml"}

@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
+from servers.objects import on_loopback
 from subjects import with_sound
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
@@ -26,6 +28,7 @@ from vidence.engine.limits import AskLimits
 from vidence.engine.views import DecodeCount, OpenView, Shown, clip_of, video_type
 from vidence.engine.workers import Workers
 from vidence.errors import DataError, UsageError
+from vidence.media.address import Address
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
@@ -326,6 +329,83 @@ def test_a_file_that_is_not_the_one_of_the_item_is_not_shown(tmp_path: Path):
     assert f"{'0' * 64}" in shown["other"].message
 
 
+def show_at(
+    root: Path | Address, tmp_path: Path, item: Item, troubles: list[str], **changes
+) -> Shown | Failed:
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles, media_root=root, **changes) as it:
+            return await it.show([item])
+
+    return anyio.run(go)[item.item_id]
+
+
+def test_videos_at_an_address_are_shown_as_those_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = stamped.write(tmp_path / "a.mp4", numbers=range(10))
+    with on_loopback(monkeypatch) as server:
+        server.put("lab", "v/a.mp4", path.read_bytes())
+        root, item = Address(f"{server.url}/lab/v"), video_item("q", "a.mp4")
+        ours = show_at(tmp_path, tmp_path, item, [])
+        theirs = show_at(root, tmp_path / "there", item, [])
+        assert [one.frame.digest for one in theirs.frames] == [one.frame.digest for one in ours.frames]
+        assert theirs.selection == ours.selection
+        server.sent.clear()
+        again = show_at(root, tmp_path / "there", item, [])
+        assert (again, server.sent["lab/v/a.mp4"]) == (theirs, 0)  # facts and frames were kept
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(0, "there is no such file"), (403, "its server refuses it"), (500, "in 4 tries")]
+)
+def test_an_address_that_fails_fails_its_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str
+):
+    with on_loopback(monkeypatch) as server:
+        server.always["lab/v/a.mp4"] = status
+        troubles: list[str] = []
+        failed = show_at(Address(f"{server.url}/lab/v"), tmp_path, video_item("q", "a.mp4"), troubles)
+    assert isinstance(failed, Failed)
+    assert (failed.stage, len(troubles)) == ("media", 1)
+    assert said in failed.message
+
+
+def test_a_hash_that_no_server_tells_is_said_not_to_be_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = stamped.write(tmp_path / "a.mp4", numbers=range(10))
+    item = Item(item_id="q", media=(Media(path="a.mp4", sha256="0" * 64),), question="?", answer="A")
+    troubles: list[str] = []
+    with on_loopback(monkeypatch) as server:
+        server.put("lab", "a.mp4", path.read_bytes())
+        shown = show_at(Address(f"{server.url}/lab"), tmp_path, item, troubles)
+    assert isinstance(shown, Shown)
+    assert len(troubles) == 1
+    assert "its item names a SHA-256, which is not checked" in troubles[0]
+
+
+@pytest.mark.parametrize("audio", ["drop", "keep"])
+@pytest.mark.parametrize("sound", ["aac", ""])
+def test_a_whole_video_at_an_address_is_fetched_to_be_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, audio: str, sound: str
+):
+    if sound:
+        path = with_sound.write(tmp_path / "a.mp4", codec="mpeg4", sound=sound)
+    else:
+        path = stamped.write(tmp_path / "a.mp4", numbers=range(10))
+    item = video_item("q", "a.mp4")
+    with on_loopback(monkeypatch) as server:
+        server.put("lab", "a.mp4", path.read_bytes())
+        root = Address(f"{server.url}/lab")
+        ours = show_at(tmp_path, tmp_path, item, [], whole_video=True, audio=audio)
+        theirs = show_at(root, tmp_path / "there", item, [], whole_video=True, audio=audio)
+    assert (
+        theirs.video.digest
+        == ours.video.digest
+        == hashlib.sha256(Path(theirs.video.path).read_bytes()).hexdigest()
+    )
+    assert Path(theirs.video.path).is_relative_to(tmp_path / "there" / "cache")
+    assert theirs.selection.note == ours.selection.note
+
+
 def test_a_selector_that_shows_nothing_opens_nothing(tmp_path: Path):
     troubles: list[str] = []
 
@@ -388,6 +468,31 @@ def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):
     assert shown["text"].video is None
     assert isinstance(shown["part"], Failed)
     assert count == DecodeCount()
+
+
+@pytest.mark.parametrize("whole_video", [False, True])
+def test_who_is_sent_the_whole_video_has_seen_all_and_is_not_shown_it_again(
+    tmp_path: Path, whole_video: bool
+):
+    """A retry of ActPLD shows another window; beside a video there is none, and no view of it is recorded."""
+    stamped.write(tmp_path / "a.webm", codec="libvpx-vp9", numbers=range(40))
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], selector="actpld", whole_video=whole_video) as it:
+            (view,) = it._views.values()
+            again = replace(view, rules=msgspec.structs.replace(view.rules, retry=1))
+            it._views = {"plan": view, "retry 1": again}
+            return await FrameDesk.show(it, [video_item("q", "a.webm")])
+
+    shown = anyio.run(go)["q"]
+    assert list(shown) == (["plan"] if whole_video else ["plan", "retry 1"])
+    assert (shown["plan"].video is None, len(shown["plan"].frames)) == (
+        not whole_video,
+        0 if whole_video else 4,
+    )
+    if not whole_video:
+        assert shown["retry 1"].selection.note.startswith("retry 1: other frames")
+        assert shown["retry 1"].selection.frames != shown["plan"].selection.frames
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from servers.objects import on_loopback
 from vidence.catalog import create
 from vidence.contracts import Loaded
 from vidence.engine import plan as plan_module
@@ -17,11 +18,12 @@ from vidence.engine.prepare import (
     choose_items,
     default_folder,
     make_plan,
+    media_root_of,
     open_views,
     prepare,
     run_name,
 )
-from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, MediaError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.records import Item, Media
 
 
@@ -328,3 +330,99 @@ def test_a_name_that_looks_like_a_key_is_not_shown():
     with pytest.raises(UsageError, match="looks like a key") as refused:
         plan(name=key)
     assert key not in str(refused.value)
+
+
+# --------------------------------------------------------------------------------------- media at addresses
+
+
+def at(*paths: str) -> Loaded:
+    media = [(Media(path=path),) for path in paths]
+    return loaded(
+        tuple(
+            msgspec.structs.replace(items(1)[0], item_id=p, media=m)
+            for p, m in zip(paths, media, strict=True)
+        )
+    )
+
+
+def test_the_address_of_a_folder_stays_as_it_is():
+    made = plan(media="s3://lab/videos/", media_at=("https://h.example/",))
+    assert (made.media, made.media_at) == ("s3://lab/videos", ("https://h.example",))
+    assert str(media_root_of(made, loaded(items(1)))) == "s3://lab/videos"
+    assert media_root_of(plan(), loaded(items(1), Path("here"))) == Path("here")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"media": "ftp://h/x"}, "an address of ftp"),
+        ({"media": "https://me:hush@h/x"}, "a user or a password"),
+        ({"media": "https://h/x?sig=hush"}, "is signed"),
+        ({"media_at": ("videos",)}, "--media-at videos: expected an address"),
+    ],
+)
+def test_an_address_that_cannot_stand_in_a_plan_is_refused(overrides, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        plan(**overrides)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["s3://lab/q.jsonl", "hf://datasets/o/n/q.jsonl", "https://h.example/q.jsonl"]
+)
+def test_questions_are_read_from_files(text):
+    with pytest.raises(UsageError, match=r"is an address; fetch the file"):
+        make_plan("table", data=Path(text), model="baseline:constant", overrides={})
+
+
+def test_questions_name_addresses_only_where_the_plan_does(monkeypatch):
+    monkeypatch.setattr("vidence.engine.prepare.missing", lambda root, items: ())
+    found = at("s3://lab/a.mp4", "s3://lab/b.mp4", "https://h.example/c.mp4", "d.mp4")
+    with pytest.raises(
+        DataError, match=r"s3://lab: 2 media\nIf .*--media-at https://h.example --media-at s3://lab"
+    ):
+        choose_items(found, plan(), model=Looker())
+    named = plan(media="s3://lab/v", media_at=("https://h.example",))
+    kept, notes = choose_items(found, named, model=Looker())
+    assert len(kept) == 4
+    assert "3 media lie outside the folder of the questions, s3://lab/v: s3://lab/a.mp4" in notes[0]
+    with pytest.raises(DataError, match="--media-inside refuses them"):
+        choose_items(
+            found,
+            plan(media="s3://lab/v", media_at=("https://h.example",), media_inside=True),
+            model=Looker(),
+        )
+    blind, _ = choose_items(found, plan(), model=create("model", "baseline:constant"))
+    assert len(blind) == 4  # nobody looks
+
+
+def test_questions_with_secrets_in_addresses_are_never_stored():
+    found = at("https://h.example/a.mp4?X-Amz-Signature=hush")
+    with pytest.raises(DataError, match="is signed") as caught:
+        choose_items(found, plan(), model=create("model", "baseline:constant"))
+    assert "hush" not in str(caught.value)
+
+
+def test_a_path_does_not_leave_an_address():
+    with pytest.raises(DataError, match="leads out of s3://lab/v"):
+        choose_items(at("../secret.mp4"), plan(media="s3://lab/v"), model=Looker())
+
+
+def test_the_names_of_runs_without_addresses_stay():
+    assert run_name(plan(media_at=("s3://lab",))) != run_name(plan())
+    assert "media_at" not in run_name(plan())
+
+
+def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypatch):
+    with on_loopback(monkeypatch) as server:
+        server.put("lab", "v/a.mp4", b"x")
+        root = f"{server.url}/lab/v"
+        with pytest.raises(MissingMediaError, match=rf"1 video is missing.*\n  {root}/none.mp4\n"):
+            choose_items(at("a.mp4", "none.mp4"), plan(media=root), model=Looker())
+        kept, notes = choose_items(
+            at("a.mp4", "none.mp4"), plan(media=root, allow_missing=True), model=Looker()
+        )
+        assert ([item.item_id for item in kept], len(notes)) == (["a.mp4"], 1)
+        server.always["lab/v/a.mp4"] = 403
+        with pytest.raises(MediaError, match="its server refuses it"):
+            choose_items(at("a.mp4"), plan(media=root, allow_missing=True), model=Looker())

@@ -8,6 +8,7 @@ import pytest
 
 from vidence.engine import trust
 from vidence.engine.environment import Environment
+from vidence.engine.prepare import make_plan
 from vidence.errors import TrustError, UsageError
 
 
@@ -120,3 +121,18 @@ def test_without_a_place_nothing_is_kept_and_nothing_allowed(tmp_path):
     with pytest.raises(TrustError):
         trust.check([need], source=Path("p"), environment=nowhere, is_trusted=False)
     assert trust.read_settings_file(None) == trust.UserSettings()
+
+
+def test_a_plan_that_reads_media_from_a_network_needs_the_word(place, tmp_path):
+    made = make_plan(
+        "table",
+        data=Path("q.jsonl"),
+        model="baseline:constant",
+        overrides={"media": "s3://lab/videos", "media_at": ("s3://lab", "https://h.example/v/")},
+    )
+    needs = trust.needs_of_plan(made, folder=tmp_path, environment=place)
+    assert [need.name for need in needs] == ["media s3://lab", "media https://h.example"]
+    with pytest.raises(TrustError, match="to read media from s3://lab\n"):
+        trust.check(needs, source=tmp_path, environment=place, is_trusted=False)
+    place.settings_file.write_text('media = ["s3://lab/", "https://h.example"]')
+    trust.check(needs, source=tmp_path, environment=place, is_trusted=False)

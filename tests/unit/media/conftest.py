@@ -1,10 +1,11 @@
 """Clips are made once per session, when a test asks for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from servers.objects import Objects, on_loopback
 from videos.special import MAKERS, Clip
 
 
@@ -30,3 +31,19 @@ def clip(clip_folder: Path) -> Callable[[str], Clip]:
 def plain(clip) -> Path:
     """120 frames of H.264 in MP4."""
     return clip("h264").path
+
+
+@pytest.fixture
+def objects(monkeypatch) -> Iterator[Objects]:
+    """A server of objects; addresses of S3 lead to it, and no pause is made before another try."""
+    with on_loopback(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture(params=["s3", "http"])
+def folder(request, objects) -> str:
+    """The address of the bucket ``lab``, as a store and as a web server."""
+    if request.param == "http":
+        return f"{objects.url}/lab"
+    pytest.importorskip("s3fs", reason="s3:// needs s3fs: pip install 'vidence[remote]'")
+    return "s3://lab"

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -58,6 +59,22 @@ def test_gaps():
     assert "left_elbow is hidden most: 70%" in found.message
     assert checks.longest_gap_s(motion_of(hidden)) == pytest.approx(40 / 60)
     assert checks.longest_gap_s(body) == 0.0
+
+
+def test_frames_that_show_nobody_are_named_as_they_stand_in_the_file():
+    """Someone who walks out of sight: 6 of 100 frames are too few for `gaps`, and show hardly a point."""
+    body = standing(100)
+    hidden = body.positions_m.copy()
+    hidden[94:97, :7] = np.nan
+    hidden[97:] = np.nan
+    leaving = motion_of(hidden)
+    leaving = replace(leaving, source=msgspec.structs.replace(leaving.source, first_frame=8))
+    found = checks.presence(leaving)
+    assert (checks.gaps(leaving).verdict, found.verdict, found.value) == ("fine", "doubtful", 6.0)
+    assert found.message.startswith("frames 102 to 107 of the file show fewer than half of the points")
+    half = body.positions_m.copy()
+    half[50, :6] = np.nan
+    assert checks.presence(motion_of(half)).verdict == "fine"
 
 
 def test_first_step():
@@ -146,8 +163,8 @@ def test_a_report_holds_every_check_and_says_what_is_too_short():
     report = inspect(standing(7))
     assert not report.is_usable
     assert [c.name for c in report.checks] == [
-        "frames", "height", "upright", "sides", "swaps", "crossed", "skeleton", "limbs", "gaps", "first-step",
-        "jumps", "gravity", "stride",
+        "frames", "height", "upright", "sides", "swaps", "crossed", "skeleton", "limbs", "gaps", "presence",
+        "first-step", "jumps", "gravity", "stride",
     ]  # fmt: skip
     assert [c.name for c in report.doubts] == ["frames"]
     assert inspect(standing(8)).is_usable

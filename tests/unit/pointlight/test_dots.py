@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from scipy.io import loadmat
 
 from vidence.errors import UsageError
 from vidence.pointlight.dots import Dots, dots_of, michelson, write_dots
@@ -53,9 +54,9 @@ def test_depth_counts_towards_the_viewer_and_noise_of_no_body_has_none():
 
 
 @pytest.mark.parametrize("is_screen", [False, True])
-def test_the_three_kinds_of_file_say_the_same(tmp_path: Path, is_screen: bool):
+def test_the_kinds_of_file_say_the_same(tmp_path: Path, is_screen: bool):
     made = shown(n_noise="2", **(SCREEN if is_screen else {}))
-    for kind in ("json", "csv", "npz"):
+    for kind in ("json", "csv", "npz", "mat"):
         write_dots(made, tmp_path / f"dots.{kind}")
     told = msgspec.json.decode((tmp_path / "dots.json").read_bytes(), type=Dots)
     with (tmp_path / "dots.csv").open(newline="") as file:
@@ -74,6 +75,11 @@ def test_the_three_kinds_of_file_say_the_same(tmp_path: Path, is_screen: bool):
             assert np.isnan(arrays[name][frame, dot]) if value is None else arrays[name][frame, dot] == value
         assert ("x_deg" in row) == is_screen
     assert np.isfinite(arrays["px_per_deg"]) == is_screen == (told.px_per_deg is not None)
+    octave = loadmat(tmp_path / "dots.mat")
+    assert {name for name in octave if not name.startswith("__")} == set(arrays.files)
+    assert [str(cell[0]) if len(cell) else "" for cell in octave["joint"][:, 0]] == arrays["joint"].tolist()
+    for name in set(arrays.files) - {"joint"}:
+        np.testing.assert_array_equal(octave[name].squeeze(), arrays[name].squeeze())
 
 
 def test_sizes_in_degrees_are_those_of_the_screen():
@@ -98,5 +104,5 @@ def test_contrast_is_that_of_luminances():
 
 
 def test_another_ending_is_refused(tmp_path: Path):
-    with pytest.raises(UsageError, match=r"\.npz, \.csv, \.json"):
-        write_dots(shown(), tmp_path / "dots.mat")
+    with pytest.raises(UsageError, match=r"\.npz, \.csv, \.json, \.mat"):
+        write_dots(shown(), tmp_path / "dots.xls")

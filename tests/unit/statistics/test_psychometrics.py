@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
+from scipy.stats import t as student
 
 from vidence.errors import UsageError
 from vidence.statistics.psychometrics import (
@@ -16,6 +17,7 @@ from vidence.statistics.psychometrics import (
     fit_counts,
     flatness,
     goodness,
+    threshold_within,
 )
 from vidence.statistics.resampling import Resampling
 
@@ -117,6 +119,69 @@ def test_intervals_hold_planted_thresholds_as_often_as_they_say():
     assert np.mean([one.lapse.value for one in found]) == pytest.approx(0.02, abs=0.01)
     assert np.mean([one.p_fit < 0.05 for one in found]) < 0.1
     assert all(one.p_flat < 0.001 for one in found)
+
+
+SHOWN = np.array([0.0, 10.0, 20.0, 40.0, 60.0, 80.0])
+
+
+def by_source(curve: Curve, n_sources: int, rng, *, threshold: float, spread: float = 0.0) -> Counted:
+    """One answer of each source at each level; sources are as easy as each other, or differ by `spread`."""
+    shift = float(curve.threshold(2 / 3, location=0.0, width=40.0, lapse=0.02))
+    locations = threshold - shift + spread * rng.standard_normal(n_sources)
+    levels = np.tile(SHOWN, (n_sources, 1))
+    chance = curve.right(levels, location=locations[:, None], width=40.0, lapse=0.02)
+    right = (rng.random(chance.shape) < chance).astype(float)
+    return Counted(levels=SHOWN, right=right, n=np.ones_like(right))
+
+
+@pytest.mark.parametrize(("n_sources", "spread"), [(7, 0.0), (7, 10.0), (20, 0.0)])
+def test_few_answers_of_few_sources_do_not_make_intervals_too_narrow(n_sources, spread):
+    """Percentiles of draws of sources hold the threshold of 42 answers in 84 to 86 of 100 cases."""
+    curve, rng = Curve(guess=1 / 3, is_falling=True), np.random.default_rng(7)
+    held = []
+    for _ in range(150):
+        answers = by_source(curve, n_sources, rng, threshold=40.0, spread=spread)
+        found = threshold_within(curve, answers, proportion=2 / 3)
+        held.append(found.low <= 40.0 <= found.high)
+    # Two standard errors of 150 intervals of 95 % are 3.6 points; more than 95 % are allowed.
+    assert np.mean(held) >= 0.914
+
+
+def test_the_interval_ends_where_the_best_function_is_so_much_less_likely():
+    curve, rng = Curve(guess=1 / 3, is_falling=True), np.random.default_rng(1)
+    answers = by_source(curve, 25, rng, threshold=35.0)
+    whole = Counted(levels=SHOWN, right=answers.right.sum(axis=0), n=answers.n.sum(axis=0))
+    found = threshold_within(curve, answers, proportion=2 / 3)
+    best = fit_counts(curve, whole).log_likelihood[0]
+
+    def lost(place: float) -> float:
+        def unlikely(theta):
+            width, lapse = math.exp(theta[0]), theta[1]
+            away = float(curve.threshold(2 / 3, location=0.0, width=width, lapse=lapse))
+            p = np.clip(curve.right(SHOWN, location=place - away, width=width, lapse=lapse), 1e-9, 1 - 1e-9)
+            return -float((whole.right * np.log(p) + (whole.n - whole.right) * np.log1p(-p)).sum())
+
+        starts = itertools.product(np.log([10.0, 30.0, 60.0]), (0.0, 0.05))
+        found = [
+            minimize(unlikely, start, method="L-BFGS-B", bounds=[(math.log(2.5), math.log(400)), (0, 0.06)])
+            for start in starts
+        ]
+        return best + min(one.fun for one in found)
+
+    expected = student.ppf(0.975, 24) ** 2 * found.widening / 2
+    assert lost(found.low) == pytest.approx(expected, rel=0.03)
+    assert lost(found.high) == pytest.approx(expected, rel=0.03)
+
+
+def test_six_copies_of_each_answer_make_no_threshold_better_known():
+    curve, rng = Curve(guess=1 / 3, is_falling=True), np.random.default_rng(4)
+    once = by_source(curve, 12, rng, threshold=40.0)
+    sixfold = Counted(levels=SHOWN, right=6 * once.right, n=6 * once.n)
+    alike, copied = (threshold_within(curve, one, proportion=2 / 3) for one in (once, sixfold))
+    # The ratio of the sources themselves is 0.75 here, which counts as 1.
+    assert (alike.widening, copied.widening) == (1.0, pytest.approx(6 * 0.753, rel=0.01))
+    # As answers of their own the copies would make it 0.41 as wide.
+    assert copied.high - copied.low > 0.8 * (alike.high - alike.low)
 
 
 def test_answers_of_one_source_are_drawn_together():

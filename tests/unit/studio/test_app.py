@@ -1,6 +1,10 @@
 """Django, set up from arguments, once in a process."""
 
+import re
+from importlib.metadata import requires
+
 import pytest
+from packaging.requirements import Requirement
 
 from servers.studio import SECRET, configured
 from vidence.errors import UsageError
@@ -41,3 +45,23 @@ def test_a_proxy_is_believed_only_where_it_was_named(tmp_path):
 def test_sessions_of_one_person_end_with_the_process(tmp_path):
     assert told(tmp_path, mode="solo")["SESSION_ENGINE"].endswith("cache")
     assert told(tmp_path)["SESSION_ENGINE"].endswith("db")
+
+
+def packages(extra):
+    """The names of all packages that come with one extra of ours, or with none."""
+    found, waiting = set(), [(one, extra) for one in requires("vidence")]
+    while waiting:
+        said, of = waiting.pop()
+        wanted = Requirement(said)
+        name = re.sub(r"[-_.]+", "-", wanted.name).lower()
+        if (wanted.marker and not wanted.marker.evaluate({"extra": of})) or (name, *wanted.extras) in found:
+            continue
+        found.add((name, *wanted.extras))
+        waiting += [(one, of) for of in ("", *wanted.extras) for one in requires(name) or ()]
+    return {one[0] for one in found}
+
+
+def test_the_studio_adds_eleven_packages_at_most_and_needs_no_other_program():
+    added = packages("studio") - packages("")
+    assert {"django", "django-htmx", "uvicorn", "argon2-cffi"} <= added
+    assert len(added) <= 11, sorted(added)

@@ -1,6 +1,7 @@
 """Which database is taken, and that SQL is spoken in two files."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -56,3 +57,28 @@ def test_sql_is_written_by_hand_in_two_files_and_never_out_of_what_was_sent():
                 names = {one.name for one in node.names} | {getattr(node, "module", "") or ""}
                 assert "sqlite3" not in names, name
     assert found <= MAY
+
+
+# What stands between braces in SQL that is written by hand: names of ours, of tables, acts and triggers.
+WITHIN = {"act", "act.lower()", "_REFUSAL", "connection.ops.quote_name(name)", "table", "statement"}
+
+
+def test_nothing_that_was_sent_is_put_into_sql():
+    """The questions are constants, or made of names of our own; what was sent goes beside them."""
+    root = Path(vidence.studio.__file__).parent
+    n_asked = 0
+    for name in MAY:
+        tree = ast.parse((root / name).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            is_sql = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in BY_HAND
+            if is_sql:
+                n_asked += 1
+                assert isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.Name), ast.unparse(node)
+            if isinstance(node, ast.JoinedStr) and re.match(
+                r"f['\"]+\W*(SELECT|CREATE|DROP|DELETE|UPDATE|INSERT)", ast.unparse(node)
+            ):
+                within = {
+                    ast.unparse(one.value) for one in node.values if isinstance(one, ast.FormattedValue)
+                }
+                assert within <= WITHIN, (name, within)
+    assert n_asked >= 5

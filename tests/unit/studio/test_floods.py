@@ -1,5 +1,7 @@
 """Who asks too much at once is told when to come again; others are answered meanwhile."""
 
+from uuid import UUID
+
 import pytest
 
 from servers.studio import PASSWORD, studio
@@ -21,6 +23,8 @@ def flooded(tmp_path):
     [
         ("post", "/projects/films/guidelines", {"act": "add", "source": "x"}),
         ("post", "/projects/films/new/", {"form": "x"}),
+        ("post", f"/projects/films/items/{UUID(int=7)}/edit", {"question": "x", "action": "submit"}),
+        ("post", "/projects/films/next", {"role": "reviewer"}),
         ("get", "/projects/films/media/", {"q": "x"}),
     ],
 )

@@ -34,8 +34,8 @@ def place(team):
     return project
 
 
-def story(project, n, *, until=99):
-    """What is done with one item, as far as said."""
+def story(project, n, *, since=0, until=99):
+    """What is done with one item, from where and as far as said."""
     checks = {one.id: "yes" for one in protocol_of(project).stages[0].checks}
     first = next(iter(checks))
     content = {"question": f"Which cup? {n}", "tags": {"task": "ab"[n % 2]}, "source_id": f"film-{n % 3}"}
@@ -50,7 +50,7 @@ def story(project, n, *, until=99):
         Act(kind="say", by=bob, role="reviewer", message=LONG),
         Act(kind="accept", by=bob, role="reviewer", **said),
         Act(kind=last, by=bea, role="reviewer", **(no if last == "reject" else said)),
-    )[:until]:
+    )[since:until]:
         item = ItemRow.objects.get(project=project, item_id=f"q{n:02}")
         assert isinstance(done := act(item, one), Done), done
 
@@ -92,6 +92,10 @@ def test_what_was_done_since_comes_in(team, place, monkeypatch):
         assert tally_of(place) is first
         assert kept(place) == from_transitions(place)
     assert kept(place) != before
+    for n, since in ((4, 4), (5, 5)):  # what was counted in one group before is in others now
+        story(place, n, since=since)
+        assert tally_of(place) is first
+        assert kept(place) == from_transitions(place)
 
 
 def test_other_rules_are_counted_from_the_beginning(team, place):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from vidence.errors import StoreError, UsageError
+from vidence.studio import upkeep
 from vidence.studio.upkeep import (
     count_rows,
     migrate,
@@ -57,10 +58,22 @@ def test_sqlite_in_another_mode_is_refused(team):
     refuse_unsafe_database(connection)
     connection.transaction_mode = None
     try:
-        with pytest.raises(StoreError, match="take a local one"):
-            refuse_unsafe_database(connection)
+        for start in (lambda: refuse_unsafe_database(connection), migrate):
+            with pytest.raises(StoreError, match="take a local one"):
+                start()
     finally:
         connection.transaction_mode = "IMMEDIATE"
+
+
+@pytest.mark.parametrize(
+    "said", [{"journal_mode": "delete"}, {"synchronous": "1"}, {"foreign_keys": "0"}], ids=str
+)
+def test_a_disk_that_refuses_what_sqlite_is_told_ends_the_start(team, monkeypatch, said):
+    of_sqlite()
+    usual = upkeep.mode_of
+    monkeypatch.setattr(upkeep, "mode_of", lambda connection: usual(connection) | said)
+    with pytest.raises(StoreError, match="may lie on a network disk"):
+        migrate()
 
 
 @pytest.mark.parametrize(

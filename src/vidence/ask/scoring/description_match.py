@@ -21,6 +21,11 @@ NAME = "description-match"
 # What stands for the letter where a log supports none of the choices.
 NO_CHOICE = "none"
 _ERROR = re.compile(r"\bERROR:")
+# "B", "(B)", "The best answer is B." and the like: a letter, and words that say only that it is the answer.
+_LETTER_ALONE = re.compile(
+    r"[\W_]*(?:(?:the|my|final|best|correct|right|answer|option|choice|letter|is|would|be)\b[\W_]*)*[A-Z][\W_]*",
+    re.IGNORECASE,
+)
 
 
 def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
@@ -68,14 +73,15 @@ class DescriptionMatch:
     """
 
     name: str = NAME
-    version: int = 1
+    version: int = 2
     reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The description; of a question with choices, the letter of the choice that the log supports.
 
         Where a log supports several choices, the right one counts; where none, the answer is ``none``.
-        Replies with ``ERROR:`` are unreadable: the paper drops such rows.
+        Replies with ``ERROR:`` are unreadable: the paper drops such rows. So are letters without a log, such
+        as those of models that know no words.
         """
         refused = refusal_in(reply)
         if refused:
@@ -88,6 +94,8 @@ class DescriptionMatch:
         if item.answer_kind == "text":
             return Answered(answer=said, rule="whole-reply")
         chosen = read_text(item, reply.text)
+        if _LETTER_ALONE.fullmatch(said):
+            return with_cut_off(Unreadable(reason="the reply names a choice and has no log"), reply)
         return self._supported(item, said) if isinstance(chosen, Answered) else with_cut_off(chosen, reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:

@@ -12,7 +12,7 @@ from vidence.records import Record
 
 PORT = 6379
 """Where the head of a cluster listens."""
-COMMANDS = ("run", "resume", "diagnose", "panel")
+COMMANDS = ("run", "resume", "diagnose", "panel", "make", "track", "select", "judge", "judges")
 """What works on a cluster."""
 _TERM_S = 120  # before the end of a job, so that the run ends what is under way
 

@@ -11,16 +11,20 @@ import msgspec
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_cards
-from vidence.make.cards.crops import CropPlan, TrackPictures, cut_crops, plan_crops
+from vidence.make.cards.crops import CropPlan, CropRules, TrackPictures, cut_crops, plan_crops
+from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.filled_cards import is_sheet, read_filled
+from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import BY_PEOPLE, CardStep
 from vidence.make.herbench.identified import identify_all
 from vidence.make.herbench.people import use_card_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import CardWording
 from vidence.seeing.corrections import listed_others, track_check
+from vidence.seeing.tracks import TrackedVideo
 
 NEED_CARDS = ("a_cards", "b_cards", "crops")
 
@@ -89,17 +93,33 @@ def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> N
         crops = ((*one.appearance, *one.path, *one.frames) for one in cropped.pictures)
         return folder.holds(chain.from_iterable(crops))
 
+    cuttings = [
+        (
+            one,
+            Cutting(
+                cut=partial(
+                    _crop, tracked=one.material.tracked, chosen=one.material.chosen, rules=step.crops
+                ),
+                file=one.source.file,
+                pictures=folder,
+                context=work.context,
+            ),
+        )
+        for one in videos
+        if one.source.file is not None
+    ]
     units = [
         Unit(
             stage=stage,
             name=one.video_id,
             inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
-            make=partial(_crop, work, one, step),
+            make=cutting.make,
+            apart=cutting.apart,
             is_usable=is_usable,
         )
-        for one in videos
+        for one, cutting in cuttings
     ]
-    results = work.compute("crops", units)
+    results = work.compute_apart("crops", units)
     taken, kept, dropped = [], [], []
     for one in videos:
         taken += [one.named(name) for name in one.material.chosen]
@@ -118,23 +138,29 @@ def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> N
     work.close("crops", unit="tracks", taken=taken, kept=kept, dropped=dropped, n_cached=results.n_cached)
 
 
-def _crop(work: HerbenchSession, one: VideoState, step: CardStep) -> Cropped:
-    tracked, video = one.material.tracked, one.open(work)
-    if tracked is None or video is None:
+def _crop(
+    video: KeptVideo,
+    pictures: PictureFolder,
+    *,
+    tracked: TrackedVideo | None,
+    chosen: Sequence[str],
+    rules: CropRules,
+) -> Cropped:
+    if tracked is None:
         return Cropped()
     planned = [
         plan_crops(
             tracked.track(name),
             width_px=tracked.width_px,
             height_px=tracked.height_px,
-            rules=step.crops,
+            rules=rules,
             others=(*tracked.tracks, *tracked.others),
             fps=tracked.fps,
         )
-        for name in one.material.chosen
+        for name in chosen
     ]
     plans = [plan for plan in planned if isinstance(plan, CropPlan)]
-    found, dropped = cut_crops(video, plans, pictures=work.pictures, rules=step.crops)
+    found, dropped = cut_crops(video, plans, pictures=pictures, rules=rules)
     unplanned = tuple(plan for plan in planned if isinstance(plan, Dropped))
     return Cropped(pictures=tuple(found.values()), dropped=(*unplanned, *dropped))
 

@@ -6,16 +6,21 @@ from functools import partial
 
 import numpy as np
 
+from vidence.make.cards.crops import CropRules
+from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.identification import STAGE, Tried, identified, try_card
+from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.portraits import cut_portraits, portrait_frames
 from vidence.make.herbench.config import CardStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.wording import CardWording
 from vidence.make.tasks.people import NOT_IDENTIFIED
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.same_person import distance
+from vidence.seeing.tracks import TrackedVideo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,38 +36,51 @@ def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> No
     folder, n = work.pictures, step.identification.n_pictures
     stage = Stage(name="portraits", kind=Portrayed, settings=[step.crops, n])
     here = [one for one in videos if one.source.file is not None and one.material.tracked is not None]
+    cuttings = [
+        (
+            one,
+            Cutting(
+                cut=partial(_portray, tracked=one.material.tracked, n=n, rules=step.crops),
+                file=one.source.file,
+                pictures=folder,
+                context=work.context,
+            ),
+        )
+        for one in here
+        if one.source.file is not None and one.material.tracked is not None
+    ]
     units = [
         Unit(
             stage=stage,
             name=one.video_id,
             inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
-            make=partial(_portray, work, one, step),
+            make=cutting.make,
+            apart=cutting.apart,
             is_usable=lambda made: folder.holds(crop for some in made.pictures.values() for crop in some),
         )
-        for one in here
+        for one, cutting in cuttings
     ]
-    results = work.compute("portraits", units)
+    results = work.compute_apart("portraits", units)
     for one in here:
         if one.video_id in results.made:
             one.portraits = dict(results.made[one.video_id].value.pictures)
 
 
-def _portray(work: HerbenchSession, one: VideoState, step: CardStep) -> Portrayed:
-    tracked, video = one.material.tracked, one.open(work)
-    if tracked is None or video is None:
-        return Portrayed(pictures={})
+def _portray(
+    video: KeptVideo, pictures: PictureFolder, *, tracked: TrackedVideo, n: int, rules: CropRules
+) -> Portrayed:
     everybody = (*tracked.tracks, *listed_others(tracked.others, tracked))
     wanted = {
         track.track_id: portrait_frames(
             track,
             width_px=tracked.width_px,
             height_px=tracked.height_px,
-            n=step.identification.n_pictures,
+            n=n,
             others=[other for other in everybody if other is not track],
         )
         for track in everybody
     }
-    made = cut_portraits(video, wanted, everybody, pictures=work.pictures, rules=step.crops)
+    made = cut_portraits(video, wanted, everybody, pictures=pictures, rules=rules)
     return Portrayed(pictures=made)
 
 

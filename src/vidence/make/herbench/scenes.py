@@ -14,17 +14,21 @@ import numpy as np
 from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_scene_cards
+from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.falsifying import false_id, perturb
+from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.plausible import Known
-from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unlike_each_other
+from vidence.make.cards.scenes import SceneRules, ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
 from vidence.make.herbench.people import use_false_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped, SceneCard
 from vidence.make.pipeline.wording import CardWording
 from vidence.records import Record
+from vidence.seeing.shooting import Shot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +111,11 @@ def _give(one: VideoState, cards: tuple[SceneCard, ...]) -> None:
     one.settle("scene_cards", otherwise="no shot has one that can be used")
 
 
+def _take(video: KeptVideo, pictures: PictureFolder, *, shots: Sequence[Shot], rules: SceneRules) -> Pictured:
+    shown, dropped = take_pictures(video, shots, pictures=pictures, rules=rules)
+    return Pictured(shots=shown, dropped=dropped)
+
+
 class _Writing:
     """Pictures, then faithful cards, then false ones; an account for each."""
 
@@ -127,27 +136,34 @@ class _Writing:
         work, rules = self._work, self._step.rules
         stage = Stage(name="scene-pictures", kind=Pictured, settings=rules)
 
-        def take(one: VideoState) -> Pictured:
-            video = one.open(work)
-            if video is None:
-                return Pictured()
-            shots, dropped = take_pictures(video, one.material.shots, pictures=work.pictures, rules=rules)
-            return Pictured(shots=shots, dropped=dropped)
-
         def is_usable(found: Pictured) -> bool:
             return work.pictures.holds(chain.from_iterable(one.pictures for one in found.shots))
 
+        cuttings = [
+            (
+                one,
+                Cutting(
+                    cut=partial(_take, shots=one.material.shots, rules=rules),
+                    file=one.source.file,
+                    pictures=work.pictures,
+                    context=work.context,
+                ),
+            )
+            for one in videos
+            if one.source.file is not None
+        ]
         units = [
             Unit(
                 stage=stage,
                 name=one.video_id,
                 inputs={"shots": one.digests["shots"], "video": one.source.video.sha256},
-                make=partial(take, one),
+                make=cutting.make,
+                apart=cutting.apart,
                 is_usable=is_usable,
             )
-            for one in videos
+            for one, cutting in cuttings
         ]
-        results = work.compute(stage.name, units)
+        results = work.compute_apart(stage.name, units)
         found: dict[str, Pictured] = {}
         for one in videos:
             if one.video_id in results.failed:
@@ -157,6 +173,8 @@ class _Writing:
                     for shot in one.material.shots
                 ]
                 found[one.video_id] = Pictured(dropped=tuple(gone))
+            elif one.source.file is None:
+                found[one.video_id] = Pictured()
             else:
                 found[one.video_id] = results.made[one.video_id].value
         work.close(

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -81,7 +81,12 @@ class _Listed:
 
 
 def find_sources(
-    config: HerbenchConfig, folder: Path, *, cache_root: Path | None, limit: int | None
+    config: HerbenchConfig,
+    folder: Path,
+    *,
+    cache_root: Path | None,
+    limit: int | None,
+    look_ahead: Callable[[Sequence[Path]], None] = lambda files: None,
 ) -> Sources:
     """Find the videos, look into their files, and give each its events.
 
@@ -90,6 +95,7 @@ def find_sources(
         folder: where its paths start from.
         cache_root: where facts about files are kept.
         limit: use only so many videos, the first ones; None uses all.
+        look_ahead: is given the files first, before they are looked into one by one.
 
     Raises:
         UsageError: a pattern that finds nothing, or two videos with one id.
@@ -112,6 +118,7 @@ def find_sources(
     dropped: list[Dropped] = []
     unused = list(_bad_rows(logs))
     unusual: dict[str, list[str]] = defaultdict(list)
+    look_ahead([one.file for one in wanted[:limit] if one.file.exists()])
     for one in wanted[:limit]:
         try:
             video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)

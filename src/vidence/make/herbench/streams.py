@@ -1,7 +1,9 @@
 """From sources to material: every stream that a wanted task needs, where the source has what it takes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from vidence.errors import UsageError
 from vidence.make.herbench.cards import cut_all_crops, write_all_cards
@@ -11,6 +13,7 @@ from vidence.make.herbench.scenes import write_all_scenes
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
+from vidence.make.pipeline.looking import look_side_by_side
 from vidence.make.pipeline.material import Corpus, Material
 
 _MOST_NAMED = 10
@@ -76,7 +79,11 @@ def _looks(material: Material) -> dict[str, tuple[float, ...]]:
 
 def _sources(work: HerbenchSession) -> Sources:
     found = find_sources(
-        work.config, work.root, cache_root=work.context.cache_root, limit=work.overrides.limit
+        work.config,
+        work.root,
+        cache_root=work.context.cache_root,
+        limit=work.overrides.limit,
+        look_ahead=partial(_look_ahead, work),
     )
     work.began("sources", len(found.taken))
     work.close(
@@ -95,6 +102,16 @@ def _sources(work: HerbenchSession) -> Sources:
     work.ledger.notes.extend((*found.notes, *found.remarks))
     work.video_ids.update(found.taken)
     return found
+
+
+def _look_ahead(work: HerbenchSession, files: Sequence[Path]) -> None:
+    """Have other processes look into the files; why one cannot be read is found again when it is its turn."""
+    context = work.context
+    if context.parallel.has_others and len(files) > 1:
+        for _ in look_side_by_side(
+            files, context.parallel, cache_root=context.cache_root, on_trouble=work.trouble
+        ):
+            pass
 
 
 def _events(work: HerbenchSession, found: Sources, videos: list[VideoState]) -> None:

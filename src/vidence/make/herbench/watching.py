@@ -182,10 +182,11 @@ def unreadable(work: HerbenchSession, one: VideoState, error: MediaError) -> Dro
 
 
 def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]) -> None:
-    """Say how much is to be watched, and watch in several processes what can be.
+    """Say how much is to be watched, and let other processes watch what they can.
 
     Raises:
         StoreError: results cannot be written.
+        VidenceError: there is no cluster, or none of its machines works any more.
     """
     waiting = [one for one in videos if isinstance(one, VideoWatch) and one.watch is not None]
     watches = [one.watch for one in waiting if one.watch is not None]
@@ -193,8 +194,8 @@ def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]
     work.began_frames(STAGE, sum(watch.n_frames for watch in watches), n_done=n_kept)
     failed = watch_side_by_side(
         [parted for one in waiting if (parted := one.parted) is not None],
-        n_workers=work.context.n_workers,
-        worker_max_bytes=work.context.worker_max_bytes,
+        work.context.parallel,
+        on_trouble=work.trouble,
     )
     for number, error in failed.items():
         waiting[number].failed = error

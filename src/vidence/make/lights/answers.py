@@ -21,7 +21,10 @@ from vidence.tables.export import csv_text
 
 _NEEDED = ("participant", "trial_id", "choice", "description", "describe_s", "choose_s")
 _PLAYS = ("plays_describing", "plays_choosing")
-PEOPLE = ("item_id", "sample", "participant", "text", "choice", "right", "description", "description_id")
+PEOPLE = (
+    *("item_id", "sample", "participant", "text", "choice", "right", "description", "description_id"),
+    "log",
+)
 _DECIMALS = 4
 
 
@@ -95,7 +98,8 @@ def write_people(paths: Sequence[Path], folder: Path) -> tuple[tuple[Path, ...],
     """Write ``people.csv``, ``participants.csv`` and ``agreement.csv`` beside the key of a study.
 
     ``people.csv`` is what ``vidence run actpld --model replay:FILE`` reads: for each question and person the
-    choice and the description; `sample` counts the people who answered a question, by their codes.
+    choice and the description; `sample` counts the people who answered a question, by their codes. `log` has
+    both, as a reply that describes and then chooses.
 
     Args:
         paths: the files that people saved.
@@ -120,8 +124,9 @@ def write_people(paths: Sequence[Path], folder: Path) -> tuple[tuple[Path, ...],
         for sample, (who, one) in enumerate(people.items()):
             letter = one.key[f"letter_{one.cells['choice']}"]
             chosen = one.key[f"choice_{one.cells['choice']}"]
-            words = (letter and f"Answer: {letter}", chosen, str(int(one.is_right)), one.cells["description"])
-            rows.append((item_id, str(sample), who, *words, f"{item_id}/description"))
+            text, described = letter and f"Answer: {letter}", one.cells["description"]
+            words = (text, chosen, str(int(one.is_right)), described, f"{item_id}/description")
+            rows.append((item_id, str(sample), who, *words, "\n".join(filter(None, (described, text)))))
     tables: dict[str, Sequence[Sequence[str | float | None]]] = {
         "people.csv": [PEOPLE, *rows],
         "participants.csv": _participants(answers),

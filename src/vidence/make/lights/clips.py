@@ -1,9 +1,10 @@
 """Make a clip of moving dots from a trial: read, check, draw, write."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -11,6 +12,7 @@ from vidence import __version__
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.parts import of_part
 from vidence.make.lights.trials import Trial, with_paths
+from vidence.make.pipeline.cache import MadeAway
 from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
@@ -79,6 +81,11 @@ class ClipJob:
     rules: ClipRules
     folder: Path
     motions: Path = Path()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle records as JSON: what is left out of a sidecar *is* the default, and a copy of it is not."""
+        records = msgspec.json.encode((self.trial, self.rules))
+        return _job_of, (records, (self.files, self.folder, self.motions))
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -162,6 +169,20 @@ class ClipJob:
         )
         return ClipResult(clip=made)
 
+    def apart(self, is_away: bool) -> Callable[[], ClipResult | MadeAway[ClipResult]]:
+        """The work for another process."""
+        return self.make_away if is_away else self.make
+
+    def make_away(self) -> MadeAway[ClipResult]:
+        """As `make`, on a machine that does not have the folder: clip and sidecar come with the result."""
+        with TemporaryDirectory(prefix="vidence-") as folder:
+            made = replace(self, folder=Path(folder)).make()
+            files = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+            return MadeAway(
+                value=made,
+                files={path.relative_to(folder).as_posix(): path.read_bytes() for path in files},
+            )
+
     def _staging(self) -> Staging:
         made = Staging(
             sources=self.files,
@@ -178,6 +199,12 @@ class ClipJob:
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)
         return ClipResult(dropped=dropped)
+
+
+def _job_of(records: bytes, rest: tuple[tuple[str, ...], Path, Path]) -> ClipJob:
+    files, folder, motions = rest
+    trial, rules = msgspec.json.decode(records, type=tuple[Trial, ClipRules])
+    return ClipJob(trial=trial, files=files, rules=rules, folder=folder, motions=motions)
 
 
 def name_of(file: str) -> str:

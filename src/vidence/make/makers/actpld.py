@@ -11,6 +11,7 @@ from vidence.ask.files import DataFile
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
+from vidence.make.lights.panels import PanelRules, panel_table, write_panel
 from vidence.make.lights.sheets import write_sheets
 from vidence.make.lights.study import Shown, StudyRules, write_study
 from vidence.make.lights.tables import Choice, clips_table, fixed_choices, labels_table, sources_of, table
@@ -42,7 +43,7 @@ class ActpldConfig(Record, omit_defaults=True):
     these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
     words, synonyms and features; without it one is made from all rows of the map, also those that no clip
     shows: wrong choices are drawn from all labels. `rows` fills empty cells of the map, by patterns of the
-    id, label or file of its rows.
+    id, label or file of its rows. `panel` names the models of ``panel.toml``.
     """
 
     name: str
@@ -56,6 +57,7 @@ class ActpldConfig(Record, omit_defaults=True):
     rows: dict[str, dict[str, str | int | float]] = msgspec.field(default_factory=dict)
     clips: ClipRules = ClipRules()
     study: StudyRules = StudyRules()
+    panel: PanelRules = PanelRules()
 
 
 class ActpldMaker:
@@ -74,6 +76,7 @@ class ActpldMaker:
         read = read_config(config, ActpldConfig)
         read_map(config.parent / read.map, read.rows)
         read.study.texts(config.parent)
+        panel_table(read.panel, config.parent, title=read.name, root=config.parent, people=None)
         if read.motions:
             motion_files(config.parent / read.motions)
 
@@ -91,6 +94,7 @@ class ActpldMaker:
             raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
+        panel_table(read.panel, folder, title=read.name, root=config.parent, people=None)
         remove_leftovers(folder)
         return _Build(
             config=read,
@@ -125,8 +129,12 @@ class _Build(Session):
             n_asked = len(choices)
             if self.reaches("study"):
                 jobs = self._jobs({c: trials[c] for c in choices}, {c: found[c] for c in choices})
-                pages, told = self._study(choices, clips, jobs)
-                files += pages
+                pages, people, told = self._study(choices, clips, jobs)
+                panel = write_panel(
+                    self.config.panel, self.out, title=self.config.name, root=self.root, people=people
+                )
+                files += (*pages, panel)
+                told += (f"The paper's tables and figures: vidence panel {panel} --as actpld",)
         account = self.ledger.write(self.out, ["label", "intention"] * n_asked)
         doubtful = sum(bool(clip.doubts) for clip in clips.values())
         sentences = [f"{n_asked} clips of {len({trials[c].label for c in clips})} labels."]
@@ -207,10 +215,13 @@ class _Build(Session):
         rules = self.config.clips
         jobs = self._jobs(trials, found)
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
-        units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
+        units = [
+            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, apart=job.apart)
+            for c, job in jobs.items()
+        ]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
-        for clip_id, result in self.compute("clips", units).made.items():
+        for clip_id, result in self.compute_apart("clips", units).made.items():
             made = result.value
             if made.clip is not None and not (self.out / made.clip.path).exists():
                 made = jobs[clip_id].make()  # somebody has deleted the film
@@ -258,8 +269,8 @@ class _Build(Session):
         choices: Mapping[str, Sequence[Choice]],
         clips: Mapping[str, ClipMade],
         jobs: Mapping[str, ClipJob],
-    ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-        """The forms, the key, and what people have answered; and what there is to say of it."""
+    ) -> tuple[tuple[Path, ...], Path | None, tuple[str, ...]]:
+        """The forms, the key, and what people have answered; their table; and what there is to say of it."""
         rules = self.config.study
         sources = sources_of({c: job.trial for c, job in jobs.items()}, {c: clips[c].sources for c in jobs})
         shown = [
@@ -275,12 +286,12 @@ class _Build(Session):
         files, notes = write_study(shown, self.out, rules=rules, texts=rules.texts(self.root))
         self.ledger.notes.extend(notes)
         if not rules.answers:
-            return files, ()
+            return files, None, ()
         answers = [path for pattern in rules.answers for path in sorted(self.root.glob(pattern))]
         if not answers:
             raise DataError(f"no file is there for study.answers = {', '.join(rules.answers)} in {self.root}")
         people, told = write_people(list(dict.fromkeys(answers)), self.out / "study")
-        return (*files, *people), told
+        return (*files, *people), people[0], told
 
 
 def _doubts(clips: Sequence[ClipMade]) -> bytes:

@@ -254,13 +254,13 @@ class _Build(Session):
 
     def _proofs(self, composed: Mapping[str, Composed], scenes: Mapping[str, Scene]) -> dict[str, Proof]:
         self.began("proofs", len(composed))
-        context = self.context
+        parallel = self.context.parallel
         found = proved(
             list(composed.values()),
             scenes,
             unique=self.config.need.unique,
-            n_workers=context.n_workers,
-            most_bytes=context.worker_max_bytes,
+            n_workers=parallel.n_workers,
+            most_bytes=parallel.most_bytes,
         )
         proofs = {one.composition: one for one in found}
         self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))

@@ -94,10 +94,20 @@ def _any(value: object) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MadeAway(Generic[T]):
+    """A result of another machine, and the files written with it, by their paths in the folder of the set."""
+
+    value: T
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unit(Generic[T]):
     """One piece of work of a stage: its name for people, what goes in, and how its result is made.
 
-    `is_usable` says whether a cached result can be used still, such as when its pictures are there.
+    `is_usable` says whether a cached result can be used still, such as when its pictures are there. `apart`
+    gives what another process does in place of `make`, when there is one for it, and is told whether it is on
+    another machine, which does not have the folder of the set; None: `make`, which then writes no files.
     """
 
     stage: Stage[T]
@@ -105,6 +115,7 @@ class Unit(Generic[T]):
     inputs: Mapping[str, str]
     make: Callable[[], T]
     is_usable: Callable[[T], bool] = _any
+    apart: Callable[[bool], Callable[[], T | MadeAway[T]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from vidence.engine.engine import no_image
 from vidence.engine.events import Event, Listener
+from vidence.engine.executors.executor import LOCAL
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.limits import AskLimits
 
@@ -26,9 +27,12 @@ class Models(Jobs):
         limits: AskLimits,
         pictures: Callable[[str], bytes] = no_image,
         on_event: Listener = ignore_event,
+        on: str = LOCAL,
     ) -> None:
         self.named = {n: NamedModel(spec=m) if isinstance(m, str) else m for n, m in named.items()}
-        super().__init__(self.named, memory=memory, limits=limits, pictures=pictures, on_event=on_event)
+        super().__init__(
+            self.named, memory=memory, limits=limits, pictures=pictures, on_event=on_event, on=on
+        )
 
     def spec(self, name: str) -> str:
         """The spec of a model; empty where the configuration has none of this name."""

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
+from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.engine.trust import check, needs_of_spec
-from vidence.engine.workers import MOST_BYTES
-from vidence.errors import MediaError, UnknownNameError
-from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, Unit
+from vidence.errors import MediaError, StoreError, UnknownNameError, VidenceError
+from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
     Account,
@@ -27,6 +28,7 @@ from vidence.make.pipeline.ledger import (
 )
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
+from vidence.media.whole import write_whole
 from vidence.records import Failed, Record
 from vidence.tables.table import Table
 
@@ -67,10 +69,8 @@ class BuildContext:
     """Where what the user has allowed is written (`engine.trust`); None: nothing is, and nothing is kept."""
     is_trusted: bool = False
     """Whether the user allows now what the configuration names."""
-    n_workers: int = 1
-    """How many processes watch videos."""
-    worker_max_bytes: int = MOST_BYTES
-    """How much memory each of them may have."""
+    parallel: Parallelism = field(default=Parallelism())
+    """Where videos are watched, and by how many processes; models with weights are there, too."""
     clock: Callable[[], datetime] = field(default=now)
     """The time, by which looks at the world outside are dated and grow old."""
 
@@ -82,11 +82,14 @@ class BuildContext:
         on_event: MakeListener = ignore,
         on_asking: Listener = ignore_event,
         is_trusted: bool = False,
-        n_workers: int | None = None,
+        jobs: int | None = None,
     ) -> "BuildContext":
         """The context in the environment of a run, with the memory of replies in its cache folder.
 
-        `n_workers` processes watch videos; None: as many as the environment has.
+        `jobs` is how many processes watch videos (`Parallelism.of`).
+
+        Raises:
+            UsageError: the environment names no place to work, or Ray is not installed.
         """
         return cls(
             cache_root=environment.cache_root,
@@ -96,8 +99,7 @@ class BuildContext:
             on_asking=on_asking,
             environment=environment,
             is_trusted=is_trusted,
-            n_workers=environment.n_workers if n_workers is None else n_workers,
-            worker_max_bytes=environment.worker_max_bytes,
+            parallel=Parallelism.of(environment, jobs=jobs),
         )
 
     def models(
@@ -119,7 +121,14 @@ class BuildContext:
         Raises:
             TrustError: the configuration wants what needs the user's word.
         """
-        models = Models(named, memory=self.memory, limits=limits, pictures=pictures, on_event=self.on_asking)
+        models = Models(
+            named,
+            memory=self.memory,
+            limits=limits,
+            pictures=pictures,
+            on_event=self.on_asking,
+            on=self.parallel.on,
+        )
         check(
             (need for one in models.named.values() for need in needs_of_spec("model", one.spec)),
             source=source,
@@ -319,6 +328,57 @@ class Session:
             self.done(stage, unit.name, was_cached=found.was_cached)
         return Results(made=made, failed=failed)
 
+    def compute_apart(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
+        """As `compute`, by other processes where that is worth it: what makes a unit is picklable."""
+        parallel = self.context.parallel
+        if not parallel.has_others or (len(units) < 2 and not parallel.is_away):
+            return self.compute(stage, units)
+        self.began(stage, len(units))
+        made: dict[str, Artifact[T]] = {}
+        failed: dict[str, Failed] = {}
+        missing: list[Unit[T]] = []
+        for unit in units:
+            found = self.cache.find(unit.stage, unit.inputs, unit=unit.name)
+            if found is None or not unit.is_usable(found.value):
+                missing.append(unit)
+            else:
+                made[unit.name] = found
+                self.done(stage, unit.name, was_cached=True)
+
+        pieces = ((one.name, self._work(one)) for one in missing)
+        for number, came in side_by_side(pieces, parallel, on_trouble=self.trouble) if missing else ():
+            unit = missing[number]
+            if isinstance(came, MediaError):
+                self.trouble(str(came))
+                failed[unit.name] = Failed(stage="media", error=type(came).__name__, message=str(came))
+            elif isinstance(came, VidenceError):
+                raise came
+            else:
+                value = unit.stage.decode(self._brought(came) if isinstance(came, MadeAway) else came)
+                made[unit.name] = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
+                self.done(stage, unit.name, was_cached=False)
+        return Results(made={one.name: made[one.name] for one in units if one.name in made}, failed=failed)
+
+    def _work(self, unit: Unit[T]) -> Callable[[], bytes | MadeAway[bytes]]:
+        """The work on a unit for another process."""
+        try:
+            work = unit.make if unit.apart is None else unit.apart(self.context.parallel.is_away)
+        except MediaError as error:
+            return partial(_unreadable, error)
+        return partial(_encoded, unit.stage, work)
+
+    def _brought(self, came: MadeAway[bytes]) -> bytes:
+        """Write the files that came with a result."""
+        for path, data in came.files.items():
+            try:
+                write_whole(self.out / path, data)
+            except OSError as error:
+                raise StoreError(
+                    f"cannot write {self.out / path}: {error.strerror or error}; make room, and the same "
+                    "command goes on"
+                ) from error
+        return came.value
+
     def ask(self, stage: str, units: Sequence[FlowUnit[T]], *, models: Models, model: str = "") -> Results[T]:
         """The results of units that ask models, all at once; each is kept as soon as its flow ends.
 
@@ -355,6 +415,19 @@ class Session:
         artifact = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
         self.done(unit.stage.name, unit.name, was_cached=False)
         return artifact
+
+
+def _encoded(stage: Stage[T], work: Callable[[], T | MadeAway[T]]) -> bytes | MadeAway[bytes]:
+    """What another process makes, as it is kept: a field that is left out *is* its default, and no copy."""
+    made = work()
+    if isinstance(made, MadeAway):
+        return MadeAway(value=stage.encode(made.value), files=made.files)
+    return stage.encode(made)
+
+
+def _unreadable(error: MediaError) -> bytes:
+    """The work on a video that cannot be opened."""
+    raise error
 
 
 def check_until(overrides: MakeOverrides, maker: Maker) -> None:

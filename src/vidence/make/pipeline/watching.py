@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from vidence.engine.side_by_side import Piece, side_by_side
+from vidence.engine.side_by_side import Parallelism, Piece, side_by_side
 from vidence.errors import MediaError, VidenceError
 from vidence.make.pipeline.cache import ArtifactCache, Stage
 from vidence.media.encode import Size
@@ -68,8 +68,8 @@ class Parted:
     detector: str
     describer: str
 
-    def work(self, chunk: Chunk) -> Piece[Seen]:
-        """The work of watching one chunk, for another process."""
+    def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[Seen]:
+        """The work of watching one chunk, for another process; on another machine no frames are kept."""
         eyes, scan = self.watch.eyes, self.watch.scan
         elsewhere = partial(
             _watch_elsewhere,
@@ -78,7 +78,7 @@ class Parted:
             specs=(self.detector, self.describer),
             classes=eyes.classes,
             shot_size=eyes.shot_size,
-            keeper=eyes.keeper,
+            keeper=None if is_away else eyes.keeper,
         )
         return scan.probe.path, elsewhere
 
@@ -105,17 +105,17 @@ def _watch_elsewhere(
 
 
 def watch_side_by_side(
-    videos: Sequence[Parted], *, n_workers: int, worker_max_bytes: int
+    videos: Sequence[Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
 ) -> dict[int, MediaError]:
-    """Watch the chunks that are missing in several processes; a chunk is kept as soon as it is done.
+    """Watch the chunks that are missing in other processes; a chunk is kept as soon as it is done.
 
-    What is seen does not depend on the number of processes. With one, or where a detector works on a device,
-    nothing is done here: `Watch.finish` watches what is missing.
+    What is seen does not depend on who watches. Where this process is alone, or a detector works on a
+    device, nothing is done here: `Watch.finish` watches what is missing.
 
     Args:
         videos: the videos.
-        n_workers: how many processes there are.
-        worker_max_bytes: how much memory each of them may have.
+        parallel: where the processes are.
+        on_trouble: told what happens to machines of a cluster.
 
     Returns:
         What is wrong with videos that could not be watched, by their number.
@@ -123,7 +123,7 @@ def watch_side_by_side(
     Raises:
         VidenceError: it cannot go on, such as when nothing can be written.
     """
-    if n_workers < 2:
+    if not parallel.has_others:
         return {}
     places = [
         (number, chunk)
@@ -132,10 +132,8 @@ def watch_side_by_side(
         for chunk in one.watch.missing
     ]
     failed: dict[int, MediaError] = {}
-    pieces = (videos[number].work(chunk) for number, chunk in places)
-    for piece, seen in (
-        side_by_side(pieces, n_workers=n_workers, most_bytes=worker_max_bytes) if places else ()
-    ):
+    pieces = (videos[number].work(chunk, is_away=parallel.is_away) for number, chunk in places)
+    for piece, seen in side_by_side(pieces, parallel, on_trouble=on_trouble) if places else ():
         number, chunk = places[piece]
         if isinstance(seen, MediaError):
             failed.setdefault(number, seen)
@@ -147,7 +145,7 @@ def watch_side_by_side(
 
 
 class KeptWork:
-    """The chunks of one video that is watched by itself: in several processes, kept until it is done."""
+    """The chunks of one video that is watched by itself: by other processes, too, kept until it is done."""
 
     def __init__(
         self,
@@ -155,8 +153,7 @@ class KeptWork:
         *,
         inputs: Mapping[str, str],
         specs: tuple[str, str],
-        n_workers: int,
-        worker_max_bytes: int,
+        parallel: Parallelism,
     ) -> None:
         """Nothing is read yet; what killed processes left in the folder of the cache is removed.
 
@@ -164,15 +161,20 @@ class KeptWork:
             cache: where chunks are kept.
             inputs: the digests of the video.
             specs: of the detector and of the describer (empty: there is none).
-            n_workers: how many processes watch it.
-            worker_max_bytes: how much memory each of them may have.
+            parallel: where the processes are that watch it.
         """
         self._cache, self._inputs, self._specs = cache, inputs, specs
-        self._n_workers, self._worker_max_bytes = n_workers, worker_max_bytes
+        self._parallel = parallel
         self._stores: list[StagedChunks] = []
         remove_leftovers(cache.folder)
 
-    def work(self, *, on_begin: Callable[[int, int], None], on_frames: Callable[[int], None]) -> ChunkWork:
+    def work(
+        self,
+        *,
+        on_begin: Callable[[int, int], None],
+        on_frames: Callable[[int], None],
+        on_trouble: Callable[[str], None],
+    ) -> ChunkWork:
         """What `track_video` takes; `on_begin` hears of how many frames there are and how many are kept."""
 
         def store(eyes: Eyes) -> StagedChunks:
@@ -183,9 +185,7 @@ class KeptWork:
             detector, describer = self._specs
             on_begin(watch.n_frames, watch.pass_kept())
             parted = Parted(watch=watch, detector=detector, describer=describer)
-            failed = watch_side_by_side(
-                [parted], n_workers=self._n_workers, worker_max_bytes=self._worker_max_bytes
-            )
+            failed = watch_side_by_side([parted], self._parallel, on_trouble=on_trouble)
             if failed:
                 raise failed[0]
 

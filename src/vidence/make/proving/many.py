@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.engine.side_by_side import side_by_side
+from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import VidenceError
 from vidence.make.proving.prove import Rules, prove
@@ -57,7 +57,8 @@ def prove_all(
         away = _Away(scenes[some[0][0].scene], some, rules)
         pieces.append((f"the scene {some[0][0].scene!r}", away.prove))
     errors: dict[int, VidenceError] = {}
-    for number, made in side_by_side(pieces, n_workers=n_workers, most_bytes=most_bytes):
+    here = Parallelism(n_workers=n_workers, most_bytes=most_bytes)
+    for number, made in side_by_side(pieces, here):
         if isinstance(made, VidenceError):
             errors[number] = made
         else:

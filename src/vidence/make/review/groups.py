@@ -1,7 +1,7 @@
 """Rates split by author, reviewer, week, or a tag of the items; small groups are hidden from peers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -9,6 +9,7 @@ from vidence.errors import UsageError
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.rates import counted
+from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS, ItemState
 from vidence.records import Record
 from vidence.statistics.intervals import proportion
@@ -40,22 +41,41 @@ def groups_of(reviews: Reviews, key: str) -> tuple[Group, ...]:
     Raises:
         UsageError: there is no such key.
     """
-    return grouped(reviews.states.values(), names_of(reviews, key), reviews.protocol)
+    states = reviews.states.values()
+    refused = {event.event_id for event, _ in reviews.folded.refused}
+    names = names_of(states, key, events_of=reviews.events_of, content=reviews.content, refused=refused)
+    return grouped(states, names, reviews.protocol)
 
 
-def names_of(reviews: Reviews, key: str) -> dict[str, tuple[str, ...]]:
+def names_of(
+    states: Iterable[ItemState],
+    key: str,
+    *,
+    events_of: Mapping[str, Sequence[Event]],
+    content: Callable[[str], Mapping[str, object]],
+    refused: Container[str] = (),
+) -> dict[str, tuple[str, ...]]:
     """In which groups each item is, see `groups_of`; one that nobody has submitted is in none.
 
     Args:
-        reviews: the review.
+        states: of the items.
         key: as there.
+        events_of: by item what was done with it, in order.
+        content: the last wording of an item.
+        refused: the events that had no effect.
 
     Raises:
         UsageError: there is no such key.
     """
     return {
-        state.item_id: tuple(_names(reviews, state, key)) if state.state != "drafting" else ()
-        for state in reviews.states.values()
+        state.item_id: tuple(
+            _tagged(key, content(state.item_id))
+            if key.startswith(_TAG)
+            else _names(state, key, events_of.get(state.item_id, ()), refused=refused)
+        )
+        if state.state != "drafting"
+        else ()
+        for state in states
     }
 
 
@@ -83,34 +103,36 @@ def grouped(
     )
 
 
-def _names(reviews: Reviews, state: ItemState, key: str) -> Sequence[str]:
+def _names(state: ItemState, key: str, events: Sequence[Event], *, refused: Container[str]) -> Sequence[str]:
     if key == "author":
         return (state.author,)
     if key == "reviewer":
-        mine = reviews.events_of.get(state.item_id, ())
-        decided = [one.by for one in mine if one.role == "reviewer" and one.kind in _DECIDING]
+        decided = [one.by for one in events if one.role == "reviewer" and one.kind in _DECIDING]
         return tuple(dict.fromkeys(decided))
     if key == "week":
-        return _weeks(reviews, state)
-    if not key.startswith(_TAG) or key == _TAG:
-        raise UsageError(f"there is no group {key!r}; expected one of {', '.join(_KEYS)}")
-    tags = reviews.content(state.item_id).get("tags")
+        return _weeks(state, events, refused)
+    raise _no_key(key)
+
+
+def _tagged(key: str, content: Mapping[str, object]) -> Sequence[str]:
+    if key == _TAG:
+        raise _no_key(key)
+    tags = content.get("tags")
     return (str(tags.get(key.removeprefix(_TAG), "")) if isinstance(tags, Mapping) else "",)
+
+
+def _no_key(key: str) -> UsageError:
+    return UsageError(f"there is no group {key!r}; expected one of {', '.join(_KEYS)}")
 
 
 _DECIDING: Final = ("accept", "return", "reject")
 
 
-def _weeks(reviews: Reviews, state: ItemState) -> Sequence[str]:
+def _weeks(state: ItemState, events: Sequence[Event], refused: Container[str]) -> Sequence[str]:
     """The week in which an item came to its end: that of its last event but for messages."""
     if state.state not in ENDS:
         return ()
-    refused = {event.event_id for event, _ in reviews.folded.refused}
-    mine = [
-        one.at
-        for one in reviews.events_of.get(state.item_id, ())
-        if one.kind in (*_DECIDING, "withdraw") and one.event_id not in refused
-    ]
+    mine = [one.at for one in events if one.kind in (*_DECIDING, "withdraw") and one.event_id not in refused]
     year, week, _ = datetime.fromisoformat(mine[-1]).isocalendar()
     return (f"{year}-W{week:02d}",)
 

@@ -1,7 +1,7 @@
 """What a review comes to, counted from events: rates with their denominators, agreement, minutes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Final, get_args
 
@@ -105,47 +105,24 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
 
 def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str, str, int, int], ...]:
     """Each rate as its name, its words, and `k` of `n` items."""
+    found = Counter[tuple[State, bool]](
+        (one.state, one.was_edited or one.returns_left < protocol.returns)
+        for one in states
+        if one.state != "drafting"
+    )
 
-    def is_revised(one: ItemState) -> bool:
-        return one.was_edited or one.returns_left < protocol.returns
+    def n(*names: State, revised: tuple[bool, ...] = (False, True)) -> int:
+        return sum(found[name, one] for name in names for one in revised)
 
-    def n(some: Callable[[ItemState], bool]) -> int:
-        return sum(map(some, ended))
-
-    ended = [one for one in states if one.state in ENDS]
-    n_revised = n(is_revised)
+    n_ended, n_revised = n(*ENDS), n(*ENDS, revised=(True,))
+    first, rescued = n("accepted", revised=(False,)), n("accepted", revised=(True,))
     return (
-        (
-            "first-pass",
-            "accepted without a revision, of those at an end",
-            n(lambda one: one.state == "accepted" and not is_revised(one)),
-            len(ended),
-        ),
-        ("revised", "revised, of those at an end", n_revised, len(ended)),
-        (
-            "rescued",
-            "accepted, of those revised",
-            n(lambda one: one.state == "accepted" and is_revised(one)),
-            n_revised,
-        ),
-        (
-            "accepted",
-            "accepted, of those at an end",
-            n(lambda one: one.state == "accepted"),
-            len(ended),
-        ),
-        (
-            "rejected",
-            "rejected, of those at an end",
-            n(lambda one: one.state == "rejected"),
-            len(ended),
-        ),
-        (
-            "ended",
-            "at an end, of those submitted",
-            len(ended),
-            sum(one.state != "drafting" for one in states),
-        ),
+        ("first-pass", "accepted without a revision, of those at an end", first, n_ended),
+        ("revised", "revised, of those at an end", n_revised, n_ended),
+        ("rescued", "accepted, of those revised", rescued, n_revised),
+        ("accepted", "accepted, of those at an end", first + rescued, n_ended),
+        ("rejected", "rejected, of those at an end", n("rejected"), n_ended),
+        ("ended", "at an end, of those submitted", n_ended, found.total()),
     )
 
 

@@ -35,7 +35,10 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _PSEUDONYM: Final = re.compile(r"\w[\w.-]{0,63}")
 
 
-class Revision(Record, omit_defaults=True):
+# Ten thousands of these are kept at once, and none holds a cycle, so the collector does not look at them.
+
+
+class Revision(Record, omit_defaults=True, gc=False):
     """One wording of an item: the `n`-th, from 1, made of the one called `parent` (of the first: empty).
 
     `content` is the item as it stands in its file. `sha256` is over everything else here and is its name.
@@ -59,7 +62,7 @@ class Revision(Record, omit_defaults=True):
         return _name_fault(self.item_id, self.by, self.at)
 
 
-class Event(Record, omit_defaults=True):
+class Event(Record, omit_defaults=True, gc=False):
     """What one person did to one revision.
 
     `checks` and `scores` are answers by the ids of the protocol; a ``witness`` names in `checks` the

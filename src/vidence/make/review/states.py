@@ -57,7 +57,7 @@ _ORIGINS: Final[Mapping[Kind, tuple[Origin, ...]]] = {
 }
 
 
-class Decision(Record):
+class Decision(Record, gc=False):
     """What one person decided of the last revision."""
 
     by: str
@@ -65,7 +65,7 @@ class Decision(Record):
     event_id: str
 
 
-class ItemState(Record, omit_defaults=True):
+class ItemState(Record, omit_defaults=True, gc=False):
     """Where an item stands.
 
     `revision` is the last one and `n` its number. `stage` is the one that looks, or looked last; `claims` are

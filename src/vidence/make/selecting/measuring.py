@@ -1,7 +1,9 @@
 """One video in one decoding pass: shots, motion, people, and the frames that models are shown."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -16,8 +18,8 @@ from vidence.make.selecting import motion as moving
 from vidence.make.selecting.motion import GreyObserver, Motion, motion
 from vidence.make.selecting.rules import MeasureRules
 from vidence.media.encode import Size
-from vidence.media.files import known_video
 from vidence.media.pixels import resize
+from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
 from vidence.seeing.chunks import OpensAnywhere
@@ -109,20 +111,29 @@ def evenly(times_s: NDArray[np.float64], n: int, *, seconds: float) -> tuple[int
     return tuple(np.unique(np.clip(found, 0, len(times_s) - 1)).tolist())
 
 
-def measure(
-    path: Path,
-    rules: MeasureRules,
-    *,
-    cache_root: Path,
-    pictures: Path,
-    n_shown: Sequence[int] = (),
-) -> Measured:
+@dataclass(frozen=True, kw_only=True)
+class MeasuredAway:
+    """What was measured on another machine, and the pictures that models are shown."""
+
+    measured: Measured
+    pictures: tuple[bytes, ...]
+
+
+def measure_away(scan: Scan, rules: MeasureRules, *, n_shown: Sequence[int] = ()) -> MeasuredAway:
+    """As `measure`, on a machine whose folders nobody else sees: pictures come back with the result."""
+    with TemporaryDirectory(prefix="vidence-") as folder:
+        pictures = PictureFolder(Path(folder))
+        measured = measure(scan, rules, pictures=pictures.root, n_shown=n_shown)
+        shown = tuple(pictures.get(digest) for digest in {crop.digest: None for crop in measured.frames})
+    return MeasuredAway(measured=measured, pictures=shown)
+
+
+def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: Sequence[int] = ()) -> Measured:
     """Read a video once, and say what is in it.
 
     Args:
-        path: the file.
+        scan: what is known of the file.
         rules: what is measured.
-        cache_root: where facts of files are kept.
         pictures: the folder into which frames for models are written.
         n_shown: how many frames, evenly over the video, models will want to see.
 
@@ -130,7 +141,7 @@ def measure(
         MediaError: it cannot be read, or none of its frames can.
         UsageError: a detector that cannot be used.
     """
-    video, _ = known_video(path, kind="video", cache_root=cache_root)
+    video = Video(scan)
     size_px = (video.probe.width_px, video.probe.height_px)
     moves = frames_at(video.times_s, moving.RATE)
     greys = GreyObserver(moves, size_px=size_px)

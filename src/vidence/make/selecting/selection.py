@@ -1,7 +1,7 @@
 """Select videos: listed, measured side by side, looked at and captioned by models, gated, written."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -15,6 +15,7 @@ from vidence.errors import MediaError, VidenceError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.cache import Artifact, FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
+from vidence.make.pipeline.looking import look_side_by_side
 from vidence.make.pipeline.material import Crop, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Results, Session
@@ -35,15 +36,18 @@ from vidence.make.selecting.measuring import (
     N_CAPTIONED,
     N_LOOKED,
     Measured,
+    MeasuredAway,
     can_part,
     check_detector,
     evenly,
     identity,
     measure,
+    measure_away,
 )
 from vidence.make.selecting.rules import SelectRules
 from vidence.make.selecting.showing import Selected, write_selection
-from vidence.media.files import MediaFacts, cached_facts, read_facts, resolve
+from vidence.media.files import MediaFacts, known_video, resolve
+from vidence.media.scan import Scan
 from vidence.records import Failed, Item
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
@@ -134,24 +138,17 @@ class _Work:
         rules, n_shown = self.rules.measure, self._n_shown
         stage = Stage(name="measured", kind=Measured, settings=identity(rules, n_shown=n_shown))
         self.session.began("measured", len(self.facts))
-        works: dict[str, partial[Measured]] = {}
-        for one in self.videos:
-            if one.video_id in self.facts and not self._found(stage, one.video_id):
-                works[one.video_id] = partial(
-                    measure,
-                    Path(one.path),
-                    rules,
-                    cache_root=self.session.context.cache_root,
-                    pictures=self.pictures.root,
-                    n_shown=n_shown,
-                )
+        missing = [
+            one for one in self.videos if one.video_id in self.facts and not self._found(stage, one.video_id)
+        ]
         n_cached = len(self.measured)
         failed = {}
-        for name, found in self._side_by_side(works, is_apart=not works or can_part(rules)):
+        for one, found in self._measured(missing):
             if isinstance(found, MediaError):
-                failed[name] = str(found)
+                failed[one.video_id] = str(found)
                 self.session.trouble(str(found))
             else:
+                name = one.video_id
                 self.measured[name] = self.session.cache.put(stage, self._inputs(name), found)
                 self.session.done("measured", name, was_cached=False)
         self._close("measured", list(self.facts), list(self.measured), failed=failed, n_cached=n_cached)
@@ -167,47 +164,64 @@ class _Work:
 
     def _facts(self) -> dict[str, str]:
         """What each file holds; for those that cannot be read, why not."""
-        root = self.session.context.cache_root
+        context = self.session.context
         self.session.began("videos", len(self.videos))
-        works = {}
-        for one in self.videos:
-            known = cached_facts(Path(one.path), kind="video", cache_root=root)
-            if known is not None:
-                self.facts[one.video_id] = known
-                self.session.done("videos", one.video_id, was_cached=True)
-            else:
-                works[one.video_id] = partial(read_facts, Path(one.path), kind="video", cache_root=root)
         failed: dict[str, str] = {}
-        for name, found in self._side_by_side(works, is_apart=True):
-            if isinstance(found, MediaError):
-                failed[name] = str(found)
-                self.session.trouble(str(found))
+        for number, facts in look_side_by_side(
+            [Path(one.path) for one in self.videos],
+            context.parallel,
+            cache_root=context.cache_root,
+            on_trouble=self.session.trouble,
+        ):
+            name = self.videos[number].video_id
+            if isinstance(facts.made, MediaError):
+                failed[name] = str(facts.made)
+                self.session.trouble(failed[name])
             else:
-                self.facts[name] = found
-                self.session.done("videos", name, was_cached=False)
+                self.facts[name] = facts.made
+                self.session.done("videos", name, was_cached=facts.was_kept)
         return failed
 
-    def _side_by_side(
-        self, works: "Mapping[str, partial[T]]", *, is_apart: bool
-    ) -> "Iterable[tuple[str, T | MediaError]]":
-        """What comes of each piece of work, or why its file cannot be read; other errors end everything."""
-        context, names = self.session.context, list(works)
-        if not is_apart:
-            for name, work in works.items():
-                try:
-                    yield name, work()
-                except MediaError as error:
-                    yield name, error
+    def _measured(self, videos: Sequence[ListedVideo]) -> Iterator[tuple[ListedVideo, Measured | MediaError]]:
+        """What is measured of each video, or why it cannot be read; other errors end everything."""
+        context, rules, n_shown = self.session.context, self.rules.measure, self._n_shown
+        if not videos:
             return
-        paths = {one.video_id: one.path for one in self.videos}
-        pieces = ((paths[name], works[name]) for name in names)
-        n_workers = max(1, context.n_workers)
-        for number, found in (
-            side_by_side(pieces, n_workers=n_workers, most_bytes=context.worker_max_bytes) if works else ()
-        ):
+        if not can_part(rules):  # a detector on a device is opened once
+            for one in videos:
+                try:
+                    made = measure(self._scan(one), rules, pictures=self.pictures.root, n_shown=n_shown)
+                    yield one, made
+                except MediaError as error:
+                    yield one, error
+            return
+        pieces = ((one.path, self._measuring(one)) for one in videos)
+        for number, found in side_by_side(pieces, context.parallel, on_trouble=self.session.trouble):
             if isinstance(found, VidenceError) and not isinstance(found, MediaError):
                 raise found
-            yield names[number], found
+            yield videos[number], self._brought(found) if isinstance(found, MeasuredAway) else found
+
+    def _measuring(self, one: ListedVideo) -> Callable[[], Measured | MeasuredAway]:
+        """The work of measuring a video, for another process."""
+        rules, n_shown = self.rules.measure, self._n_shown
+        try:
+            scan = self._scan(one)
+        except MediaError as error:  # it has changed, or gone, since it was looked into
+            return partial(_unreadable, error)
+        if self.session.context.parallel.is_away:
+            return partial(measure_away, scan, rules, n_shown=n_shown)
+        return partial(measure, scan, rules, pictures=self.pictures.root, n_shown=n_shown)
+
+    def _brought(self, found: MeasuredAway) -> Measured:
+        """What another machine measured; its pictures are kept here."""
+        for picture in found.pictures:
+            self.pictures.put(picture)
+        return found.measured
+
+    def _scan(self, one: ListedVideo) -> Scan:
+        """What is known of a file; it was looked into before."""
+        video, _ = known_video(Path(one.path), kind="video", cache_root=self.session.context.cache_root)
+        return video.scan
 
     def _inputs(self, name: str) -> dict[str, str]:
         return {"video": self.facts[name].content_hash}
@@ -482,6 +496,11 @@ class _Work:
             f"questions, blind {100 * found.mean_second:.1f} %, by chance {100 * guessed:.1f} %: "
             f"{100 * ends.value:+.1f} points ({interval}; {found.verdict})"
         ]
+
+
+def _unreadable(error: MediaError) -> Measured:
+    """The work on a video that cannot be read."""
+    raise error
 
 
 def _cautions(spec: str) -> list[str]:

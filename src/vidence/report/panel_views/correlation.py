@@ -73,6 +73,8 @@ class Correlation:
                 found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
                 figure, *rest = statements(found, name=name)
                 said = sentences(found.found)
+                if grid.people:
+                    said = (*said, "People are in no point: each is the mean over the models.")
             else:
                 correlated = over_pairs(rows, scores, rng=draws.fresh(), level=draws.level)
                 people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(

@@ -313,8 +313,8 @@ def _means(parts: _Parts, *, draws: Draws) -> Table:
         name=f"crossed-means:{parts.title}",
         title=f"{parts.title}: models by their mean{parts.words}",
         note=f"Per cent with {100 * draws.level:g} % intervals, clustered by source; those of the mean over "
-        "models are Student's t. The mean counts each column alike, and is there where all columns are. "
-        "People are in no mean over models.",
+        "models are Student's t, over those that have the column. The mean of the columns counts each alike, "
+        "and is there where all are. People are in no mean over models.",
         label="model",
         columns=(
             *(

@@ -28,7 +28,8 @@ from vidence.studio.records.index import (
 _log = logging.getLogger(__name__)
 BATCH: Final = 500
 """Rows that are read at a time; each may hold a long reply."""
-_LONGEST: Final = 300  # of a question in a list
+LONGEST: Final = 300
+"""Letters of a question in a list."""
 _KEYS: Final = ["place", "item_id", "repeat"]
 _ROW_FIELDS: Final = (
     *("seq", "position", "fate", "question", "read", "gold", "value", "finish", "tokens", "latency_s"),
@@ -231,7 +232,7 @@ def _row(place: Place, entry: Entry, tags: str) -> IndexTrialRow:
         item_id=entry.item_id,
         repeat=entry.repeat,
         fate=entry.fate,
-        question=entry.question[:_LONGEST],
+        question=entry.question[:LONGEST],
         read=entry.read,
         gold=entry.gold,
         value=entry.value,

@@ -19,6 +19,7 @@ from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore
 from vidence.errors import StoreError
 from vidence.records import Item, Score
 from vidence.report.logps import has_logps, has_text_logps
+from vidence.report.provenance import is_asked
 from vidence.report.results import Row, Run, read_again
 from vidence.report.trials import cost_usd
 
@@ -166,7 +167,7 @@ def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -
         finish="" if reply is None else reply.finish,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
-        latency_s=None if reply is None else reply.latency_s,
+        latency_s=reply.latency_s if reply is not None and is_asked(head) else None,
         cost_usd=cost_usd(head, row),
         margin=margin_of(row),
         judges_differ=judges_differ(row.score),
@@ -230,8 +231,9 @@ def _told_apart(head: Run, heads: Sequence[Run], labels: Sequence[str]) -> str:
     if len(like) == 1:
         return own
     fields = ("benchmark", "n_frames", "selector", "protocol", "parser", "style", "shuffle_choices")
+    n_frames = f"{head.plan.n_frames} frame{'' if head.plan.n_frames == 1 else 's'}"
     said = [
-        str(getattr(head.plan, field)) if field != "n_frames" else f"{head.plan.n_frames} frames"
+        str(getattr(head.plan, field)) if field != "n_frames" else n_frames
         for field in fields
         if len({getattr(other.plan, field) for other in like}) > 1
     ]

@@ -15,7 +15,7 @@ from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
 from vidence.records import Failed, ImagePart, Item, Selection, Verdict, VideoPart
 from vidence.report.logps import logp_words
-from vidence.report.provenance import prompt_note, shown_note
+from vidence.report.provenance import is_asked, prompt_note, shown_note
 from vidence.report.questions import error_of, how_read, prompt_text, shown_words, verdict_words
 from vidence.report.results import STATUSES, Row, Run
 from vidence.report.timeline import spans_of
@@ -288,7 +288,8 @@ def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:
     known = [str(n) if n is not None else "not told" for n in (usage.input_tokens, usage.output_tokens)]
     yield "tokens in, out", " and ".join(known) if known[0] != known[1] else known[0]
     if reply is not None:
-        yield "latency", f"{reply.latency_s:.2f} s"
+        if is_asked(head):
+            yield "latency", f"{reply.latency_s:.2f} s"
         yield "ended", "cut off at its limit" if reply.finish == "length" else reply.finish
         if reply.model:
             yield "server's name of the model", visible(reply.model)

@@ -31,7 +31,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied("operators of all projects make accounts")
     wrong = ""
     if request.method == "POST":
-        said = {name: request.POST.get(name, "").replace("\0", "\ufffd").strip() for name in _FIELDS}
+        said = {name: request.POST.get(name, "").strip() for name in _FIELDS}
         try:
             drawn = _done(request, said)
         except UsageError as error:

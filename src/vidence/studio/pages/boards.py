@@ -11,6 +11,7 @@ from uuid import UUID
 
 import msgspec
 import numpy as np
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -105,7 +106,7 @@ class OpenBoard:
             "may_act": self.may_act,
             "last_said": "" if last is None else said(cast("BoardRow", last)),
             "remake": self.opened.remake(self.video.video_id),
-            "media": medium(self.opened, self.video),
+            "media": medium(self),
             "lanes_json": "[]",
             **more,
         }
@@ -175,12 +176,13 @@ def mask(board: OpenBoard, name: str) -> str:
     return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def medium(opened: BoardSet, video: BoardVideo) -> str:
+def medium(board: OpenBoard) -> str:
     """The address of the film for a player; empty where it is not here."""
-    if video.file is None:
+    if board.video.file is None:
         return ""
+    project = board.made.project.slug if board.made.project else ""
     try:
-        return f"/media/{token_of(video.file, roots=opened.media_roots)}"
+        return f"/media/{token_of(board.video.file, roots=board.opened.media_roots, project=project)}"
     except MediaError:
         return ""
 
@@ -198,8 +200,6 @@ def refuse_idle(board: OpenBoard) -> None:
     Raises:
         PermissionDenied: they may not.
     """
-    from django.core.exceptions import PermissionDenied
-
     if not board.may_act:
         raise PermissionDenied("another role")
 
@@ -222,7 +222,9 @@ def sets(request: HttpRequest) -> HttpResponse:
     told = {
         "sets": shown,
         "offered": [one for one in _offered() if str(one.folder) not in known],
-        "projects": ProjectRow.objects.order_by("slug"),
+        "projects": [
+            one for one in ProjectRow.objects.order_by("slug") if "operator" in person.roles_in(one.slug)
+        ],
         "may_open": "operator" in person.roles_in(None),
         "fault": fault,
     }
@@ -259,8 +261,10 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
 def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
     """The videos of a set, and how much was said of each."""
     row, opened = set_of(request, made)
-    fault = ""
+    may, fault = may_act(request.person, row), ""
     if request.method == "POST":
+        if not may:
+            raise PermissionDenied("another role")
         try:
             take_in(row)
         except DataError as error:
@@ -272,6 +276,7 @@ def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
         "videos": videos,
         "titles": [title for _, title in _BOARDS],
         "notes": opened.notes,
+        "may_act": may,
         "fault": fault,
         "command": opened.command,
     }

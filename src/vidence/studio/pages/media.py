@@ -48,13 +48,16 @@ def _json(record: Record, *, status: int = HTTPStatus.OK) -> HttpResponse:
 
 
 def _on_desk(view: Callable[..., Awaitable[HttpResponse]]) -> View:
-    """A view of one medium: 404 for a token that was not handed out, and for what cannot be read."""
+    """A view of one medium: 404 for a token that was not handed out, and for what cannot be read.
+
+    So it is for what is of a project that whoever asks has no say in.
+    """
 
     @wraps(view)
     async def answer(request: HttpRequest, token: str, **named: object) -> HttpResponse:
         there = desk()
         known = there.known(token)
-        if known is None:
+        if known is None or (known.project and not request.person.is_in(known.project)):
             return _json(Refused(error="there is no such medium here"), status=HTTPStatus.NOT_FOUND)
         try:
             return await view(request, there, known, **named)

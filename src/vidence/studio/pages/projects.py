@@ -35,7 +35,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     """The form that begins a project, and what its rules read as before it does."""
     if not request.person.leads_all:
         raise PermissionDenied("operators of all projects begin projects")
-    said = {name: request.POST.get(name, "").replace("\0", "\ufffd").strip() for name in _FIELDS}
+    said = {name: request.POST.get(name, "").strip() for name in _FIELDS}
     source = request.POST.get("source", "").replace("\r\n", "\n")
     wrong, checked = "", {}
     if request.method == "POST":
@@ -113,7 +113,7 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
 def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", n_of: Mapping[str, int]) -> dict[str, object]:
     """A page of the items; a state that no item has, or a page that is not there, shows what is nearest."""
     state = request.GET.get("state", "")
-    words = request.GET.get("words", "").replace("\0", "\ufffd").strip()
+    words = request.GET.get("words", "").strip()
     chosen = items.filter(state=state) if state in n_of else items
     if words:
         chosen = chosen.filter(item_id__icontains=words)

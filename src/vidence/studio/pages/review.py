@@ -323,7 +323,7 @@ def media_of(row: ItemRow, look: Look) -> list[Shown]:
     for number, (path, kind) in enumerate(_files(row, look), 1):
         name = f"{kind} {number}"
         try:
-            token = token_of(Path(root) / path, kind=kind, roots=roots)
+            token = token_of(Path(root) / path, kind=kind, roots=roots, project=row.project.slug)
         except MediaError:
             found.append(Shown(name=name, fault="is not in the media folder of the project"))
             continue

@@ -129,7 +129,8 @@ def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked
     token, root = "", project.media_root
     if medium is not None:
         try:
-            token = token_of(Path(root) / medium.path, kind=kind, roots=[Path(root)] if root else [])
+            roots = [Path(root)] if root else []
+            token = token_of(Path(root) / medium.path, kind=kind, roots=roots, project=project.slug)
         except MediaError:
             kind = "gone"
     return _Asked(trial=trial, token=token, kind=kind, said=request.POST.get(str(trial.public), ""))

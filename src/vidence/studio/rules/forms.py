@@ -197,7 +197,7 @@ def form_named(name: str) -> Form:
 def _told(said: str, name: str) -> str:
     if len(said) > MOST_SIGNS:
         raise UsageError(f"{name} has {len(said):,} signs; {MOST_SIGNS:,} at most")
-    return said.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").strip()
+    return said.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _has_words(row: Mapping[str, str], *names: str) -> bool:

@@ -11,6 +11,7 @@ const QUIET_MS = 700;
 const WAIT_MS = 2500;
 const AGAIN_MS = 3000;
 const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "act", "seen", "opened", "next", "wording"]);
+const BUTTONS = new Set(["submit", "button", "reset", "image"]);
 const isPicked = (element) => element.type === "radio" || element.type === "checkbox";
 
 const made = (name, properties = {}, ...children) => {
@@ -20,6 +21,20 @@ const made = (name, properties = {}, ...children) => {
 };
 
 const newWord = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+
+/** What the server has written into a field: pairs of its name and its values, as FormData has them. */
+function rendered(element) {
+  const { name, type, value, disabled } = element;
+  if (!name || disabled || BUTTONS.has(type) || !("value" in element)) return [];
+  if (isPicked(element)) return element.defaultChecked ? [[name, value]] : [];
+  if (element.options === undefined) return [[name, element.defaultValue]];
+  const chosen = [...element.options].filter((one) => one.defaultSelected);
+  if (element.multiple) return chosen.map((one) => [name, one.value]);
+  const shown = chosen.at(-1) ?? [...element.options].find((one) => !one.disabled);
+  return shown === undefined ? [] : [[name, shown.value]];
+}
+
+const isSaid = ([name, value]) => !CONTROL.has(name) && value !== "";
 
 /** What a browser keeps of a form; one that keeps nothing says so. */
 const kept = {
@@ -53,7 +68,7 @@ class Autosave {
     this.state = form.querySelector("[data-save-state]");
     this.panel = form.querySelector("[data-save-panel]");
     this.name = `vidence.draft.${form.dataset.draft}`;
-    this.saved = this.#written();
+    this.saved = JSON.stringify([...form.elements].flatMap(rendered).filter(isSaid));
     this.timer = null;
     this.isSaving = false;
     this.isStopped = false;
@@ -66,11 +81,12 @@ class Autosave {
     window.addEventListener("online", () => this.#again());
     document.addEventListener("visibilitychange", () => document.hidden && this.save());
     this.#offerKept();
+    this.#typed(); // words that were typed before this script ran are not what the server has
   }
 
   /** The fields as text, in their order; what is empty counts as not there. */
   #fields() {
-    return [...new FormData(this.form)].filter(([name, value]) => !CONTROL.has(name) && value !== "");
+    return [...new FormData(this.form)].filter(isSaid);
   }
 
   #written() {

@@ -222,13 +222,25 @@ function watchWords(form) {
       told.textContent = "The words could not be checked; they are checked again when the card is kept.";
     }
   };
-  form.addEventListener("input", () => {
+  const typed = () => {
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE_MS);
-  });
+  };
+  form.addEventListener("input", typed);
+  // Words that were typed before this script ran.
+  if ([...form.querySelectorAll("textarea")].some((one) => one.value !== one.defaultValue)) typed();
 }
 
 for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
+
+// Words of cards are kept by their buttons alone: whoever leaves others behind, also with the button of another card, is asked.
+let sent = null;
+document.addEventListener("submit", (event) => (sent = event.target));
+window.addEventListener("beforeunload", (event) => {
+  const isUnkept = (form) => form !== sent && [...form.querySelectorAll("textarea")].some((one) => one.value !== one.defaultValue);
+  if ([...document.querySelectorAll("form[data-leaks]")].some(isUnkept)) event.preventDefault();
+  sent = null;
+});
 
 // ------------------------------------------------------------------ where to begin
 
@@ -236,5 +248,6 @@ const marked = sessionStorage.getItem(MARK);
 if (marked) showMark(marked);
 const named = location.hash ? document.getElementById(location.hash.slice(1)) : null;
 const first = named?.matches("[data-row]") ? named : document.querySelector("[data-row]:not(.done)");
-if (first && !document.querySelector(".fault:not([hidden])")) first.focus({ preventScroll: !named });
+const isTyping = isText(document.activeElement); // somebody was quicker than this script
+if (first && !isTyping && !document.querySelector(".fault:not([hidden])")) first.focus({ preventScroll: !named });
 document.documentElement.dataset.boards = "ready";

@@ -145,7 +145,11 @@ class Counting {
     const old = kept.get(form.dataset.counts);
     if (old !== null) {
       this.people = old.people;
-      for (const name of ["n", "n_low", "n_high", "note"]) this.fields[name].value = old[name] ?? this.fields[name].value;
+      for (const name of ["n", "n_low", "n_high", "note"]) {
+        const field = this.fields[name];
+        const isTyped = field.value !== field.defaultValue; // before this script ran: newer than what was kept
+        if (!isTyped) field.value = old[name] ?? field.value;
+      }
     }
     form.querySelector("[data-add]").addEventListener("click", () => this.add(this.overlay?.cross ?? null));
     form.querySelector("[data-back]").addEventListener("click", () => this.back());

@@ -12,6 +12,8 @@ from django.shortcuts import render
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.results import Run
+from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.standing import Standing
 from vidence.studio.bridge.told import Told, labelled, tell
 from vidence.studio.records.index import IndexTrialRow
 from vidence.studio.settings import current
@@ -21,7 +23,8 @@ from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
 _PARTS: Final = ("reply", "reasoning")
-_MOST_ELSEWHERE: Final = 12
+_AT_ONCE: Final = 12
+"""Links to other runs that stand open; more are folded."""
 
 
 def show(request: HttpRequest) -> HttpResponse:
@@ -29,8 +32,12 @@ def show(request: HttpRequest) -> HttpResponse:
     asked = read_filter(request.GET)
     item_id, repeats = request.GET.get("item", ""), _repeats(request)
     heads = [desk().run(run)[1] for run in asked.runs]
-    standings = desk().standings.of([desk().place(run) for run in asked.runs], clock=time.monotonic)
-    names = [one.name for one in standings]
+    # All that were asked this are named at once: a run is called the same whatever is beside it.
+    places = [*(desk().place(run) for run in asked.runs), *_others(asked, item_id)]
+    standings = desk().standings.of(places, clock=time.monotonic)
+    names = [one.name for one in standings[: len(heads)]]
+    others = sorted(standings[len(heads) :], key=lambda one: one.listed.started_at, reverse=True)
+    elsewhere = _elsewhere(request, asked, others)
     labels = desk().labels()
     item, told = None, list[Told]()
     for place, head, name in zip(asked.runs, heads, names, strict=True):
@@ -46,7 +53,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "told": told,
         "repeats": _other_repeats(request, heads, repeats),
         "back": asked.query(),
-        "elsewhere": _elsewhere(request, asked, item_id),
+        "elsewhere": elsewhere[:_AT_ONCE],
+        "more": elsewhere[_AT_ONCE:],
         **_neighbours(request, asked),
     }
     if item is not None:
@@ -76,15 +84,22 @@ def _other_repeats(
     return found
 
 
-def _elsewhere(request: HttpRequest, asked: Filter, item_id: str) -> list[tuple[str, str]]:
-    """The other runs that were asked this question: their names, and the address with them beside."""
-    if len(asked.runs) >= MOST_RUNS or current().settings.export is not None:
+def _others(asked: Filter, item_id: str) -> list[Place]:
+    """The other runs that were asked this question; none on pages that are exported."""
+    if current().settings.export is not None:
         return []
     others = {one.id: one for one in desk().places() if one.kind == "run" and one.id not in asked.runs}
-    rows = IndexTrialRow.objects.filter(place__in=others, item_id=item_id, repeat=0).order_by("place")
-    places = [others[one] for one in rows.values_list("place", flat=True)[:_MOST_ELSEWHERE]]
+    rows = IndexTrialRow.objects.filter(place__in=others, item_id=item_id, repeat=0)
+    asked_it = set(rows.values_list("place", flat=True))
+    return [one for one in others.values() if one.id in asked_it]
+
+
+def _elsewhere(request: HttpRequest, asked: Filter, others: Sequence[Standing]) -> list[tuple[str, str]]:
+    """The names of other runs, and the address with each of them beside; none where no more have room."""
+    if len(asked.runs) >= MOST_RUNS:
+        return []
     found = []
-    for one in desk().standings.of(places, clock=time.monotonic):
+    for one in others:
         query = request.GET.copy()
         query.setlist("run", [*asked.runs, one.place.id])
         query.pop("n", None)  # the list beside which it stood had other runs

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from vidence.studio.bridge.indexing import LONGEST
 from vidence.studio.records.index import IndexRunRow
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import (
@@ -103,7 +104,7 @@ def _lines(asked: Filter, rows: list[Any], begin: int, *, names: list[str]) -> l
                 "gold": visible(row.gold),
                 "problem": visible(row.problem),
                 "item_id": visible(row.item_id),
-                "question": visible(row.question),
+                "question": visible(row.question) + "…" * (len(row.question) == LONGEST),
                 "marks": [
                     _mark(one) | {"run": name} for one, name in zip((row, *beside_it), names, strict=True)
                 ],

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from vidence.errors import VidenceError
+from vidence.media.address import is_address, redacted
 from vidence.media.files import resolve
 from vidence.records import Item
 from vidence.studio.bridge.told import Text, Told, lanes_of, text_of
@@ -95,7 +96,11 @@ def media_of(item: Item, *, roots: Sequence[str], told: Sequence[Told] = ()) -> 
 def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[Told]) -> Shown:
     media = item.media[i]
     name = visible(media.path or media.url or "a medium without a name")
-    known = list(dict.fromkeys(Path(root) for root in roots if root))
+    known = list(dict.fromkeys(Path(root) for root in roots if root and not is_address(root)))
+    remote = next((root for root in roots if is_address(root)), "")
+    if remote and not known:
+        said = f"Its media lie at {redacted(remote)}, and files of this machine are played here."
+        return Shown(name=name, kind=media.kind, problem=visible(said))
     if not known:
         return Shown(name=name, kind=media.kind, problem="It is not said in which folder its media lie.")
     try:

@@ -20,6 +20,7 @@ import pytest
 from PIL import Image
 
 from servers.growing_cluster import connect, growing_cluster
+from servers.objects import on_loopback
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.engine import evaluate
 from vidence.engine.diagnose import diagnose, open_diagnostic
@@ -215,6 +216,19 @@ def test_a_cluster_makes_the_same_trials(bench, connection, model):
     assert [bare(t) for t in bench.trials()] == [bare(t) for t in bench.trials("local")]
     assert bench.server.n_requests == (0 if model else 160)
     assert (summary.n_tried, summary.n_failed, summary.input_tokens) == (80, 0, local.input_tokens)
+
+
+def test_a_cluster_reads_videos_at_an_address(bench, connection, monkeypatch):
+    with on_loopback(monkeypatch) as server:
+        bench.write(8)
+        for path in bench.folder.glob("*.png"):
+            server.put("lab", path.name, path.read_bytes())
+        bench.run("local", on="local")
+        bench.run(media=f"{server.url}/lab")
+        assert [bare(t)["prompt"] for t in bench.trials()] == [
+            bare(t)["prompt"] for t in bench.trials("local")
+        ]
+        assert set(server.sent) == {"lab/0.png", "lab/1.png"}
 
 
 def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):

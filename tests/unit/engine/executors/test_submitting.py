@@ -28,7 +28,7 @@ TOOLS = {
     ("words", "said"),
     [
         ([], "nothing is no command"),
-        (["judge", "DIR"], "judge is no"),
+        (["report", "DIR"], "report is no"),
         (["run", "--on", "ray"], "leave --on out"),
     ],
 )

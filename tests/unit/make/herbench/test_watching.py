@@ -2,6 +2,7 @@
 
 import pytest
 
+from vidence.engine.side_by_side import Parallelism
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import FramesDone, StageBegan
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
@@ -24,6 +25,7 @@ rate = 2.0
 detector = "content"
 """
 N_LONG = 300
+ALONE = Parallelism()
 LONG = (Walker(left_px=5, top_px=70, speed_px=(0.8, 0.0)), Walker(left_px=250, top_px=90))
 
 
@@ -41,11 +43,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def make(folder, out, *, n_workers=1, heard=None):
+def make(folder, out, *, parallel=ALONE, heard=None):
     context = BuildContext(
         cache_root=folder / f"cache-{out}",
         memory=folder / "replies.sqlite",
-        n_workers=n_workers,
+        parallel=parallel,
         on_event=lambda event: None if heard is None else heard.append(event),
     )
     herbench.create().make(
@@ -90,7 +92,7 @@ def test_two_processes_make_the_same(folder, whole, monkeypatch):
         raise AssertionError("a chunk was watched in this process")
 
     monkeypatch.setattr(chunks, "watch_chunk", here)
-    assert make(folder, "two", n_workers=2) == whole[0]
+    assert make(folder, "two", parallel=Parallelism(n_workers=2)) == whole[0]
 
 
 def test_a_stopped_making_goes_on_at_the_chunk_where_it_was(folder, whole, monkeypatch):

@@ -1,6 +1,7 @@
 """From motions and a map to a benchmark: rows, files, clips, choices, sheets, resuming, refusals."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,12 +9,13 @@ import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld_benchmark
 from vidence.cli.main import main
+from vidence.engine.side_by_side import Parallelism
 from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.make.lights.tables import labels_table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
 from vidence.make.pipeline.ledger import StageEnded, UnitDone
-from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.media import whole
 from vidence.media.video import open_video
 from vidence.report.results import load_run
@@ -58,6 +60,23 @@ def made(studio: Path) -> Path:
         "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
     )
     return create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, [])).folder
+
+
+def test_other_processes_make_the_same_files_and_nothing_again(studio, made, monkeypatch):
+    config = studio / "one.toml"
+    heard: list[object] = []
+    two = dataclasses.replace(context(studio, heard), parallel=Parallelism(n_workers=2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "compute", None)
+        out = create().make(config, out=studio / "two", overrides=MakeOverrides(), context=two).folder
+
+    def files(folder):
+        return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+    assert files(out) == files(made)
+    heard.clear()
+    create().make(config, out=out, overrides=MakeOverrides(), context=two)
+    assert {one.was_cached for one in heard if isinstance(one, UnitDone)} == {True}
 
 
 def test_everything_is_accounted_for(made: Path):

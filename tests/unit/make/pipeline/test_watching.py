@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from vidence.engine.side_by_side import Parallelism
 from vidence.errors import DataError, MediaError
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.watching import Parted, StagedChunks, watch_side_by_side
@@ -15,12 +16,17 @@ from vidence.seeing.following import open_describer, open_detector
 from videos.walkers import STREET, film
 
 SPEC = "hog:?least_px=90&ladder=1.3"
+TWO = Parallelism(n_workers=2)
 
 
 @pytest.fixture(scope="module")
 def street(tmp_path_factory):
     pytest.importorskip("cv2", reason="needs the extra 'build'")
     return open_video(film(tmp_path_factory.mktemp("street") / "street.mp4", STREET, n_frames=20))
+
+
+def unheard(message):
+    raise AssertionError(message)
 
 
 @pytest.fixture
@@ -55,9 +61,9 @@ def parted(street, eyes, tmp_path):
 
 def test_other_processes_watch_what_is_missing_and_one_alone_leaves_it(street, eyes, tmp_path):
     one = parted(street, eyes, tmp_path)
-    assert watch_side_by_side([one], n_workers=1, worker_max_bytes=4 * 2**30) == {}
+    assert watch_side_by_side([one], Parallelism(), on_trouble=unheard) == {}
     assert len(one.watch.missing) == 1
-    assert watch_side_by_side([one], n_workers=2, worker_max_bytes=4 * 2**30) == {}
+    assert watch_side_by_side([one], TWO, on_trouble=unheard) == {}
     assert one.watch.missing == ()
 
 
@@ -65,9 +71,11 @@ def test_a_process_that_crashes_on_a_video_takes_no_other_along(street, eyes, tm
     good, bad = (parted(street, eyes, tmp_path / name) for name in "ab")
     plain = Parted.work
     monkeypatch.setattr(
-        Parted, "work", lambda self, chunk: ("b.mp4", os.abort) if self is bad else plain(self, chunk)
+        Parted,
+        "work",
+        lambda self, chunk, **how: ("b.mp4", os.abort) if self is bad else plain(self, chunk, **how),
     )
-    failed = watch_side_by_side([good, bad], n_workers=2, worker_max_bytes=4 * 2**30)
+    failed = watch_side_by_side([good, bad], TWO, on_trouble=unheard)
     assert list(failed) == [1]
     assert isinstance(failed[1], MediaError)
     assert good.watch.missing == ()
@@ -79,6 +87,8 @@ def fail(error):
 
 def test_what_is_no_fault_of_the_video_ends_the_watching(street, eyes, tmp_path, monkeypatch):
     one = parted(street, eyes, tmp_path)
-    monkeypatch.setattr(Parted, "work", lambda self, chunk: ("b.mp4", partial(fail, DataError("no boxes"))))
+    monkeypatch.setattr(
+        Parted, "work", lambda self, chunk, **how: ("b.mp4", partial(fail, DataError("no boxes")))
+    )
     with pytest.raises(DataError, match="no boxes"):
-        watch_side_by_side([one], n_workers=2, worker_max_bytes=4 * 2**30)
+        watch_side_by_side([one], TWO, on_trouble=unheard)

@@ -7,9 +7,9 @@ from conftest import need
 from vidence.errors import MediaError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.selecting import measuring, motion
-from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure
+from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure, measure_away
 from vidence.make.selecting.rules import MeasureRules
-from vidence.media.video import Video
+from vidence.media.video import Video, open_video
 from vidence.seeing.watching import Found
 from videos import edited, pans
 
@@ -17,7 +17,7 @@ NOBODY = MeasureRules(detector="")
 
 
 def measured(path, folder, rules=NOBODY, **more) -> Measured:
-    return measure(path, rules, cache_root=folder / "cache", pictures=folder / "pictures", **more)
+    return measure(open_video(path).scan, rules, pictures=folder / "pictures", **more)
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +157,13 @@ def test_where_the_detector_cannot_be_used_the_way_without_it_is_named(monkeypat
     with pytest.raises(UsageError, match=r"hog needs OpenCV; run: pip install it\. .* --detector none"):
         measuring.check_detector(MeasureRules(detector="hog"), n_videos=1)
     measuring.check_detector(MeasureRules(detector=""), n_videos=2)
+
+
+def test_what_another_machine_measures_comes_with_its_pictures(tmp_path):
+    path = pans.write(tmp_path / "film.mp4", pans.pan(5, n_frames=30))
+    here = measured(path, tmp_path, n_shown=(3,))
+    away = measure_away(open_video(path).scan, NOBODY, n_shown=(3,))
+    assert away.measured == here
+    pictures = PictureFolder(tmp_path / "pictures")
+    assert away.pictures == tuple(pictures.get(crop.digest) for crop in here.frames)
+    assert len(away.pictures) == 3

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from vidence.contracts import Loaded
+from vidence.engine.side_by_side import Parallelism
 from vidence.errors import UsageError
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.selecting import selection
@@ -73,7 +74,10 @@ def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), 
     file = folder / "rules.toml"
     file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
     context = BuildContext(
-        cache_root=films / ".cache", memory=folder / "replies.sqlite", is_trusted=True, n_workers=2
+        cache_root=films / ".cache",
+        memory=folder / "replies.sqlite",
+        is_trusted=True,
+        parallel=Parallelism(n_workers=2),
     )
     job = SelectJob(
         listing=list_videos(films),

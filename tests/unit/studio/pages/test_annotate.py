@@ -10,7 +10,9 @@ from PIL import Image
 from vidence.studio.bridge.items import annotations_of, item_of
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
-from vidence.studio.records.work import DraftLogRow, DraftRow
+from vidence.studio.records.work import DraftLogRow, DraftRow, LedgerRow
+from vidence.studio.rulebooks import keep, use
+from vidence.studio.training import Trial, add_trial
 from vidence.studio.workflow import Act, Done, act, protocol_of, to_revision
 from videos.stamped import write
 
@@ -206,6 +208,10 @@ def test_a_save_that_is_sent_twice_is_kept_once(place, edit):
         answer = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
         assert json.loads(answer.content)["version"] == 1
     assert DraftLogRow.objects.count() == 1
+    place.post(edit, headers=JSON, question="y", version=1, request="the-next")
+    late = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
+    assert (late.status_code, json.loads(late.content)["version"]) == (200, 1)
+    assert DraftRow.objects.get().version == DraftLogRow.objects.count() == 2
 
 
 @pytest.mark.parametrize(
@@ -291,9 +297,37 @@ def test_handing_in_twice_is_one_revision(place, edit):
         place.post(edit, action="submit", version=0, request="same", seen=1, **FILLED) for _ in range(2)
     ]
     assert [one.status_code for one in answers] == [302, 302]
-    assert RevisionRow.objects.count() == 1
+    assert RevisionRow.objects.count() == LedgerRow.objects.filter(kind="annotation").count() == 1
     late = place.post(edit, headers=JSON, version=1, question="more")
     assert (late.status_code, json.loads(late.content)["closed"]) == (409, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda source: source.replace('id = "expert"', 'id = "expertise"'), 302),
+        (lambda source: f"{source}\n[qualification]\npass_mark = 1.0\n", 409),
+    ],
+)
+def test_a_form_that_was_open_under_older_rules_goes_through_or_is_told_and_loses_nothing(
+    place, edit, change, status
+):
+    assert place.client.get(edit).status_code == 200
+    source = place.project.protocol.source
+    assert change(source) != source
+    add_trial(place.project, Trial(role="author", words="Which?", options=("a", "b"), right="a"))
+    use(keep(place.project, change(source), by="p009"), by="p009")
+    saved = place.post(edit, headers=JSON, question="written under the old rules")
+    assert json.loads(saved.content)["version"] == 1
+    answer = place.post(edit, action="submit", **FILLED)
+    assert answer.status_code == status, said(answer)
+    if status == 302:
+        assert ItemRow.objects.get().state == "submitted"
+        return
+    assert "qualif" in said(answer).lower() or "trial" in said(answer)
+    assert FILLED["question"] in answer.content.decode()
+    assert FILLED["question"] in DraftRow.objects.get(is_closed=False).body
+    assert RevisionRow.objects.count() == 0
 
 
 def test_an_item_that_somebody_changed_is_not_handed_in(place, edit):

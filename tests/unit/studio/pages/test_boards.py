@@ -4,6 +4,7 @@ import re
 
 from servers.studio import studio
 from subjects.board_studio import open_boards
+from subjects.hostile_texts import PAYLOADS, Looked
 from vidence.make.people.rows import TrackRow, read_rows
 from vidence.studio.pages import boards as pages
 from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
@@ -183,7 +184,11 @@ def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, t
         olga = made.signed_in("Olga")
         assert olga.post("/sets/", {"folder": "/etc", "project": "films"}).status_code == 400
         assert olga.post("/sets/", told | {"project": ""}).status_code == 400
-        assert str(street.made) in olga.get("/sets/").content.decode()
+        made.project("zanzibar")
+        page = olga.get("/sets/").content.decode()
+        assert str(street.made) in page
+        assert 'value="films"' in page
+        assert "zanzibar" not in page
         boards = open_boards(street, olga, project="films")
         assert boards.made.project.slug == "films"
         reader = made.signed_in("Rita")
@@ -192,6 +197,11 @@ def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, t
         check = check_on(page, "3")
         said = {"track": "3", "check": check, "act": "ok"}
         assert reader.post(boards.at("tracks"), said).status_code == 403
+        assert "Read the files again" not in reader.get(f"/sets/{boards.made.public}/").content.decode()
+        assert reader.post(f"/sets/{boards.made.public}/").status_code == 403
+        for name in ("shots", "tracks", "cards", "false-cards", "counts"):
+            assert reader.post(boards.at(name), {"act": "undo"}).status_code == 403, name
+        assert reader.post(boards.at("line-up"), {"fits": "none"}).status_code in (403, 404)
         assert author.post(boards.at("tracks"), said).status_code == 302
         assert "p002" in boards.file("tracks.csv")
         assert "Ada" not in boards.file("tracks.csv")
@@ -200,6 +210,48 @@ def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, t
         mallory = made.signed_in("Mallory")
         assert mallory.get(boards.at("tracks")).status_code == 404
         assert str(street.made) not in mallory.get("/sets/").content.decode()
+
+
+def test_looking_at_a_board_changes_no_row_and_no_file(boards):
+    from vidence.studio.upkeep import count_rows
+
+    boards.post("tracks", act="ok", track="3", check=check_on(boards.page("tracks"), "3"))
+
+    def there():
+        files = {one: one.read_bytes() for one in boards.street.folder.rglob("*") if one.is_file()}
+        return files, count_rows("default")
+
+    before = there()
+    names = ("shots", "tracks", "cards", "line-up", "false-cards", "counts", "boxes.json?first=0", "crop.jpg")
+    for name in names:
+        for ask in (boards.client.get, boards.client.head):
+            assert ask(boards.at(name)).status_code in (200, 404), name
+    assert boards.client.get(f"/sets/{boards.made.public}/").status_code == 200
+    assert there() == before
+
+
+def test_no_word_on_a_board_becomes_more_than_a_word(boards):
+    n_kept = 0
+    for text in PAYLOADS[::4]:
+        check = check_on(boards.page("tracks"), "3")
+        count = {"place": "entered:left", "first": "", "last": "", "n": 1, "n_low": 1, "n_high": 1}
+        for name, sent in (
+            ("tracks", {"act": "ok", "track": "3", "check": check, "note": text}),
+            ("cards", {"act": "keep", "track": "3", "check": check, "A": text, "B": text}),
+            ("shots", {"act": "cut-at", "frame": text, "note": text}),
+            ("counts", {"act": "count", **count, "frames": "", "note": text}),
+        ):
+            answer = boards.post(name, **sent)
+            assert answer.status_code < 500, (name, text)
+            n_kept += answer.status_code == 302
+            looked = Looked()
+            looked.feed(answer.content.decode())
+            for one in ("tracks", "shots", "cards", "false-cards", "counts", "line-up?track=3"):
+                looked.feed(boards.client.get(boards.at(one)).content.decode())
+            assert looked.faults == [], (name, text)
+        for name in ("tracks", "cards", "counts"):
+            boards.post(name, act="undo")
+    assert n_kept > 10
 
 
 def test_a_set_that_the_studio_is_no_longer_told_of_says_so(boards):

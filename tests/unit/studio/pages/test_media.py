@@ -26,17 +26,31 @@ def test_a_medium_is_told_with_the_head_of_its_bytes(film):
     assert json.loads(client.get(f"{address}/copy.json").content)["state"] == "not-needed"
 
 
+PLACES = ("file", "frames.json", "still/0.jpg", "strip.jpg", "copy.json", "copy/file", "copy/frames.json")
+
+
+def test_what_is_of_another_project_is_as_if_it_were_not_there(team, tmp_path):
+    path = write(tmp_path / "film.mp4", numbers=range(6))
+    for name, slug in (("Ann", "films"), ("Ben", "others")):
+        team.project(slug)
+        team.user(name, "author", project=slug)
+    team.user("Olga", "operator")
+    mine = token_of(path, roots=[tmp_path], project="films")
+    assert mine != token_of(path, roots=[tmp_path], project="others")
+    try:
+        for name, status in (("Ann", 200), ("Olga", 200), ("Ben", 404)):
+            client = team.signed_in(name)
+            assert client.get(f"/media/{mine}/frames.json").status_code == status, name
+        for rest in PLACES:
+            found, absent = (client.get(f"/media/{token}/{rest}") for token in (mine, "a" * 32))
+            assert (found.status_code, found.content) == (absent.status_code, absent.content), rest
+    finally:
+        desk().renditions.close()
+
+
 def test_nobody_else_is_shown_anything(film, solo):
     address, _ = film
-    for rest in (
-        "file",
-        "frames.json",
-        "still/0.jpg",
-        "strip.jpg",
-        "copy.json",
-        "copy/file",
-        "copy/frames.json",
-    ):
+    for rest in PLACES:
         assert solo.client().get(f"{address}/{rest}").status_code in {302, 403}
 
 

@@ -73,6 +73,7 @@ def test_an_expired_claim_keeps_the_draft(place):
     hidden = place.hidden()
     place.send(hidden, message="half a sentence")
     place.expire()
+    assert place.item.state == "submitted"
     late = place.send(place_version(hidden, 1), message="half a sentence, and its end")
     assert late.json()["version"] == 2
     assert "half a sentence, and its end" in place.page()

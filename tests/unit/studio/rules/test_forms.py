@@ -19,9 +19,7 @@ from vidence.studio.rules.forms import (
 )
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
 
-TEXT = st.text(max_size=12).map(
-    lambda said: said.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").strip()
-)
+TEXT = st.text(max_size=12).map(lambda said: said.replace("\r\n", "\n").replace("\r", "\n").strip())
 WORDS = TEXT.filter(bool)
 ID = st.sampled_from(["0123456789ab", "ffffffffffff"])
 

@@ -80,12 +80,15 @@ def test_what_is_not_there_is_not_found(look, tmp_path, said):
     assert client.get("/item/text", {"run": place_id(run), "part": "reply", **said}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["../secret.mp4", "/etc/passwd", "link.mp4", "../a/plan.toml"])
+@pytest.mark.parametrize(
+    "path", ["../secret.mp4", "/etc/passwd", "link.mp4", "../a/plan.toml", "folder/secret.mp4"]
+)
 def test_a_file_outside_the_folder_of_the_media_is_named_and_not_shown(look, tmp_path, path):
     media = tmp_path / "media"
     media.mkdir()
     (tmp_path / "secret.mp4").write_bytes(b"secret")
     (media / "link.mp4").symlink_to(tmp_path / "secret.mp4")
+    (media / "folder").symlink_to(tmp_path)
     import msgspec
 
     item = msgspec.structs.replace(ITEMS[0], media=(Media(path=path),))
@@ -107,6 +110,30 @@ def test_a_medium_of_the_run_gets_a_player_with_its_lanes(look, tmp_path):
     assert re.search(r'<section data-player data-media="/media/[\w-]+"', text)
 
 
+def test_runs_beside_are_called_the_same_wherever_they_stand_and_none_is_left_out(look, tmp_path):
+    runs = [write_run(tmp_path / "runs" / f"run-{i:02}") for i in range(15)]
+    client = look(tmp_path / "runs")
+    names = re.findall(r'aria-label="([^"]*run-\d\d[^"]*)"', client.get("/runs").content.decode())
+    assert len(set(names)) == 15
+    for run in runs:
+        client.get("/items", {"run": place_id(run)})
+    text = page(client, run=place_id(runs[0]), item="q1")
+    (shown,) = re.findall(r'<section class="told" aria-label="([^"]+)"', text)
+    assert "2 more runs beside it" in text
+    linked = re.findall(r'<a href="[^"]+"><bdi>([^<]*run-\d\d[^<]*)</bdi></a>', text)
+    assert sorted([shown, *linked]) == sorted(names)
+    three = page(client, run=[place_id(one) for one in runs[:3]], item="q1")
+    assert set(re.findall(r'<section class="told" aria-label="([^"]+)"', three)) <= set(names)
+    assert "Beside it:" not in three
+
+
+def test_recorded_replies_have_no_latency(look, tmp_path):
+    recorded = write_run(tmp_path / "a", plan={"model": "replay:answers.jsonl"})
+    asked = write_run(tmp_path / "b")
+    assert "latency" not in page(look(recorded), run=place_id(recorded), item="q1")
+    assert "latency" in page(look(asked), run=place_id(asked), item="q1")
+
+
 def test_another_run_of_the_question_is_one_link_away(look, tmp_path):
     one, other = (write_run(tmp_path / "runs" / name) for name in "ab")
     write_run(tmp_path / "runs" / "c", items=ITEMS[1:], trials=TRIALS[1:])
@@ -116,6 +143,7 @@ def test_another_run_of_the_question_is_one_link_away(look, tmp_path):
         client.get("/items", {"run": place_id(run)})
     text = page(client, run=place_id(one), item="q1")
     (address,) = re.findall(r'Beside it:.*?href="([^"]+)"', text)
+    assert "more run" not in text
     assert f"run={place_id(one)}" in address
     assert f"run={place_id(other)}" in address
     assert client.get(unescape(address)).content.decode().count('<section class="told"') == 2

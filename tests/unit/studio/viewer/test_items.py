@@ -1,14 +1,22 @@
 """Lists of trials: what filters keep, in which order, and that the address holds all of it."""
 
 import re
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from html import unescape
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from subjects.viewed import OTHERS, PWN, TRIALS, state, write_run
+from vidence.records import Failed
 from vidence.studio.bridge.places import place_id
+
+TESTS = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -97,6 +105,39 @@ def test_rows_that_come_in_are_there_the_next_time_and_the_last_of_a_question_co
     assert listed(client, f"{query}&fate=wrong") == []
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from subjects.viewed import TRIALS
+from vidence.engine.store import RunStore
+store = RunStore(Path(sys.argv[1]), is_writer=True)
+for one in TRIALS[:2]:
+    store.add(one)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed otherwise here")
+def test_a_run_whose_writer_was_killed_goes_on_and_nothing_is_there_twice(look, tmp_path):
+    from vidence.engine.store import RunStore
+
+    run = write_run(tmp_path / "a", trials=())
+    client, query = look(run), f"run={place_id(run)}"
+    assert listed(client, query) == []
+    done = subprocess.run([sys.executable, "-c", KILLED, run], cwd=TESTS, check=False)
+    assert done.returncode == -signal.SIGKILL
+    before = state(run)
+    assert listed(client, query) == ["q1", "q2"]
+    after = state(run)
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} <= {"run.sqlite-shm"}  # locks of readers
+    with RunStore(run, is_writer=True) as store:
+        for one in TRIALS[1:]:  # the second one once more: nobody knew that it was kept
+            store.add(one)
+        assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
+    assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
+
+
 def test_another_run_at_the_same_path_is_read_anew(look, tmp_path):
     import shutil
 
@@ -130,8 +171,21 @@ def test_a_list_of_no_run_or_of_too_many_is_not_there(two, query):
 
 def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two, tmp_path):
     client, first, second = two
+    faulty = msgspec.structs.replace(
+        TRIALS[0],
+        reply=None,
+        score=msgspec.structs.replace(
+            TRIALS[0].score, outcome=Failed(stage="model", error=PWN, message=f'Traceback: File "{PWN}"')
+        ),
+    )
+    plan = {"name": PWN[:60], "model": f"scripted:{PWN}", "selector": PWN}
+    third = place_id(write_run(tmp_path / "runs" / "c", trials=[faulty], plan=plan))
     before = state(tmp_path / "runs")
     pages = [
+        f"/run/{third}",
+        f"/items?run={third}",
+        f"/item?run={third}&item=q1",
+        f"/compare?run={first}&run={third}",
         "/runs",
         "/runs/lines",
         f"/run/{first}",
@@ -145,6 +199,9 @@ def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two,
         assert answer.status_code == 200, page
         assert PWN not in answer.content.decode(), page
         assert "<script>window" not in answer.content.decode(), page
+    fault = client.get("/item", {"run": third, "item": "q1"}).content.decode()
+    assert "Traceback: File &quot;&lt;script&gt;window.pwned=1" in fault
+    assert "scripted:&lt;script&gt;" in client.get(f"/run/{third}").content.decode()
     hostile = client.get("/item", {"run": first, "item": f"q4{PWN}"}).content.decode()
     assert "It is &lt;script&gt;window.pwned=1" in hostile
     assert "{{7*7}}{% debug %}" in hostile

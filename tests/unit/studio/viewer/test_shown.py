@@ -17,6 +17,11 @@ def test_without_a_folder_nothing_is_looked_for():
     assert (one.address, one.problem) == ("", "It is not said in which folder its media lie.")
 
 
+def test_media_at_an_address_are_said_to_be_there():
+    (one,) = media_of(ITEMS[0], roots=["", "s3://lab/videos"])
+    assert one.problem == "Its media lie at s3://lab/videos, and files of this machine are played here."
+
+
 def test_a_montage_stands_with_the_medium_of_all_its_frames():
     one = Told(
         place="p",

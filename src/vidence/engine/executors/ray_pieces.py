@@ -1,0 +1,263 @@
+"""Pieces of work on the machines of a Ray cluster: decoders as on one machine, results back through Ray."""
+
+import os
+import pickle
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, Generic, TypeVar
+
+import anyio
+import anyio.abc
+
+from vidence.engine.environment import environment
+from vidence.engine.executors.pieces import DEADLINE_S, MOST_LOSSES, Ended, Lost, Piece, PieceQueue, Told
+from vidence.engine.executors.ray import (
+    BEGIN_S,
+    STALLED_S,
+    Hello,
+    answer,
+    check_same_version,
+    connected,
+    hello,
+    library,
+)
+from vidence.engine.executors.replicas import Room, rooms
+from vidence.engine.session import first_error
+from vidence.engine.workers import Workers
+from vidence.errors import MediaError, VidenceError
+
+T = TypeVar("T")
+_LOOK_S: Final = 2.0
+_IDLE_S: Final = 0.2
+_BEAT_S: Final = 5.0
+_ALONE_S: Final = 120.0
+
+
+@dataclass(frozen=True)
+class _Pickled:
+    """Work that is unpickled by the process that does it, and what it made by the driver.
+
+    Nobody on the way needs its libraries, and arrays are no views into Ray's store, which they would fill.
+    """
+
+    content: bytes
+
+    def __call__(self) -> bytes:
+        work: Callable[[], object] = pickle.loads(self.content)  # noqa: S301 - the driver wrote it
+        return pickle.dumps(work(), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+class PieceMachine:
+    """The processes of one machine as an actor."""
+
+    def __init__(self) -> None:
+        self._workers: Workers | None = None
+        self._scopes: set[anyio.CancelScope] = set()
+
+    async def hello(self) -> Hello:
+        """The version of vidence on this machine."""
+        return hello()
+
+    async def beat(self) -> None:
+        """A sign that it is there."""
+
+    async def begin(self, *, folder: str, n_workers: int) -> None:
+        """Be ready for work; paths start from `folder` where this machine has it."""
+        if Path(folder).is_dir():
+            os.chdir(folder)
+        self._workers = Workers(n_workers, most_bytes=environment().worker_max_bytes)
+
+    async def do(self, key: str, content: bytes) -> bytes | VidenceError:
+        """Do a piece of work in a process of its own; what it made is pickled."""
+        if self._workers is None:
+            raise VidenceError("a machine was given work before it had begun")
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                return await self._workers.run(key, _Pickled(content), deadline_s=DEADLINE_S)
+            except VidenceError as error:
+                return error
+            finally:
+                self._scopes.discard(scope)
+        return VidenceError(f"{key}: nobody waits for it any more")
+
+    async def end(self) -> None:
+        """End the processes, whatever they are at."""
+        for scope in list(self._scopes):
+            scope.cancel()
+        if self._workers is not None:
+            await self._workers.__aexit__(None, None, None)
+
+
+async def work(
+    pieces: Iterable[Piece[T]],
+    tell: Callable[[Told[T]], None],
+    *,
+    has_room: Callable[[], Awaitable[None]],
+    address: str,
+    most_each: int | None,
+) -> None:
+    """Do the pieces on the machines of a cluster, and tell what comes of each.
+
+    Args:
+        pieces: the work; the next piece is taken when a machine has room for it.
+        tell: is told of every piece that has ended, and of machines that are lost.
+        has_room: waits until there is room for another result.
+        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``.
+        most_each: how many processes work on each machine; None: one for each of its processors.
+
+    Raises:
+        UsageError: Ray is not installed, there is no cluster, or a machine has another version of vidence.
+        VidenceError: no machine works any more.
+    """
+    ray = library()
+    with connected(ray, address.partition("?")[0]):  # settings behind it are for runs
+        cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each)
+        await cluster.work()
+
+
+@dataclass(kw_only=True)
+class _Place:
+    """A machine, and how often it was lost."""
+
+    name: str
+    room: Room
+    n_lost: int = 0
+    is_tended: bool = False
+
+
+class _Cluster(Generic[T]):
+    """Some pieces on the machines of a cluster."""
+
+    def __init__(
+        self,
+        ray: ModuleType,
+        pieces: Iterable[Piece[T]],
+        tell: Callable[[Told[T]], None],
+        *,
+        has_room: Callable[[], Awaitable[None]],
+        most_each: int | None,
+    ) -> None:
+        self._ray = ray
+        self._queue = PieceQueue(pieces, clock=anyio.current_time)
+        self._tell = tell
+        self._has_room = has_room
+        self._most_each = most_each
+        self._places: dict[str, _Place] = {}
+        self._over = anyio.Event()
+
+    async def work(self) -> None:
+        """Do all pieces."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._watch, tasks)
+                await self._over.wait()
+                tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            if (found := first_error(group, VidenceError)) is not None:
+                raise found from group
+            raise
+
+    async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Begin to work on every machine that is there, and on those that come."""
+        alone_s = 0.0
+        while not self._over.is_set():
+            for found in await anyio.to_thread.run_sync(self._ray.nodes):
+                if not found["Alive"]:
+                    continue
+                for room in rooms(found["Resources"], n_gpus=0):
+                    name = found["NodeManagerHostname"]
+                    place = self._places.setdefault(found["NodeID"], _Place(name=name, room=room))
+                    if not place.is_tended and place.n_lost < MOST_LOSSES:
+                        place.is_tended = True
+                        tasks.start_soon(self._tend, found["NodeID"], place)
+            await anyio.sleep(_LOOK_S)
+            is_alone = not any(place.is_tended for place in self._places.values())
+            alone_s = alone_s + _LOOK_S if is_alone else 0.0
+            if alone_s > _ALONE_S:
+                raise VidenceError(
+                    f"no machine of the cluster has worked for {_ALONE_S:g} s; what was made is kept: "
+                    "see `ray status`, and run the same command again"
+                )
+
+    async def _tend(self, node_id: str, place: _Place) -> None:
+        """Give work to one machine until all is done, or it is lost."""
+        name = f"vidence {place.name} {node_id[:8]} {place.n_lost}"
+        n_workers = min(place.room.n_cpus, self._most_each or place.room.n_cpus)
+        actor = self._actor(node_id, name=name, n_workers=n_workers)
+        try:
+            with anyio.fail_after(BEGIN_S):
+                check_same_version(await answer(actor.hello.remote()), hello(), machine=place.name)
+                await answer(actor.begin.remote(folder=str(Path.cwd()), n_workers=n_workers))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._beat, actor)
+                for _ in range(n_workers):
+                    tasks.start_soon(self._work_on, actor, name)
+        except* self._ray.exceptions.RayTaskError as group:  # a fault of the program
+            raise group from None
+        except* (self._ray.exceptions.RayError, TimeoutError) as group:
+            place.n_lost += 1
+            self._lose(name, place, first_error(group, Exception))
+        finally:
+            place.is_tended = False
+            await self._end(actor)
+
+    async def _end(self, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
+        """Let a machine end its processes; one that takes long is ended as it is."""
+        with anyio.move_on_after(_LOOK_S, shield=True), suppress(self._ray.exceptions.RayError):
+            await answer(actor.end.remote())
+        with suppress(self._ray.exceptions.RayError, ValueError):
+            self._ray.kill(actor)
+
+    def _lose(self, name: str, place: _Place, error: Exception | None) -> None:
+        """Give what a machine had to others, and say so."""
+        said = str(error).strip().splitlines()
+        why = said[0] if said else type(error).__name__
+        self._tell(Lost(message=f"{place.name}: its worker is lost ({why}); others do its work"))
+        for number, key in self._queue.lost(name).items():
+            words = f"{key}: {MOST_LOSSES} workers of the cluster were lost with it ({why}); it is set aside"
+            self._tell(Ended(number=number, made=MediaError(words)))
+        if self._queue.is_over:
+            self._over.set()
+
+    async def _beat(self, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
+        """See that a machine is there: what it is at may take hours."""
+        while not self._over.is_set():
+            await anyio.sleep(_BEAT_S)
+            with anyio.fail_after(STALLED_S):
+                await answer(actor.beat.remote())
+
+    async def _work_on(self, actor: Any, name: str) -> None:  # noqa: ANN401
+        """Have pieces done one after the other."""
+        while not self._over.is_set():
+            given = self._queue.give(name)
+            if self._queue.is_over:
+                self._over.set()
+            elif given is None:
+                await anyio.sleep(_IDLE_S)
+            else:
+                number, (key, function) = given
+                content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
+                came = await answer(actor.do.remote(key, content))
+                if self._queue.done(number):
+                    made = pickle.loads(came) if isinstance(came, bytes) else came  # noqa: S301 - our own worker
+                    self._tell(Ended(number=number, made=made))
+                await self._has_room()
+
+    def _actor(self, node_id: str, *, name: str, n_workers: int) -> Any:  # noqa: ANN401
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        return (
+            self._ray.remote(PieceMachine)
+            .options(
+                name=f"{name} {id(self)}",
+                num_cpus=n_workers,
+                max_concurrency=n_workers + 4,
+                max_restarts=0,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
+            )
+            .remote()
+        )

@@ -1,0 +1,156 @@
+"""Where media lie: a file of this machine, or an address such as ``s3://bucket/videos/a.mp4``."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from vidence.errors import UsageError
+
+SCHEMES: Final = ("s3", "gs", "hf", "https", "http")
+"""The protocols of addresses."""
+_WEB: Final = ("https", "http")
+_LOOKS_SO: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_HUB_ROOT_PARTS: Final = 3  # datasets/OWNER/NAME
+# What signs an address or lets somebody in is called so in the queries of S3, Google, Azure, CloudFront, ...
+_SECRETS: Final = re.compile(
+    r"^(?:x-(?:amz|goog)-.*|(?:.*[-_])?(?:sig|signature|token|key|secret|password|passwd|pwd|auth|credential|policy)"
+    r"|awsaccesskeyid|googleaccessid|apikey|key-pair-id)$",
+    re.IGNORECASE,
+)
+_IN_TEXT: Final = re.compile(
+    r"([a-z][a-z0-9+.-]+://)([^\s/?#'\"<>@]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, order=True)
+class Address:
+    """A file, or a folder, that another machine keeps; it is made by `place`, which checks it.
+
+    It is used where a `Path` could stand: ``address / "a.mp4"``, `name`, `suffix`, ``str(address)``.
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __truediv__(self, inner: str | Path) -> "Address":
+        return Address(f"{self.text.rstrip('/')}/{inner}")
+
+    @property
+    def scheme(self) -> str:
+        """The protocol: one of `SCHEMES`."""
+        return self.text.partition("://")[0]
+
+    @property
+    def lists(self) -> bool:
+        """Whether folders can be listed; web servers do not agree on a way to."""
+        return self.scheme not in _WEB
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(urlsplit(self.text).path).name
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, such as ``.mp4``."""
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def parent(self) -> "Address":
+        """The folder in which it lies."""
+        return Address(self.text.rstrip("/").rpartition("/")[0])
+
+    @property
+    def origin(self) -> str:
+        """Who serves it: a bucket, a data set of the hub, or a server.
+
+        >>> Address("s3://lab/videos/a.mp4").origin, Address("hf://datasets/o/n@main/a.mp4").origin
+        ('s3://lab', 'hf://datasets/o/n')
+        """
+        parts = self.text.split("/")
+        if self.scheme != "hf":
+            return "/".join(parts[:3])
+        return "/".join(parts[: 2 + _HUB_ROOT_PARTS]).partition("@")[0]
+
+    def resolve(self) -> "Address":
+        """Itself: an address is whole."""
+        return self
+
+    absolute = resolve
+
+    def is_inside(self, folder: "Address") -> bool:
+        """Whether it lies in a folder, by what its text says.
+
+        >>> Address("s3://lab/a/b.mp4").is_inside(Address("s3://lab/a")), Address("s3://lab/ab").is_inside(Address("s3://lab/a"))
+        (True, False)
+        """
+        return self.text.startswith(f"{folder.text.rstrip('/')}/") and ".." not in self.text.split("/")
+
+
+MediaPath: TypeAlias = Path | Address
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is meant as an address, and not as the path of a file.
+
+    >>> is_address("s3://bucket/a.mp4"), is_address("hf:OWNER/NAME"), is_address("videos/a.mp4")
+    (True, False, False)
+    """
+    return _LOOKS_SO.match(text) is not None
+
+
+def place(text: str) -> MediaPath:
+    """The path or the address that a text names.
+
+    Raises:
+        UsageError: an address of another protocol, without a server or bucket, or with a secret in it; the
+            message shows no secret.
+    """
+    if not is_address(text):
+        return Path(text)
+    shown = redacted(text)
+    scheme = text.partition("://")[0].lower()
+    if scheme not in SCHEMES:
+        raise UsageError(
+            f"{shown} is an address of {scheme}; media are read from files, and from "
+            f"{', '.join(f'{one}://' for one in SCHEMES)}"
+        )
+    try:
+        parts = urlsplit(text)
+        _ = parts.port if scheme in _WEB else None
+    except ValueError as error:
+        raise UsageError(f"{shown} is no address ({error})") from error
+    if not parts.netloc or re.search(r"[\s\x00-\x1f\x7f]", text.strip()):
+        raise UsageError(f"{shown} is no address; expected for example s3://BUCKET/FOLDER/a.mp4")
+    if scheme != "hf" and "@" in parts.netloc:
+        raise UsageError(
+            f"{shown} holds a user or a password, and addresses are stored with the run; give them to the "
+            "driver through its environment (docs/guides/addresses.md), and leave them out here"
+        )
+    if secret := next(
+        (k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""
+    ):
+        raise UsageError(
+            f"{shown} is signed (its query has {secret}), and addresses are stored with the run; give the "
+            "plain address, and what lets you in through the driver's environment (docs/guides/addresses.md)"
+        )
+    if ".." in text.split("/"):
+        raise UsageError(f"{shown} has '..' in it; expected the address itself")
+    return Address(f"{scheme}://{text.partition('://')[2].strip().rstrip('/')}")
+
+
+def redacted(text: str) -> str:
+    """A text whose addresses have no user, password or query, which may hold secrets.
+
+    >>> redacted("403 for https://me:pw@h.example/a.mp4?X-Amz-Signature=1f")
+    '403 for https://h.example/a.mp4?[not shown]'
+    """
+
+    def clean(found: re.Match[str]) -> str:
+        return f"{found[1]}{found[3]}{'?[not shown]' if found[4] else ''}"
+
+    return _IN_TEXT.sub(clean, text)

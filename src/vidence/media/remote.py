@@ -1,0 +1,460 @@
+"""Files at addresses, read by ranges with fsspec: nothing is copied whole, and nothing is written.
+
+What a server says of a file (its ETag, size, time of change) tells one version of it from another; the bytes
+would have to be fetched for a hash. Importing this imports no driver.
+"""
+
+import io
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from vidence.errors import MediaError, UsageError
+from vidence.installation import adding, pip
+from vidence.media.address import Address, redacted
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+BLOCK_BYTES: Final = 2**17
+"""The least that is asked for at a time."""
+_MOST_AHEAD: Final = 32  # blocks that one request asks for where a file is read from end to end
+_KEPT_BYTES: Final = 2**26  # of blocks, in the memory of a process
+# Before each further try of a request that failed. The drivers of stores try again themselves, too.
+_PAUSES_S: Final = {"http": (0.5, 1.0, 2.0), "https": (0.5, 1.0, 2.0)}
+_PAUSES_OF_STORES_S: Final = (0.5,)
+_AT_A_TIME: Final = 16  # files that are asked about side by side
+_ASKED_ONE_BY_ONE: Final = 20  # of one folder; where more are wanted the folder is listed
+# What servers and stores call the version of a file.
+_VERSION: Final = (
+    *("ETag", "etag", "generation", "md5Hash", "Content-MD5", "Digest", "blob_id"),
+    *("Last-Modified", "LastModified", "mtime", "updated"),
+)
+_NO_RIGHTS: Final = (401, 403)
+_ABSENT: Final = (404, 410)
+_WORTH_ANOTHER_TRY: Final = (408, 425, 429)
+_NO_CREDENTIALS: Final = (
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "TokenRetrievalError",
+    "DefaultCredentialsError",
+)
+# The variables by which drivers are led to other servers; they are read when a driver is made.
+_ENDPOINTS: Final = {"s3": "AWS_ENDPOINT_URL", "hf": "HF_ENDPOINT", "gs": "STORAGE_EMULATOR_HOST"}
+_INSTALL: Final = {"gs": "gcsfs"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a server says of a file.
+
+    `version` changes when the file does; `sha256` is that of its bytes, empty where the server does not say.
+    """
+
+    size_bytes: int
+    version: str
+    sha256: str = ""
+    is_folder: bool = False
+
+
+# ----------------------------------------------------------------------------------------- what is there
+
+
+def look(address: Address) -> Found | None:
+    """What is at an address now; None where there is nothing.
+
+    Raises:
+        MediaError: the server refuses, or cannot be reached, or does not say how large the file is.
+        UsageError: the driver of the protocol is not installed.
+    """
+    return _absent_or(address, partial(_looked, address))
+
+
+def listing(folder: Address) -> dict[str, Found] | None:
+    """What lies directly in a folder, by name; None where there is no such folder.
+
+    Raises:
+        MediaError: as `look`, and for web servers, which list nothing.
+        UsageError: as `look`.
+    """
+    if not folder.lists:
+        raise MediaError(f"{folder}: a web server lists no folder; expected a folder of {_listed_schemes()}")
+    return _absent_or(folder, partial(_listed, folder))
+
+
+def _listed_schemes() -> str:
+    return "s3://, gs:// or hf://, or one of this machine"
+
+
+def look_at_all(addresses: Sequence[Address]) -> dict[Address, Found | None]:
+    """`look` for many: a folder of which many are wanted is listed, others are asked for side by side.
+
+    Raises:
+        MediaError: as `look`.
+        UsageError: as `look`.
+    """
+    found: dict[Address, Found | None] = {}
+    folders: dict[Address, list[Address]] = {}
+    for one in addresses:
+        folders.setdefault(one.parent, []).append(one)
+    alone: list[Address] = []
+    for folder, inner in folders.items():
+        if not folder.lists or len(inner) < _ASKED_ONE_BY_ONE:
+            alone += inner
+            continue
+        there = listing(folder) or {}
+        found.update({one: there.get(one.name) for one in inner})
+    pool = ThreadPoolExecutor(_AT_A_TIME)
+    try:
+        found.update(zip(alone, pool.map(look, alone), strict=True))
+    finally:  # where a server is down, those that wait are not tried, too
+        pool.shutdown(cancel_futures=True)
+    return found
+
+
+def _looked(address: Address) -> Found:
+    driver = _driver(address)
+    if address.scheme == "hf":
+        return _of_hub(address, driver)
+    return _found(address, driver.info(address.text))
+
+
+def _listed(folder: Address) -> dict[str, Found]:
+    rows = _driver(folder).ls(
+        folder.text, detail=True, **({"refresh": True} if folder.scheme == "hf" else {})
+    )
+    inner = (row for row in rows if row["name"].rstrip("/").rpartition("/")[2])
+    return {row["name"].rstrip("/").rpartition("/")[2]: _found(folder, row) for row in inner}
+
+
+def _found(address: Address, info: "dict[str, Any]") -> Found:
+    if info["type"] == "directory":
+        return Found(size_bytes=0, version="", is_folder=True)
+    if info.get("size") is None:
+        raise MediaError(
+            f"{address}: its server does not say how large it is, so that no ranges can be read; fetch it"
+        )
+    versions = [f"{name}={info[name]}" for name in _VERSION if info.get(name)]
+    lfs = info.get("lfs")
+    sha256 = getattr(lfs, "sha256", "") or (lfs.get("sha256", "") if isinstance(lfs, dict) else "")
+    size = int(info["size"])
+    return Found(size_bytes=size, version=" ".join([f"size={size}", *versions]), sha256=sha256)
+
+
+def _of_hub(address: Address, driver: "Any") -> Found:  # noqa: ANN401 - fsspec has no types
+    """What the hub says of one file; its driver would list the whole folder."""
+    from huggingface_hub import HfApi
+
+    at = driver.resolve_path(address.text)
+    if not at.path_in_repo:
+        return Found(size_bytes=0, version="", is_folder=True)
+    rows = HfApi(endpoint=driver.endpoint, token=driver.token).get_paths_info(
+        at.repo_id, at.path_in_repo, revision=at.revision, repo_type=at.repo_type
+    )
+    if not rows:
+        raise FileNotFoundError(address.text)
+    row = rows[0]
+    if not hasattr(row, "blob_id"):
+        return Found(size_bytes=0, version="", is_folder=True)
+    lfs = {"sha256": row.lfs.sha256} if row.lfs else None
+    return _found(address, {"type": "file", "size": row.size, "blob_id": row.blob_id, "lfs": lfs})
+
+
+# ------------------------------------------------------------------------------------------------ drivers
+
+
+def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
+    """The file system of fsspec that speaks a protocol; it keeps no listings, so that changes are seen.
+
+    Raises:
+        UsageError: a package that it needs is not installed.
+    """
+    try:
+        return _file_system(address.scheme, os.environ.get(_ENDPOINTS.get(address.scheme, "")))
+    except ImportError as error:
+        package = _INSTALL.get(address.scheme)
+        command = f"{pip()} install {package}" if package else adding("remote")
+        raise UsageError(
+            f"{address.scheme}:// needs a driver that is not installed ({error.name or error}); add it with: "
+            f"{command}"
+        ) from error
+
+
+@lru_cache(maxsize=8)  # fsspec would make one for each thread, and that of S3 takes half a second
+def _file_system(scheme: str, endpoint: str | None) -> "Any":  # noqa: ANN401 - fsspec has no types
+    import fsspec
+
+    if scheme == "hf":
+        return fsspec.filesystem("hf", endpoint=endpoint)
+    return fsspec.filesystem(scheme, use_listings_cache=False)
+
+
+def _absent_or(address: Address, ask: Callable[[], T]) -> T | None:
+    try:
+        return _tried(address, ask)
+    except _AbsentError:
+        return None
+
+
+class _AbsentError(MediaError):
+    """There is nothing at this address."""
+
+
+def _tried(address: Address, ask: Callable[[], T]) -> T:
+    """What a driver gives; a request that fails in a way that may pass is made again.
+
+    Raises:
+        _AbsentError: there is nothing at the address.
+        MediaError: the server refuses, or fails every time.
+    """
+    pauses_s = _PAUSES_S.get(address.scheme, _PAUSES_OF_STORES_S)
+    for pause_s in (*pauses_s, None):
+        try:
+            return ask()
+        except (MediaError, UsageError):
+            raise
+        except Exception as error:
+            if (known := _refusal(address, error)) is not None:
+                raise known from error
+            if pause_s is None:
+                why = _words(_causes(error)[-1])
+                raise MediaError(
+                    f"{address}: could not be read in {len(pauses_s) + 1} tries ({why}); see whether its "
+                    "server is up, and go on with vidence resume"
+                ) from error
+            _log.debug("%s: %s; trying again", address, _words(error))
+            time.sleep(pause_s)
+    raise AssertionError("the last try returns or raises")
+
+
+def _refusal(address: Address, error: Exception) -> MediaError | None:
+    """The error for a failure that no further try can mend; None where one may."""
+    chain = _causes(error)
+    statuses = [status for one in chain if (status := _status(one)) is not None]
+    status = statuses[0] if statuses else None
+    if any(type(one).__name__ in _NO_CREDENTIALS for one in chain):
+        return MediaError(
+            f"{address}: nothing is known here that lets you in ({_words(error)}); set the variables of the "
+            "store, or say that it is public (docs/guides/addresses.md)"
+        )
+    if status in _NO_RIGHTS or (status is None and isinstance(error, PermissionError)):
+        return MediaError(
+            f"{address}: its server refuses it ({status or 'no right to read it'}); see that the keys in the "
+            "environment may read it (a store that you may not list says the same of what is not there)"
+        )
+    # The driver of the web says "not found", too, where nobody answers; then that is its cause.
+    is_absent = status is None and isinstance(error, FileNotFoundError) and len(chain) == 1
+    if status in _ABSENT or is_absent:
+        return _AbsentError(f"{address}: there is no such file")
+    if status is not None and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY:
+        return MediaError(f"{address}: its server refuses the request ({_words(error)})")
+    if isinstance(error, ValueError):  # the driver of the web found that it gets whole files only
+        return MediaError(f"{address}: cannot be read by ranges ({_words(error)}); fetch the file")
+    return None
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """An error and what it came from, the first last."""
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    return chain
+
+
+def _status(error: BaseException) -> int | None:
+    """The status of HTTP that an error of a driver carries."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):  # botocore
+        found = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    else:
+        found = getattr(response, "status_code", None)
+    # `code` is gcsfs's; aiohttp says 400 there of a reply that broke off.
+    code = getattr(error, "code", None) if type(error).__name__ == "HttpError" else None
+    values = (found, getattr(error, "status", None), code)
+    return next((value for value in values if isinstance(value, int)), None)
+
+
+def _words(error: BaseException) -> str:
+    """What a driver says, on one line, without what may be secret in it."""
+    said = " ".join(redacted(str(error)).split())[:200]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+# ------------------------------------------------------------------------------------------------- bytes
+
+
+@dataclass
+class _Blocks:
+    """Blocks of files that this process read last, at most so many bytes together."""
+
+    max_bytes: int
+    _kept: OrderedDict[tuple[Address, str, int], bytes] = field(default_factory=OrderedDict)
+    _n_bytes: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, key: tuple[Address, str, int]) -> bytes | None:
+        """A block, if it is kept; it then counts as just used."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: tuple[Address, str, int], block: bytes) -> None:
+        """Keep a block; those that were not used for the longest time go."""
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = block
+            self._n_bytes += len(block)
+            while self._n_bytes > self.max_bytes:
+                _, old = self._kept.popitem(last=False)
+                self._n_bytes -= len(old)
+
+
+_BLOCKS: Final = _Blocks(max_bytes=_KEPT_BYTES)
+
+
+class RemoteFile(io.RawIOBase):
+    """A file at an address, open for reading: what is read is fetched, block by block.
+
+    Where it is read on from block to block, more is fetched at a time. An error of the server is raised where
+    it is met, and kept in `trouble`: libavformat may go on after it, and finds the end of the file. What lies
+    in `hollow` (beginnings and ends of places) is given as zeros, and not fetched.
+
+    Args:
+        address: the file.
+        found: what `look` said of it.
+    """
+
+    def __init__(self, address: Address, found: Found) -> None:
+        super().__init__()
+        self.name = str(address)  # libavformat goes by its ending where the bytes do not tell
+        self.found = found
+        self.trouble: MediaError | None = None
+        self.hollow: tuple[tuple[int, int], ...] = ()
+        self._address = address
+        self._position = 0
+        self._raw: Any = None
+        self._next = -1  # the block after those that were fetched last
+        self._ahead = 1
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """Where the next byte is read."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to another place; nothing is fetched."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.found.size_bytes}[whence]
+        self._position = max(base + offset, 0)
+        return self._position
+
+    def readinto(self, buffer: "Buffer") -> int:
+        """Fill a buffer, as far as the file goes.
+
+        Raises:
+            MediaError: the server fails, or the file is another one by now.
+        """
+        if self.trouble is not None:  # it was raised before, and libavformat goes on
+            return 0
+        view = memoryview(buffer).cast("B")
+        end = min(self._position + len(view), self.found.size_bytes)
+        n_read = max(end - self._position, 0)
+        at = self._position
+        for start, stop, is_hollow in self._parts(at, end):
+            view[start - at : stop - at] = bytes(stop - start) if is_hollow else self._bytes(start, stop)
+        self._position += n_read
+        return n_read
+
+    def _parts(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        """A span in parts that are all hollow, or not at all."""
+        for first, after in self.hollow:
+            if after <= start or first >= end:
+                continue
+            if start < first:
+                yield start, first, False
+            start = max(start, first)
+            yield start, min(after, end), True
+            start = min(after, end)
+        if start < end:
+            yield start, end, False
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        blocks = range(start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES + 1)
+        joined = b"".join(self._block(block, last=blocks[-1]) for block in blocks)
+        offset = start - blocks[0] * BLOCK_BYTES
+        return joined[offset : offset + end - start]
+
+    def _block(self, block: int, *, last: int) -> bytes:
+        key = self._address, self.found.version, block
+        kept = _BLOCKS.get(key)
+        if kept is not None:
+            return kept
+        self._ahead = min(self._ahead * 2, _MOST_AHEAD) if block == self._next else 1
+        n_blocks = max(self._ahead, last - block + 1)
+        first_byte = block * BLOCK_BYTES
+        end = min(first_byte + n_blocks * BLOCK_BYTES, self.found.size_bytes)
+        fetched = self._fetched(first_byte, end)
+        self._next = block + n_blocks
+        parts = [fetched[at : at + BLOCK_BYTES] for at in range(0, len(fetched), BLOCK_BYTES)]
+        for number, part in enumerate(parts):
+            _BLOCKS.put((self._address, self.found.version, block + number), part)
+        return parts[0]
+
+    def _fetched(self, start: int, end: int) -> bytes:
+        try:
+            return _tried(self._address, partial(self._once, start, end))
+        except _AbsentError as error:
+            self.trouble = MediaError(f"{self._address}: was there, and is gone; start again when it is back")
+            raise self.trouble from error
+        except MediaError as error:
+            self.trouble = error
+            raise
+
+    def _once(self, start: int, end: int) -> bytes:
+        """One request for a range; the driver's file is opened anew after one that failed."""
+        if self._raw is None:
+            self._raw = _driver(self._address).open(
+                self._address.text, "rb", size=self.found.size_bytes, cache_type="none"
+            )
+        raw, self._raw = self._raw, None
+        raw.seek(start)
+        fetched: bytes = raw.read(end - start)
+        if len(fetched) != end - start:
+            raise OSError(f"{len(fetched)} bytes came of {end - start} that were asked for, from {start} on")
+        self._raw = raw
+        return fetched
+
+
+def opened(address: Address) -> RemoteFile:
+    """A file at an address, to be read.
+
+    Raises:
+        MediaError: there is none, or it is a folder or empty, or its server refuses it or fails.
+        UsageError: the driver of the protocol is not installed.
+    """
+    found = look(address)
+    if found is None:
+        raise MediaError(f"{address}: there is no such file")
+    if found.is_folder:
+        raise MediaError(f"{address}: is a folder; a folder of images has the kind 'frames'")
+    if found.size_bytes == 0:
+        raise MediaError(f"{address}: is empty (0 bytes)")
+    return RemoteFile(address, found)

@@ -1,0 +1,67 @@
+"""A model with weights of its own that needs no library: it says what a rule says, and marks who was asked.
+
+The folder that it is named with gets a file for each of its processes, with a line for each request.
+"""
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from vidence.ask.models.weights import BatchingModel, Job, Weights, WeightSettings
+from vidence.contracts import Request
+from vidence.records import Reply, Usage
+
+TAKES_S = 0.1
+NAME = "standin"
+_MARKED = re.compile(r'<reply id="(\w+)">')
+
+
+class Settings(WeightSettings):
+    """Those of all weights."""
+
+
+def install(folder: Path) -> Path:
+    """Write what makes it a model by the name `NAME` for every process that has `folder` on its path."""
+    info = folder / "weights_standin-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: weights-standin\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[vidence.models]\n{NAME} = servers.weights_standin\n")
+    return folder
+
+
+class _Rule(Weights):
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / str(os.getpid())
+        self._file.touch()
+
+    def batch_size(self, request: Request) -> int:
+        return 2
+
+    def job(self, request: Request) -> Job:
+        return Job(request=request, turns=[])
+
+    def together(self, jobs: Sequence[Job]) -> Sequence[Reply]:
+        with self._file.open("a") as file:
+            file.write("asked\n" * len(jobs))
+        time.sleep(TAKES_S)
+        return [Reply(text=_said(job.request), usage=Usage(input_tokens=10, output_tokens=2)) for job in jobs]
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _said(request: Request) -> str:
+    text = request.prompt.text
+    marked, score = _MARKED.search(text), sum(text.encode()) % 5
+    if marked is None:
+        return f"{score} {len(request.images)}"
+    fields = f"'extracted answer': 'pan', 'correctness': {score >= 3}, 'score': {score}"
+    return f"{{'id': '{marked[1]}', {fields}}}"
+
+
+def create(settings: Settings) -> BatchingModel:
+    """The rule."""
+    folder = Path(settings.name)
+    return BatchingModel(f"{NAME}:{folder.name}", lambda: _Rule(folder), max_in_flight=4)

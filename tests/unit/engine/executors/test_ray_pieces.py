@@ -1,0 +1,316 @@
+"""Pieces of work on a cluster whose machines are processes of this one; faults cost the pieces under way."""
+
+import os
+import signal
+import threading
+from contextlib import suppress
+from datetime import date
+from functools import partial
+
+import numpy as np
+import psutil
+import pytest
+
+from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
+from vidence.engine.environment import Environment
+from vidence.engine.executors import ray as machines
+from vidence.engine.executors import ray_pieces
+from vidence.engine.side_by_side import Parallelism, side_by_side
+from vidence.errors import MediaError, UsageError
+from vidence.make.cards.cutting import Cutting
+from vidence.make.makers import actpld, herbench
+from vidence.make.pipeline.cache import ArtifactCache
+from vidence.make.pipeline.ledger import UnitDone
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.pipeline.watching import KeptWork
+from vidence.make.planted.street import plan_street, write_street
+from vidence.make.selecting.listed import list_videos
+from vidence.make.selecting.rules import read_rules
+from vidence.make.selecting.selection import SelectJob, select_videos
+from vidence.media.video import open_video
+from vidence.seeing import chunks
+from vidence.seeing.track_run import TrackJob, track_video
+from videos import pans
+from videos.walkers import STREET, film
+
+RAY = Parallelism(on="ray")
+SPEC = "hog:?least_px=90&ladder=1.3"
+CONFIG = f"""
+name = "street"
+videos = "videos"
+
+[[sources]]
+path = "*.mp4"
+
+[tracking]
+detector = "{SPEC}"
+rate = 2.0
+
+[shots]
+detector = "content"
+"""
+SHEETS = """
+name = "street"
+videos = "videos"
+[[sources]]
+path = "north.mp4"
+detections = "videos/{video_id}.txt"
+[tracking]
+tracker = "deepsort"
+[tracking.refine.filter]
+least_area_px = 1000.0
+[tracking.pick]
+n_tracks = 2
+[shots]
+[cards]
+file = "sheets/{video_id}/cards.csv"
+[cards.crops]
+gap_s = 0.25
+[tasks.aglt]
+"""
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
+
+
+def test_without_ray_the_command_that_installs_it_is_named_before_anything_is_done(monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    with pytest.raises(UsageError, match=r"--on ray needs Ray, which is not installed: .*install.*ray"):
+        Parallelism.of(Environment(cache_root=tmp_path, on="ray"))
+
+
+def test_a_place_that_is_none_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="'dask' is no place to work"):
+        Parallelism.of(Environment(cache_root=tmp_path, on="dask"))
+
+
+def unheard(message):
+    raise AssertionError(message)
+
+
+def test_every_piece_comes_back_with_its_number_or_its_error(on_ray):
+    pieces = [(f"{n}.mp4", partial(pow, n, 2)) for n in range(20)]
+    pieces += [("bad.mp4", os.abort), ("odd.mp4", partial(int, "x"))]
+    found = dict(side_by_side(pieces, RAY, on_trouble=unheard))
+    assert [found[n] for n in range(20)] == [n * n for n in range(20)]
+    assert isinstance(found[20], MediaError)
+    assert "bad.mp4: the decoder crashed" in str(found[20])
+    assert "odd.mp4: reading it broke off with ValueError" in str(found[21])
+
+
+def begun(pieces, folder, n_marks, act):
+    """The results, and what was said, where something is done as soon as so many pieces were begun."""
+    said = []
+
+    def wait():
+        wait_for(lambda: len(marks(folder)) >= n_marks)
+        act()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    found = dict(side_by_side(pieces, RAY, on_trouble=said.append))
+    thread.join()
+    return found, said
+
+
+def test_a_machine_that_is_killed_costs_what_it_had_under_way(on_ray, tmp_path):
+    pieces = [(f"{n}.mp4", partial(mark, tmp_path, f"{n:02}", 0.2)) for n in range(12)]
+    found, said = begun(pieces, tmp_path, 4, kill_one)
+    names = [f"{n:02}" for n in range(12)]
+    assert [found[n] for n in range(12)] == names
+    assert len(said) == 1
+    assert "its worker is lost" in said[0]
+    assert sorted(set(marks(tmp_path))) == names
+    assert len(marks(tmp_path)) <= 12 + 2  # one that was lost, and the last one for a second time
+
+
+def test_a_machine_that_hangs_is_given_up(on_ray, tmp_path, monkeypatch):
+    monkeypatch.setattr(ray_pieces, "STALLED_S", 1.0)
+    monkeypatch.setattr(ray_pieces, "_BEAT_S", 0.5)
+    stopped = []
+
+    def stop():
+        stopped.append(workers()[0])
+        stopped[0].send_signal(signal.SIGSTOP)
+
+    pieces = [(f"{n}.mp4", partial(mark, tmp_path, f"{n:02}", 0.2)) for n in range(12)]
+    try:
+        found, said = begun(pieces, tmp_path, 4, stop)
+    finally:
+        for process in stopped:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+    assert len(found) == 12
+    assert len(said) == 1
+
+
+def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
+    results = side_by_side(
+        [("f.mp4", partial(pow, 2, 2)), ("f.mp4", partial(mark, tmp_path, "long", 600))], RAY
+    )
+    assert next(results) == (0, 4)
+    results.close()
+    wait_for(lambda: not workers() and not decoders())
+    assert not workers()
+    assert not decoders()
+
+
+def test_another_version_on_a_machine_is_refused(on_ray, monkeypatch):
+    ours = machines.Hello(vidence="9.9", git_revision="")
+    monkeypatch.setattr(ray_pieces, "hello", lambda: ours)
+    with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
+        list(side_by_side([("f.mp4", partial(pow, 2, 2))], RAY))
+
+
+# ------------------------------------------------------------------ making
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory):
+    pytest.importorskip("cv2", reason="needs the extra 'build'")
+    folder = tmp_path_factory.mktemp("street")
+    (folder / "videos").mkdir()
+    for n in range(4):
+        film(folder / "videos" / f"{n}.mp4", STREET, n_frames=24 + n)
+    (folder / "videos" / "bad.mp4").write_bytes(b"no film")
+    (folder / "config.toml").write_text(CONFIG)
+    return folder
+
+
+def make(folder, out, parallel, said=None):
+    context = BuildContext(
+        cache_root=folder / f"cache-{out}",
+        memory=folder / "replies.sqlite",
+        parallel=parallel,
+        on_event=lambda event: None if said is None else said.append(event),
+    )
+    overrides = MakeOverrides(until="watching")
+    herbench.create().make(folder / "config.toml", out=folder / out, overrides=overrides, context=context)
+    return files_of(folder / out)
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def alone(street):
+    return make(street, "two", Parallelism(n_workers=2))
+
+
+def nothing_here(monkeypatch):
+    """Let nobody watch or look into a video in this process."""
+
+    def here(*given, **more):
+        raise AssertionError("it was done in this process")
+
+    monkeypatch.setattr(chunks, "watch_chunk", here)
+
+
+def test_videos_are_watched_on_a_cluster_with_the_same_bytes(on_ray, street, alone, monkeypatch):
+    nothing_here(monkeypatch)
+    assert make(street, "ray", RAY) == alone
+    kept = list((street / "cache-ray").rglob("*"))
+    assert any("facts" in path.parts for path in kept)
+
+
+def test_a_worker_killed_in_the_middle_of_watching_costs_its_videos_only(on_ray, street, alone, monkeypatch):
+    nothing_here(monkeypatch)
+    said, is_killed = [], threading.Event()
+
+    def kill():
+        wait_for(lambda: list((street / "killed" / "stages").glob("chunks/*")))
+        kill_one()
+        is_killed.set()
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    assert make(street, "killed", RAY, said) == alone
+    thread.join()
+    assert is_killed.is_set()
+    lost = [one for one in said if "its worker is lost" in getattr(one, "message", "")]
+    assert len(lost) == 1
+
+
+def test_pictures_are_cut_on_a_cluster_with_the_same_bytes(on_ray, tmp_path, monkeypatch):
+    plan = plan_street("north", looks=[0, 2, 4], rng=np.random.default_rng(7))
+    write_street(plan, tmp_path / "videos")
+    (tmp_path / "config.toml").write_text(SHEETS)
+    made, heard = {}, []
+    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
+        context = BuildContext(
+            cache_root=tmp_path / f"cache-{name}",
+            memory=tmp_path / "replies.sqlite",
+            parallel=parallel,
+            on_event=heard.append,
+        )
+        overrides = MakeOverrides(sheets=str(tmp_path / f"sheets-{name}"))
+        herbench.create().make(
+            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
+        )
+        made[name] = files_of(tmp_path / name)
+        monkeypatch.setattr(Cutting, "make", None)
+    assert made["ray"] == made["here"]
+    assert any(path.parts[0] == "pictures" for path in made["ray"])
+    assert [one.stage for one in heard if isinstance(one, UnitDone)].count("portraits") == 2
+
+
+def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, monkeypatch):
+    video = open_video(street / "videos" / "0.mp4")
+    found = {}
+    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
+        kept = KeptWork(
+            ArtifactCache(folder=tmp_path / name), inputs={"video": "a"}, specs=(SPEC, ""), parallel=parallel
+        )
+        work = kept.work(on_begin=lambda *n: None, on_frames=lambda n: None, on_trouble=unheard)
+        job = TrackJob(detector=SPEC, tracker="motion", cuts="none", rate=0.0)
+        _, record = track_video(video, job, work=work)
+        found[name] = record.counts, files_of(tmp_path / name)  # the chunks are kept until it is written
+        nothing_here(monkeypatch)
+    assert found["ray"] == found["here"]
+    assert found["ray"][0]["detections"] > 0
+
+
+def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):
+    films = tmp_path / "films"
+    films.mkdir()
+    for name, speed in (("slow", 2.5), ("fast", 10)):
+        pans.write(films / f"{name}.mp4", pans.pan(speed, n_frames=30))
+    (films / "broken.mp4").write_bytes(b"no film")
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[measure]\ndetector = ""\n')
+    made = {}
+    for name, parallel in (("here", Parallelism(n_workers=2)), ("ray", RAY)):
+        context = BuildContext(
+            cache_root=tmp_path / f"cache-{name}", memory=tmp_path / "replies.sqlite", parallel=parallel
+        )
+        job = SelectJob(
+            listing=list_videos(films), rules=read_rules(rules), rules_file=rules, today=date(2026, 1, 1)
+        )
+        select_videos(job, out=tmp_path / name, context=context)
+        made[name] = files_of(tmp_path / name)
+    assert made["ray"] == made["here"]
+
+
+def test_point_lights_are_drawn_on_a_cluster_with_the_same_files(on_ray, tmp_path):
+    rows = [f"{name},single,to go,{name},walker:{name}?duration_s=1,high" for name in ("walk", "run", "jump")]
+    (tmp_path / "map.csv").write_text(
+        "\n".join(["label,kind,intention,semantic_group,file,confidence", *rows])
+    )
+    (tmp_path / "config.toml").write_text(
+        'name = "lights"\nmap = "map.csv"\n[clips.stimulus]\nwidth_px = 64\nheight_px = 64\n'
+    )
+    made = {}
+    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
+        context = BuildContext(
+            cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite", parallel=parallel
+        )
+        overrides = MakeOverrides(until="clips")
+        actpld.create().make(
+            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
+        )
+        made[name] = files_of(tmp_path / name)
+    assert made["ray"] == made["here"]
+    assert sum(path.suffix == ".mp4" for path in made["ray"]) == 3

@@ -1,0 +1,78 @@
+"""The panel of a benchmark: who is asked, with whole paths, and people as one row."""
+
+import tomllib
+
+import msgspec
+import pytest
+
+from vidence.engine.panel import PanelFile, planned
+from vidence.errors import UnknownNameError, UsageError
+from vidence.make.lights.panels import PanelRules, write_panel
+
+
+def written(rules: PanelRules, folder, people=None) -> PanelFile:
+    path = write_panel(rules, folder / "made", title="Lights", root=folder, people=people)
+    assert path == folder / "made" / "panel.toml"
+    return msgspec.convert(tomllib.loads(path.read_text()), PanelFile)
+
+
+def test_models_are_asked_about_the_clips_by_images_or_by_a_montage(tmp_path):
+    rules = PanelRules(
+        models=("pointlight-nn", "pointlight-nn:other?leave_out=clip", "replay:a/m1.jsonl?text=said"),
+        montages=("gemini:gemini-2.5-pro",),
+        max_cost=2.5,
+    )
+    with pytest.raises(UsageError, match="two models are called 'pointlight-nn'"):
+        written(rules, tmp_path)
+    panel = written(msgspec.structs.replace(rules, models=rules.models[::2]), tmp_path)
+    nearest, recorded, montage = panel.models
+    assert nearest.model == f"pointlight-nn:{(tmp_path / 'made').resolve()}"
+    assert recorded.model == f"replay:{(tmp_path / 'a' / 'm1.jsonl').resolve()}?text=said"
+    assert (recorded.name, recorded.settings) == ("m1", {"shuffle_choices": False})
+    assert [one.rows for one in panel.models] == [("actpld/frames",), ("actpld/frames",), ("actpld/montage",)]
+    assert montage.model == "gemini:gemini-2.5-pro"
+    assert panel.max_cost == 2.5
+    assert [(one.name, one.data) for one in panel.benchmarks] == [("choices", "."), ("logs", ".")]
+
+
+def test_a_panel_without_a_word_of_the_user_asks_nobody_outside(tmp_path):
+    panel = written(PanelRules(), tmp_path)
+    assert [one.name or one.model for one in panel.models] == ["pointlight-nn", "baseline:random"]
+    assert panel.benchmarks[1].settings == {"protocol": "thought-log"}
+    runs = planned(panel, beside=tmp_path / "made", root=tmp_path / "runs")
+    assert [run.plan.parser for run in runs] == ["robust", "robust", "description-match", "description-match"]
+
+
+def test_judges_mark_the_logs(tmp_path):
+    panel = written(PanelRules(judges=("gemini:gemini-2.5-pro",)), tmp_path)
+    assert panel.benchmarks[0].settings == {}
+    assert panel.benchmarks[1].settings == {
+        "protocol": "thought-log",
+        "judge": "description-match",
+        "judge_models": ["gemini:gemini-2.5-pro"],
+    }
+
+
+def test_people_are_a_row_that_is_asked_nothing_and_counts_as_no_model(tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text("item_id,sample\na/label,0\na/label,1\nb/label,0\nb/label,1\nb/label,2\n")
+    row = written(PanelRules(), tmp_path, people).models[-1]
+    assert (row.name, row.people) == ("participants", True)
+    assert row.model == f"replay:{people.resolve()}?text=log"
+    assert row.settings == {
+        "split": "label",
+        "shuffle_choices": False,
+        "recorded_only": True,
+        "repeats": 2,
+    }
+
+
+@pytest.mark.parametrize("rules", [PanelRules(models=("opnai:x",)), PanelRules(montages=("opnai:x",))])
+def test_a_model_that_there_is_not_is_named(tmp_path, rules):
+    with pytest.raises(UnknownNameError, match="opnai"):
+        written(rules, tmp_path)
+
+
+def test_a_panel_of_nobody_is_refused():
+    with pytest.raises(UsageError, match="name no model"):
+        PanelRules(models=())
