@@ -19,6 +19,7 @@ import psutil
 import pytest
 from PIL import Image
 
+from servers.growing_cluster import connect, growing_cluster
 from servers.objects import on_loopback
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.engine import evaluate
@@ -512,6 +513,25 @@ def test_a_worker_with_nothing_to_do_is_given_back(bench, connection, asked_for,
     assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (24, 0, 24)
     assert len(seen) == 1
     assert asked_for == [[{"CPU": 1.0}] * 2, [{"CPU": 1.0}], []]
+
+
+def test_an_autoscaler_brings_the_machines_that_are_asked_for(bench, ray, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    bench.write(80)
+    bench.server.latency_s = 1.0
+    n_alive = []
+    with growing_cluster(tmp_path, most=3, store_bytes=STORE_BYTES) as address:
+        connect(address, patience_s=2 * PATIENCE_S)
+        try:
+            n_before = sum(one["Alive"] for one in ray.nodes())
+            with bench.when(60, lambda: n_alive.append(sum(one["Alive"] for one in ray.nodes()))):
+                summary = bench.run(on="ray?replicas=1..2&cpus=1")
+        finally:
+            ray.shutdown()
+    assert (summary.n_tried, summary.n_failed) == (80, 0)
+    assert n_before == 1
+    assert 2 <= n_alive[0] <= 3
 
 
 @pytest.mark.torch
