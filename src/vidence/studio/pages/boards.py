@@ -243,8 +243,9 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     if "operator" not in person.roles_in(slug if project else ""):
         return "An operator opens sets: of a project its own, without a project one of all."
     one = next((one for one in _offered() if str(one.folder) == wanted), None)
-    if one is None:
-        return "That is none of the sets that this studio was told of."
+    known = MadeSetRow.objects.filter(folder=wanted).first()
+    if one is None or (known is not None and known.project != project):
+        return "That is none of the sets that this studio was told of and that nobody has opened."
     try:
         opened = board_sets(current().settings.paths).get(one.folder)
         made, _ = MadeSetRow.objects.get_or_create(

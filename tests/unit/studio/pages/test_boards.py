@@ -210,6 +210,8 @@ def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, t
         mallory = made.signed_in("Mallory")
         assert mallory.get(boards.at("tracks")).status_code == 404
         assert str(street.made) not in mallory.get("/sets/").content.decode()
+        again = mallory.post("/sets/", told | {"project": "others"})
+        assert (again.status_code, str(boards.made.public) in again.content.decode()) == (400, False)
 
 
 def test_looking_at_a_board_changes_no_row_and_no_file(boards):
