@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 KINDS: Final = ("npz", "csv", "json", "mat")
 # What a file of MATLAB begins with, in place of the day and the machine on which it was written.
 _MAT_HEAD: Final = b"MATLAB 5.0 MAT-file, dots of a point-light display".ljust(116)
+_COLUMNS: Final = ("time_s", "figure", "contrast")  # of which a file of MATLAB has columns, not rows
 _DIGITS: Final = 4
 """Places behind the comma of pixels, degrees and metres: a tenth of a micrometre on any screen."""
 
@@ -251,7 +252,7 @@ def _mat(stimulus: Stimulus) -> bytes:
     from scipy.io import savemat
 
     fields = _fields(stimulus)
-    columns = {name: fields[name][:, None] for name in ("time_s", "figure", "contrast") if name in fields}
+    columns = {name: kept[:, None] for name, kept in fields.items() if name in _COLUMNS}
     joint = np.array(stimulus.names, dtype=np.object_)[:, None]
     out = io.BytesIO()
     savemat(out, {"joint": joint, **fields, **columns})
