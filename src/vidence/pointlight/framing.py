@@ -187,10 +187,10 @@ def path_turned(figures: Sequence[Motion], degrees: float) -> list[Motion]:
     The path is what the framing ``follow`` takes away (`belt`; for several figures the mean of theirs, so
     that they stay as they are to each other). What swings about it (hips, trunk, limbs) is not turned.
 
-    Source: van Boxtel & Lu (2013), "A biological motion toolbox", tell a rotation of the path from one of the
-        body in its place.
-    Departs: theirs turns a figure with its path; here `View.yaw_deg` does, and this turns the path alone, so
-        that with yaw `a` and path `-a` a body turns in its place.
+    Source: that a rotation of the path and one of the body in its place are two things, after the abstract of
+        van Boxtel & Lu (2013), "A biological motion toolbox".
+    Departs: how each is defined is ours, and was not compared with theirs: `View.yaw_deg` turns a figure with
+        its path, and this the path alone, so that with yaw `a` and path `-a` a body turns in its place.
 
     Args:
         figures: on one clock.
