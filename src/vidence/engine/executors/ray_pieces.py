@@ -2,7 +2,7 @@
 
 import os
 import pickle
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,8 @@ from vidence.engine.executors.ray import (
 )
 from vidence.engine.executors.replicas import Room, rooms
 from vidence.engine.session import first_error
-from vidence.engine.workers import Workers
-from vidence.errors import MediaError, VidenceError
+from vidence.engine.workers import NO_BOUND_BYTES, Workers
+from vidence.errors import MediaError, UsageError, VidenceError
 
 T = TypeVar("T")
 _LOOK_S: Final = 2.0
@@ -64,11 +64,15 @@ class PieceMachine:
     async def beat(self) -> None:
         """A sign that it is there."""
 
-    async def begin(self, *, folder: str, n_workers: int) -> None:
-        """Be ready for work; paths start from `folder` where this machine has it."""
+    async def begin(self, *, folder: str, n_workers: int, n_threads: int = 0) -> None:
+        """Be ready for work; paths start from `folder` where this machine has it.
+
+        With `n_threads` each process keeps a network, which works with so many, and its memory has no bound.
+        """
         if Path(folder).is_dir():
             os.chdir(folder)
-        self._workers = Workers(n_workers, most_bytes=environment().worker_max_bytes)
+        most_bytes = NO_BOUND_BYTES if n_threads else environment().worker_max_bytes
+        self._workers = Workers(n_workers, most_bytes=most_bytes, n_threads=n_threads or 1)
 
     async def do(self, key: str, content: bytes) -> bytes | VidenceError:
         """Do a piece of work in a process of its own; what it made is pickled."""
@@ -99,6 +103,7 @@ async def work(
     has_room: Callable[[], Awaitable[None]],
     address: str,
     most_each: int | None,
+    gpus_each: int | None = None,
 ) -> None:
     """Do the pieces on the machines of a cluster, and tell what comes of each.
 
@@ -108,15 +113,44 @@ async def work(
         has_room: waits until there is room for another result.
         address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``.
         most_each: how many processes work on each machine; None: one for each of its processors.
+        gpus_each: for work that keeps a network: one process works on each machine, or for so many of its
+            GPUs; None: it keeps none.
 
     Raises:
-        UsageError: Ray is not installed, there is no cluster, or a machine has another version of vidence.
+        UsageError: Ray is not installed, there is no cluster, no machine has so many GPUs, or one has another
+            version of vidence.
         VidenceError: no machine works any more.
     """
     ray = library()
     with connected(ray, address.partition("?")[0]):  # settings behind it are for runs
-        cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each)
+        cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each, gpus_each=gpus_each)
+        if gpus_each:
+            check_gpus(ray.nodes(), gpus_each)
         await cluster.work()
+
+
+def network_rooms(resources: Mapping[str, float], *, n_gpus: int, n_cpus: int = 0) -> list[Room]:
+    """The workers of a machine that keep a network each: one, or one for so many of its GPUs.
+
+    >>> network_rooms({"CPU": 16.0, "GPU": 2.0}, n_gpus=1)
+    [Room(n_cpus=8, n_gpus=1), Room(n_cpus=8, n_gpus=1)]
+    """
+    found = rooms(resources, n_gpus=n_gpus, n_cpus=n_cpus)
+    return found if n_gpus else found[:1]
+
+
+def check_gpus(nodes: Iterable[Mapping[str, Any]], n_gpus: int) -> None:
+    """See that a network finds its GPUs.
+
+    Raises:
+        UsageError: no machine has as many.
+    """
+    most = max((int(one["Resources"].get("GPU", 0)) for one in nodes if one["Alive"]), default=0)
+    if most < n_gpus:
+        raise UsageError(
+            f"device=cuda: each worker wants {n_gpus} of the GPUs of its machine, and no machine of the "
+            f"cluster has more than {most} that Ray counts; start Ray where GPUs are, or say device=cpu"
+        )
 
 
 @dataclass(kw_only=True)
@@ -140,13 +174,15 @@ class _Cluster(Generic[T]):
         *,
         has_room: Callable[[], Awaitable[None]],
         most_each: int | None,
+        gpus_each: int | None,
     ) -> None:
         self._ray = ray
+        self._gpus_each = gpus_each
         self._queue = PieceQueue(pieces, clock=anyio.current_time)
         self._tell = tell
         self._has_room = has_room
         self._most_each = most_each
-        self._places: dict[str, _Place] = {}
+        self._places: dict[tuple[str, int], _Place] = {}
         self._over = anyio.Event()
 
     async def work(self) -> None:
@@ -168,12 +204,12 @@ class _Cluster(Generic[T]):
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
                 if not found["Alive"]:
                     continue
-                for room in rooms(found["Resources"], n_gpus=0):
-                    name = found["NodeManagerHostname"]
-                    place = self._places.setdefault(found["NodeID"], _Place(name=name, room=room))
+                for number, room in enumerate(self._rooms(found["Resources"])):
+                    key, name = (found["NodeID"], number), found["NodeManagerHostname"]
+                    place = self._places.setdefault(key, _Place(name=name, room=room))
                     if not place.is_tended and place.n_lost < MOST_LOSSES:
                         place.is_tended = True
-                        tasks.start_soon(self._tend, found["NodeID"], place)
+                        tasks.start_soon(self._tend, key, place)
             await anyio.sleep(_LOOK_S)
             is_alone = not any(place.is_tended for place in self._places.values())
             alone_s = alone_s + _LOOK_S if is_alone else 0.0
@@ -183,15 +219,24 @@ class _Cluster(Generic[T]):
                     "see `ray status`, and run the same command again"
                 )
 
-    async def _tend(self, node_id: str, place: _Place) -> None:
+    def _rooms(self, resources: Mapping[str, float]) -> list[Room]:
+        if self._gpus_each is None:
+            return rooms(resources, n_gpus=0)
+        return network_rooms(resources, n_gpus=self._gpus_each)
+
+    async def _tend(self, key: tuple[str, int], place: _Place) -> None:
         """Give work to one machine until all is done, or it is lost."""
-        name = f"vidence {place.name} {node_id[:8]} {place.n_lost}"
-        n_workers = min(place.room.n_cpus, self._most_each or place.room.n_cpus)
-        actor = self._actor(node_id, name=name, n_workers=n_workers)
+        name = f"vidence {place.name} {key[0][:8]} {key[1]} {place.n_lost}"
+        n_cpus, n_threads = min(place.room.n_cpus, self._most_each or place.room.n_cpus), 0
+        n_workers = n_cpus
+        if self._gpus_each is not None:
+            n_cpus, n_workers, n_threads = place.room.n_cpus, 1, place.room.n_cpus
+        actor = self._actor(key[0], name=name, n_workers=n_workers, n_cpus=n_cpus)
         try:
             with anyio.fail_after(BEGIN_S):
                 check_same_version(await answer(actor.hello.remote()), hello(), machine=place.name)
-                await answer(actor.begin.remote(folder=str(Path.cwd()), n_workers=n_workers))
+                folder = str(Path.cwd())
+                await answer(actor.begin.remote(folder=folder, n_workers=n_workers, n_threads=n_threads))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._beat, actor)
                 for _ in range(n_workers):
@@ -247,14 +292,15 @@ class _Cluster(Generic[T]):
                     self._tell(Ended(number=number, made=made))
                 await self._has_room()
 
-    def _actor(self, node_id: str, *, name: str, n_workers: int) -> Any:  # noqa: ANN401
+    def _actor(self, node_id: str, *, name: str, n_workers: int, n_cpus: int) -> Any:  # noqa: ANN401
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return (
             self._ray.remote(PieceMachine)
             .options(
                 name=f"{name} {id(self)}",
-                num_cpus=n_workers,
+                num_cpus=n_cpus,
+                num_gpus=self._gpus_each or 0,
                 max_concurrency=n_workers + 4,
                 max_restarts=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
