@@ -1,11 +1,13 @@
 """A Ray cluster whose machines are processes of this one, and work for it that leaves marks."""
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psutil
@@ -19,8 +21,11 @@ PATIENCE_S = 30.0
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """Two machines with a processor each, which have the model `weights_standin`; the address."""
+def cluster(folder: Path) -> Iterator[Any]:
+    """Two machines with a processor each, which have the model `weights_standin`.
+
+    Drivers from outside reach the cluster at its `vidence_address`; `vidence_node` is the second machine.
+    """
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -30,11 +35,16 @@ def cluster(folder: Path) -> Iterator[str]:
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
         size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
-        found = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
-        found.add_node(**size)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        head = {**size, "include_dashboard": False, "ray_client_server_port": port}
+        found = Cluster(initialize_head=True, head_node_args=head)
+        found.vidence_address = f"ray://127.0.0.1:{port}"
+        found.vidence_node = found.add_node(**size)
         patch.setenv("RAY_ADDRESS", found.address)
         try:
-            yield found.address
+            yield found
         finally:
             found.shutdown()
             catalog.forget()
@@ -54,7 +64,8 @@ def connection(address: str) -> Iterator[None]:
 
 def workers() -> list[psutil.Process]:
     """The actors that work, on machines that this process has started."""
-    return [*_processes("ray::PieceMachine"), *_processes("ray::ReplicaMachine")]
+    titles = ("ray::Machine", "ray::PieceMachine", "ray::ReplicaMachine")
+    return sorted((one for title in titles for one in _processes(title)), key=lambda one: one.pid)
 
 
 def decoders() -> list[psutil.Process]:

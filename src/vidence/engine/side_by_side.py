@@ -14,6 +14,7 @@ from anyio.from_thread import start_blocking_portal
 from vidence.engine.environment import Environment
 from vidence.engine.executors.executor import LOCAL, executor_of
 from vidence.engine.executors.pieces import DEADLINE_S, End, Ended, Lost, Piece, Told
+from vidence.engine.executors.replicas import piece_settings
 from vidence.engine.workers import MOST_BYTES, Workers
 from vidence.errors import VidenceError
 
@@ -45,9 +46,12 @@ class Parallelism:
         """As an environment says; `jobs` is how many processes work, here or on each machine of a cluster.
 
         Raises:
-            UsageError: the environment names no place to work, or Ray is not installed.
+            UsageError: the environment names no place to work, or GPUs, which pieces take as they need
+                them; or Ray is not installed.
         """
         executor_of(environment.on)
+        if environment.on != LOCAL:
+            piece_settings(environment.on)
         return cls(
             n_workers=environment.n_workers if jobs is None else jobs,
             most_bytes=environment.worker_max_bytes,

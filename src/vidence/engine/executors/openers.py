@@ -3,22 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from vidence.ask.models.weights import WeightSettings
-from vidence.catalog import create, parse_spec, settings_type
+from vidence.catalog import create, parse_spec
 from vidence.contracts import Model
 from vidence.engine.executors.executor import LOCAL, executor_of
+from vidence.engine.executors.replicas import has_weights
 from vidence.engine.specs import without_sampling
 
 Opener: TypeAlias = Callable[[str], Model]
 """Opens the model of a spec."""
-
-
-def gpus_of_model(text: str) -> int:
-    """How many GPUs the weights of a model take; 0 where it has none of its own."""
-    spec = parse_spec(text)
-    settings = settings_type("model", spec.name)
-    has_weights = settings is not None and issubclass(settings, WeightSettings)
-    return int(spec.options.get("tensor_parallel_size", 1)) if has_weights else 0
 
 
 def opener(on: str, specs: Iterable[str]) -> Opener | None:
@@ -39,7 +31,8 @@ def opener(on: str, specs: Iterable[str]) -> Opener | None:
         return None
     from vidence.engine.executors.ray_models import Replicas
 
-    weights = {without_sampling(parse_spec(spec))[0] for spec in specs if gpus_of_model(spec)}
+    parsed = map(parse_spec, specs)
+    weights = {without_sampling(spec)[0] for spec in parsed if has_weights("model", spec.name)}
     if not weights:
         return None
     replicas = Replicas(on, weights)

@@ -4,7 +4,7 @@ It knows nothing of Ray, and waits for nobody.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -69,6 +69,7 @@ class PieceQueue(Generic[T]):
     """
 
     def __init__(self, pieces: Iterable[Piece[T]], *, clock: Callable[[], float]) -> None:
+        self._n_to_come = len(pieces) if isinstance(pieces, Sized) else None
         self._new = enumerate(pieces)
         self._again: deque[tuple[int, Piece[T]]] = deque()
         self._given: dict[int, _Given[T]] = {}
@@ -82,12 +83,30 @@ class PieceQueue(Generic[T]):
         """Whether every piece has ended."""
         return not (self._has_new or self._again or self._given)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a piece is with no machine."""
+        return bool(self._again) or (self._n_to_come is None and self._has_new) or bool(self._n_to_come)
+
+    @property
+    def n_left(self) -> int | None:
+        """How many pieces have not ended; None where nobody knows yet how many there are."""
+        if self._n_to_come is None and self._has_new:
+            return None
+        return (self._n_to_come or 0) + len(self._again) + len(self._given)
+
+    def has_work(self, machine: str) -> bool:
+        """Whether a piece is with this machine, or could be."""
+        return self.is_waiting or any(machine in given.holders for given in self._given.values())
+
     def give(self, machine: str) -> tuple[int, Piece[T]] | None:
         """The number of a piece and the piece; None where there is none for this machine now."""
         if self._again:
             number, piece = self._again.popleft()
         elif (new := next(self._new, None)) is not None:
             number, piece = new
+            if self._n_to_come:
+                self._n_to_come -= 1
         else:
             self._has_new = False
             return self._slowest(machine)

@@ -4,10 +4,10 @@ import asyncio
 import importlib
 import logging
 import pickle
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -15,16 +15,26 @@ import anyio
 import anyio.abc
 
 from vidence import __version__
-from vidence.ask.models.weights import WeightSettings
-from vidence.catalog import parse_spec, settings_type
 from vidence.engine.environment import environment
 from vidence.engine.events import MachineLost
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import RAY, DoneT, Duty
 from vidence.engine.executors.messages import Inbound, Outbound
-from vidence.engine.executors.replicas import Room, Settings, n_asked_for, rooms, split_address
+from vidence.engine.executors.replicas import (
+    ALONE_S,
+    COMING_S,
+    IDLE_S,
+    Asked,
+    Room,
+    Settings,
+    gpus_of_plan,
+    gpus_taken,
+    n_asked_for,
+    rooms,
+    split_address,
+)
 from vidence.engine.executors.worker import Assignment, Worker
-from vidence.engine.plan import Plan, git_revision
+from vidence.engine.plan import git_revision
 from vidence.engine.session import Session, first_error
 from vidence.errors import UsageError, VidenceError
 from vidence.installation import adding
@@ -34,11 +44,7 @@ STALLED_S: Final = 60.0
 """How long a worker may leave a call without an answer; it answers every second where all is well."""
 BEGIN_S: Final = 300.0
 """How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
-IDLE_S: Final = 30.0
-"""After how long a worker with nothing to do is given back, where the number of workers has bounds."""
 _LOOK_S: Final = 2.0
-_ALONE_S: Final = 120.0
-_COMING_S: Final = 900.0  # the same where machines were asked for
 _MOST_LOSSES: Final = 3
 _CALLS: Final = 3  # of one message, before a worker counts as lost
 _log = logging.getLogger(__name__)
@@ -176,15 +182,22 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def gpus_of(plan: Plan) -> int:
-    """How many GPUs one worker takes for the weights that it loads; 0 where servers have them."""
-    n_gpus = 0
-    for text in (plan.model, *plan.judge_models):
-        spec = parse_spec(text)
-        settings = settings_type("model", spec.name)
-        if settings is not None and issubclass(settings, WeightSettings):
-            n_gpus = max(n_gpus, int(spec.options.get("tensor_parallel_size", 1)))
-    return n_gpus
+def actor_name(host: str, key: tuple[str, int], *, n_begun: int) -> str:
+    """The name of an actor: that of one which hangs or just ended may still be taken when the next begins.
+
+    Args:
+        host: its machine.
+        key: the machine and the place on it, as Ray and we number them.
+        n_begun: how many actors have begun at this place before.
+    """
+    return f"vidence {host} {key[0][-8:]} {key[1]} {n_begun}"
+
+
+def _gpus_of(session: Session) -> int:
+    """How many GPUs one worker of a session would take for its weights."""
+    opening = session.opening
+    shown = [view.selector for view in (opening.views or {}).values()]
+    return gpus_of_plan(session.prepared.plan, selectors=shown, others=opening.others)
 
 
 async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
@@ -223,12 +236,13 @@ class _Cluster:
     def __init__(self, ray: ModuleType, session: Session, duty: Duty[Any], *, settings: Settings) -> None:
         self._ray = ray
         self._settings = settings
-        self._n_asked_for = 0
         self._session = session
         self._duty = duty
         self._dispatch = Dispatch(session, duty, clock=anyio.current_time)
         self._places: dict[tuple[str, int], _Place] = {}
-        self._n_gpus = self._gpus()
+        self._n_begun: Counter[tuple[str, int]] = Counter()
+        self._n_gpus = gpus_taken(settings, _gpus_of(session), ray.nodes())
+        self._asked = Asked(settings, n_gpus=self._n_gpus)
         self._actors: dict[str, Any] = {}
         self._over = anyio.Event()
 
@@ -244,9 +258,8 @@ class _Cluster:
                 raise found from group
             raise
         finally:
-            if self._n_asked_for:
-                with anyio.CancelScope(shield=True):
-                    await self._ask_for(0)
+            with anyio.CancelScope(shield=True):
+                await self._asked.ask_for(0)
         if self._dispatch.spent is not None:
             raise self._dispatch.spent
 
@@ -261,24 +274,15 @@ class _Cluster:
         with anyio.move_on_after(_LOOK_S), suppress(self._ray.exceptions.RayError):
             await answer(actor.exchange.remote(_pickled(self._dispatch.last(name))))
 
-    async def _ask_for(self, n: int) -> None:
-        """Ask the cluster for the machines of so many workers; 0 takes it back."""
-        if n == self._n_asked_for:
-            return
-        self._n_asked_for = n
-        room = Room(n_cpus=self._settings.cpus or 1, n_gpus=self._n_gpus)
-        sdk = importlib.import_module("ray.autoscaler.sdk")
-        await anyio.to_thread.run_sync(partial(sdk.request_resources, bundles=[room.bundle] * n))
-
     async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
         """Begin to work on every machine that is there, and on those that come."""
         alone_s, bounds = 0.0, self._settings.bounds
-        patience_s = _ALONE_S if bounds is None else _COMING_S
+        patience_s = ALONE_S if bounds is None else COMING_S
         while not self._over.is_set():
             if bounds is not None:
                 dispatch = self._dispatch
                 n = n_asked_for(bounds, n_left=dispatch.n_left, is_waiting=dispatch.is_waiting)
-                await self._ask_for(n)
+                await self._asked.ask_for(n)
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
                 if not found["Alive"]:
                     continue
@@ -318,24 +322,10 @@ class _Cluster:
         """Whether a worker with nothing to do may be given back."""
         return self._settings.bounds is not None and self._n_tended > self._settings.bounds[0]
 
-    def _gpus(self) -> int:
-        """How many GPUs a worker takes on this cluster; where it has none, weights are on processors."""
-        if self._settings.gpus is not None:
-            return self._settings.gpus
-        wanted = gpus_of(self._session.prepared.plan)
-        if self._settings.bounds is not None:  # machines may come that have them
-            return wanted
-        most = max((int(one["Resources"].get("GPU", 0)) for one in self._ray.nodes()), default=0)
-        if 0 < most < wanted:
-            raise UsageError(
-                f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
-                "smaller tensor_parallel_size"
-            )
-        return min(wanted, most)
-
     async def _tend(self, key: tuple[str, int], host: str) -> None:
         """Call the worker of one place until all is done, or it is lost."""
-        place, name = self._places[key], f"vidence {host} {key[0][-8:]} {key[1]}"
+        place, name = self._places[key], actor_name(host, key, n_begun=self._n_begun[key])
+        self._n_begun[key] += 1
         actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):

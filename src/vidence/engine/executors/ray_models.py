@@ -8,7 +8,8 @@ import asyncio
 import logging
 import os
 import platform
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -19,19 +20,29 @@ import anyio.to_thread
 from vidence.catalog import create
 from vidence.contracts import Model, Request, TextScoringModel
 from vidence.engine.engine import said
-from vidence.engine.executors.openers import gpus_of_model
 from vidence.engine.executors.pieces import MOST_LOSSES
 from vidence.engine.executors.ray import (
     BEGIN_S,
     STALLED_S,
     Hello,
+    actor_name,
     answer,
     check_same_version,
     connected,
     hello,
     library,
 )
-from vidence.engine.executors.replicas import Room, rooms
+from vidence.engine.executors.replicas import (
+    COMING_S,
+    IDLE_S,
+    Asked,
+    Room,
+    gpus_of_spec,
+    gpus_taken,
+    n_asked_for,
+    rooms,
+    split_address,
+)
 from vidence.engine.session import first_error
 from vidence.errors import AccessError, RejectedRequestError, UsageError, VidenceError
 from vidence.records import Reply
@@ -104,21 +115,6 @@ class _Place:
     is_tended: bool = False
 
 
-def gpus_here(wanted: int, nodes: Iterable[Mapping[str, Any]]) -> int:
-    """How many GPUs a replica takes on a cluster; where it has none, weights are on processors.
-
-    Raises:
-        UsageError: it has some, and no machine has as many as are wanted.
-    """
-    most = max((int(one["Resources"].get("GPU", 0)) for one in nodes), default=0)
-    if 0 < most < wanted:
-        raise UsageError(
-            f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
-            "smaller tensor_parallel_size"
-        )
-    return min(wanted, most)
-
-
 class ReplicatedModel:
     """A `Model` whose weights are replicas of a cluster: a request goes to the one with least to do.
 
@@ -164,15 +160,22 @@ class Replicas:
     """Replicas of some models, on all machines of a cluster: each has all of the models.
 
     Args:
-        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``.
+        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``; both may have
+            `Settings` behind them.
         specs: the models.
+
+    Raises:
+        UsageError: Ray is not installed, or a setting is none.
     """
 
     def __init__(self, address: str, specs: Collection[str]) -> None:
         self._ray = library()
-        self._address = address.partition("?")[0]  # settings behind it are for runs
-        self._n_wanted = max(gpus_of_model(spec) for spec in specs)
+        self._address, self._settings = split_address(address)
+        self._n_wanted = max(gpus_of_spec("model", spec) for spec in specs)
         self._n_gpus = 0
+        self._n_waiting = 0
+        self._asked = Asked(self._settings, n_gpus=0)
+        self._n_begun: Counter[tuple[str, int]] = Counter()
         self._n_open = 0
         self._connection = ExitStack()
         self._places: dict[tuple[str, int], _Place] = {}
@@ -183,8 +186,8 @@ class Replicas:
 
     @property
     def n_places(self) -> int:
-        """How many replicas the machines have room for that were there when the first model was opened."""
-        return len(self._places)
+        """How many replicas there may be: those that machines now have room for, or as the settings say."""
+        return len(self._places) if self._settings.bounds is None else self._settings.bounds[1]
 
     def open(self, spec: str) -> ReplicatedModel:
         """One of the models; the cluster is connected, and its replicas begin with the first request.
@@ -198,7 +201,8 @@ class Replicas:
             with ExitStack() as connection:
                 connection.enter_context(connected(self._ray, self._address))
                 nodes = self._ray.nodes()
-                self._n_gpus = gpus_here(self._n_wanted, nodes)
+                self._n_gpus = gpus_taken(self._settings, self._n_wanted, nodes)
+                self._asked = Asked(self._settings, n_gpus=self._n_gpus)
                 self._look(nodes)
                 self._connection = connection.pop_all()
         self._n_open += 1
@@ -215,6 +219,8 @@ class Replicas:
             with suppress(asyncio.CancelledError):
                 await self._watching
             self._watching = None
+        with anyio.CancelScope(shield=True):
+            await self._asked.ask_for(0)
         self._places.clear()
         self._connection.close()
 
@@ -251,13 +257,17 @@ class Replicas:
 
     async def _free(self, most_each: int) -> _Replica:
         """The replica with least to do that takes one more request."""
-        while True:
-            if self._problem is not None:
-                raise self._problem
-            free = [one for one in self._replicas if one.n_asked < most_each]
-            if free:
-                return min(free, key=lambda one: one.n_asked)
-            await self._change.wait()
+        self._n_waiting += 1
+        try:
+            while True:
+                if self._problem is not None:
+                    raise self._problem
+                free = [one for one in self._replicas if one.n_asked < most_each]
+                if free:
+                    return min(free, key=lambda one: one.n_asked)
+                await self._change.wait()
+        finally:
+            self._n_waiting -= 1
 
     def _tell(self) -> None:
         self._change.set()
@@ -267,18 +277,19 @@ class Replicas:
 
     async def _watch(self) -> None:
         """Begin a replica at every place that is there, and at those that come."""
-        alone_s = 0.0
+        alone_s, patience_s = 0.0, max(BEGIN_S, 0.0 if self._settings.bounds is None else COMING_S)
         try:
             async with anyio.create_task_group() as tasks:
                 while True:
+                    await self._ask()
                     for key in self._look(await anyio.to_thread.run_sync(self._ray.nodes)):
                         place = self._places[key]
-                        if not place.is_tended and place.n_lost < MOST_LOSSES:
+                        if not place.is_tended and place.n_lost < MOST_LOSSES and self._has_place:
                             place.is_tended = True
                             tasks.start_soon(self._tend, key, place)
                     await anyio.sleep(_LOOK_S)
                     alone_s = 0.0 if self._replicas else alone_s + _LOOK_S
-                    if alone_s > BEGIN_S + _LOOK_S:
+                    if alone_s > patience_s + _LOOK_S:
                         raise AccessError(
                             f"no machine of the cluster has had room for a replica for {alone_s:g} s; what "
                             "was answered is remembered: see `ray status`, and run the same command again"
@@ -288,27 +299,49 @@ class Replicas:
             self._problem = found or VidenceError(f"the replicas broke: {group.exceptions[0]}")
             self._tell()
 
+    @property
+    def _n_tended(self) -> int:
+        return sum(place.is_tended for place in self._places.values())
+
+    @property
+    def _has_place(self) -> bool:
+        """Whether one more replica may begin."""
+        if (bounds := self._settings.bounds) is None:
+            return True
+        return self._n_tended < (bounds[1] if self._n_waiting else bounds[0])
+
+    async def _ask(self) -> None:
+        """Ask the cluster for machines, where the number of replicas has bounds."""
+        if (bounds := self._settings.bounds) is not None:
+            n_left = self._n_tended + self._n_waiting
+            await self._asked.ask_for(n_asked_for(bounds, n_left=n_left, is_waiting=self._n_waiting > 0))
+
     def _look(self, nodes: Collection[Any]) -> list[tuple[str, int]]:
         """The places that there are now."""
         found = []
         for node in nodes:
             if node["Alive"]:
-                for number, room in enumerate(rooms(node["Resources"], n_gpus=self._n_gpus)):
+                found_rooms = rooms(node["Resources"], n_gpus=self._n_gpus, n_cpus=self._settings.cpus)
+                for number, room in enumerate(found_rooms):
                     key = node["NodeID"], number
                     self._places.setdefault(key, _Place(name=node["NodeManagerHostname"], room=room))
                     found.append(key)
         return found
 
     async def _tend(self, key: tuple[str, int], place: _Place) -> None:
-        """Have one replica asked as long as it is there."""
-        name = f"vidence {place.name} {key[0][:8]} {key[1]} {place.n_lost}"
+        """Have one replica asked as long as it is there, and more than the least have something to do."""
+        name = actor_name(place.name, key, n_begun=self._n_begun[key])
+        self._n_begun[key] += 1
         replica = _Replica(actor=self._actor(key[0], name=name, room=place.room))
         try:
             with anyio.fail_after(BEGIN_S):
                 check_same_version(await answer(replica.actor.hello.remote()), hello(), machine=place.name)
             self._replicas.append(replica)
             self._tell()
-            while True:
+            busy_s = anyio.current_time()
+            while not self._is_idle(replica) or anyio.current_time() - busy_s <= IDLE_S:
+                if not self._is_idle(replica):
+                    busy_s = anyio.current_time()
                 await anyio.sleep(_BEAT_S)
                 with anyio.fail_after(STALLED_S):
                     await answer(replica.actor.beat.remote())
@@ -323,6 +356,11 @@ class Replicas:
                 await answer(replica.actor.end.remote())
             with suppress(self._ray.exceptions.RayError, ValueError):
                 self._ray.kill(replica.actor)
+
+    def _is_idle(self, replica: _Replica) -> bool:
+        """Whether a replica may be given back, if it stays so."""
+        bounds = self._settings.bounds
+        return bounds is not None and self._n_tended > bounds[0] and not replica.n_asked
 
     def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401 - Ray has no types for actors
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

@@ -1,7 +1,9 @@
 """Pieces of work on the machines of a Ray cluster: decoders as on one machine, results back through Ray."""
 
+import math
 import os
 import pickle
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,13 +20,24 @@ from vidence.engine.executors.ray import (
     BEGIN_S,
     STALLED_S,
     Hello,
+    actor_name,
     answer,
     check_same_version,
     connected,
     hello,
     library,
 )
-from vidence.engine.executors.replicas import Room, rooms
+from vidence.engine.executors.replicas import (
+    ALONE_S,
+    COMING_S,
+    IDLE_S,
+    Asked,
+    Room,
+    Settings,
+    n_asked_for,
+    piece_settings,
+    rooms,
+)
 from vidence.engine.session import first_error
 from vidence.engine.workers import NO_BOUND_BYTES, Workers
 from vidence.errors import MediaError, UsageError, VidenceError
@@ -33,7 +46,6 @@ T = TypeVar("T")
 _LOOK_S: Final = 2.0
 _IDLE_S: Final = 0.2
 _BEAT_S: Final = 5.0
-_ALONE_S: Final = 120.0
 
 
 @dataclass(frozen=True)
@@ -111,22 +123,46 @@ async def work(
         pieces: the work; the next piece is taken when a machine has room for it.
         tell: is told of every piece that has ended, and of machines that are lost.
         has_room: waits until there is room for another result.
-        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``.
+        address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``; both may have
+            settings behind them (`piece_settings`).
         most_each: how many processes work on each machine; None: one for each of its processors.
         gpus_each: for work that keeps a network: one process works on each machine, or for so many of its
             GPUs; None: it keeps none.
 
     Raises:
-        UsageError: Ray is not installed, there is no cluster, no machine has so many GPUs, or one has another
-            version of vidence.
+        UsageError: Ray is not installed, there is no cluster, a setting is none or wants GPUs, no machine has
+            so many GPUs, or one has another version of vidence.
         VidenceError: no machine works any more.
     """
+    place, settings = piece_settings(address)
     ray = library()
-    with connected(ray, address.partition("?")[0]):  # settings behind it are for runs
-        cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each, gpus_each=gpus_each)
-        if gpus_each:
+    with connected(ray, place):
+        if gpus_each and settings.bounds is None:  # otherwise machines may come that have them
             check_gpus(ray.nodes(), gpus_each)
+        wanted = _Wanted(settings=settings, most_each=most_each, gpus_each=gpus_each)
+        cluster = _Cluster(ray, pieces, tell, has_room=has_room, wanted=wanted)
         await cluster.work()
+
+
+def piece_rooms(resources: Mapping[str, float], *, n_cpus: int, most_each: int | None) -> list[Room]:
+    """The workers of a machine, with as many processors as each of them has processes.
+
+    Args:
+        resources: as Ray counts them.
+        n_cpus: how many processes a worker has; 0: as many as the machine has processors.
+        most_each: how many processes all workers of the machine may have; None: no bound.
+
+    >>> piece_rooms({"CPU": 16.0}, n_cpus=4, most_each=10)
+    [Room(n_cpus=4, n_gpus=0), Room(n_cpus=4, n_gpus=0)]
+    """
+    if most_each is not None and n_cpus:
+        n_cpus = min(n_cpus, most_each)
+    found = rooms(resources, n_gpus=0, n_cpus=n_cpus)
+    if most_each is None:
+        return found
+    if n_cpus:
+        return found[: most_each // n_cpus]
+    return [Room(n_cpus=min(room.n_cpus, most_each)) for room in found]
 
 
 def network_rooms(resources: Mapping[str, float], *, n_gpus: int, n_cpus: int = 0) -> list[Room]:
@@ -153,9 +189,29 @@ def check_gpus(nodes: Iterable[Mapping[str, Any]], n_gpus: int) -> None:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """What is wanted of the machines; as `work`."""
+
+    settings: Settings
+    most_each: int | None
+    gpus_each: int | None
+
+    def rooms(self, resources: Mapping[str, float]) -> list[Room]:
+        """The workers of a machine."""
+        n_cpus = self.settings.cpus
+        if self.gpus_each is None:
+            return piece_rooms(resources, n_cpus=n_cpus, most_each=self.most_each)
+        return network_rooms(resources, n_gpus=self.gpus_each, n_cpus=n_cpus)
+
+    def n_workers(self, n_cpus: int) -> int:
+        """How many processes a worker with so many processors has."""
+        return n_cpus if self.gpus_each is None else 1
+
+
 @dataclass(kw_only=True)
 class _Place:
-    """A machine, and how often it was lost."""
+    """A place for a worker, and how often its worker was lost."""
 
     name: str
     room: Room
@@ -173,15 +229,16 @@ class _Cluster(Generic[T]):
         tell: Callable[[Told[T]], None],
         *,
         has_room: Callable[[], Awaitable[None]],
-        most_each: int | None,
-        gpus_each: int | None,
+        wanted: _Wanted,
     ) -> None:
         self._ray = ray
-        self._gpus_each = gpus_each
+        self._wanted = wanted
+        self._settings = wanted.settings
+        self._asked = Asked(wanted.settings, n_gpus=wanted.gpus_each or 0)
+        self._n_begun: Counter[tuple[str, int]] = Counter()
         self._queue = PieceQueue(pieces, clock=anyio.current_time)
         self._tell = tell
         self._has_room = has_room
-        self._most_each = most_each
         self._places: dict[tuple[str, int], _Place] = {}
         self._over = anyio.Event()
 
@@ -196,42 +253,59 @@ class _Cluster(Generic[T]):
             if (found := first_error(group, VidenceError)) is not None:
                 raise found from group
             raise
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._asked.ask_for(0)
+
+    @property
+    def _n_tended(self) -> int:
+        return sum(place.is_tended for place in self._places.values())
+
+    @property
+    def _has_place(self) -> bool:
+        """Whether one more worker may begin."""
+        if (bounds := self._settings.bounds) is None:
+            return True
+        least, most = bounds
+        return self._n_tended < (most if self._queue.is_waiting else least)
+
+    async def _ask(self) -> None:
+        """Ask the cluster for machines, where the number of workers has bounds."""
+        if (bounds := self._settings.bounds) is not None:
+            n_pieces, n_each = self._queue.n_left, self._wanted.n_workers(max(self._settings.cpus, 1))
+            n_left = bounds[1] if n_pieces is None else math.ceil(n_pieces / n_each)
+            n = n_asked_for(bounds, n_left=n_left, is_waiting=self._queue.is_waiting)
+            await self._asked.ask_for(n)
 
     async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
         """Begin to work on every machine that is there, and on those that come."""
-        alone_s = 0.0
+        alone_s, patience_s = 0.0, ALONE_S if self._settings.bounds is None else COMING_S
         while not self._over.is_set():
+            await self._ask()
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
                 if not found["Alive"]:
                     continue
-                for number, room in enumerate(self._rooms(found["Resources"])):
-                    key, name = (found["NodeID"], number), found["NodeManagerHostname"]
-                    place = self._places.setdefault(key, _Place(name=name, room=room))
-                    if not place.is_tended and place.n_lost < MOST_LOSSES:
+                for number, room in enumerate(self._wanted.rooms(found["Resources"])):
+                    key, host = (found["NodeID"], number), found["NodeManagerHostname"]
+                    place = self._places.setdefault(key, _Place(name=host, room=room))
+                    if not place.is_tended and place.n_lost < MOST_LOSSES and self._has_place:
                         place.is_tended = True
                         tasks.start_soon(self._tend, key, place)
             await anyio.sleep(_LOOK_S)
-            is_alone = not any(place.is_tended for place in self._places.values())
-            alone_s = alone_s + _LOOK_S if is_alone else 0.0
-            if alone_s > _ALONE_S:
+            alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
+            if alone_s > patience_s:
                 raise VidenceError(
-                    f"no machine of the cluster has worked for {_ALONE_S:g} s; what was made is kept: "
+                    f"no machine of the cluster has worked for {patience_s:g} s; what was made is kept: "
                     "see `ray status`, and run the same command again"
                 )
 
-    def _rooms(self, resources: Mapping[str, float]) -> list[Room]:
-        if self._gpus_each is None:
-            return rooms(resources, n_gpus=0)
-        return network_rooms(resources, n_gpus=self._gpus_each)
-
     async def _tend(self, key: tuple[str, int], place: _Place) -> None:
-        """Give work to one machine until all is done, or it is lost."""
-        name = f"vidence {place.name} {key[0][:8]} {key[1]} {place.n_lost}"
-        n_cpus, n_threads = min(place.room.n_cpus, self._most_each or place.room.n_cpus), 0
-        n_workers = n_cpus
-        if self._gpus_each is not None:
-            n_cpus, n_workers, n_threads = place.room.n_cpus, 1, place.room.n_cpus
-        actor = self._actor(key[0], name=name, n_workers=n_workers, n_cpus=n_cpus)
+        """Give work to one worker until all is done, it has had nothing to do for a while, or it is lost."""
+        name = actor_name(place.name, key, n_begun=self._n_begun[key])
+        self._n_begun[key] += 1
+        n_workers = self._wanted.n_workers(place.room.n_cpus)
+        n_threads = 0 if self._wanted.gpus_each is None else place.room.n_cpus
+        actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):
                 check_same_version(await answer(actor.hello.remote()), hello(), machine=place.name)
@@ -239,6 +313,7 @@ class _Cluster(Generic[T]):
                 await answer(actor.begin.remote(folder=folder, n_workers=n_workers, n_threads=n_threads))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._beat, actor)
+                tasks.start_soon(self._give_back, name, tasks.cancel_scope)
                 for _ in range(n_workers):
                     tasks.start_soon(self._work_on, actor, name)
         except* self._ray.exceptions.RayTaskError as group:  # a fault of the program
@@ -275,6 +350,19 @@ class _Cluster(Generic[T]):
             with anyio.fail_after(STALLED_S):
                 await answer(actor.beat.remote())
 
+    async def _give_back(self, name: str, scope: anyio.CancelScope) -> None:
+        """End a worker above the least number that has had nothing to do for a while."""
+        if (bounds := self._settings.bounds) is None:
+            return
+        busy_s = anyio.current_time()
+        while not self._over.is_set():
+            if self._n_tended <= bounds[0] or self._queue.has_work(name):
+                busy_s = anyio.current_time()
+            elif anyio.current_time() - busy_s > IDLE_S:
+                scope.cancel()
+                return
+            await anyio.sleep(_IDLE_S)
+
     async def _work_on(self, actor: Any, name: str) -> None:  # noqa: ANN401
         """Have pieces done one after the other."""
         while not self._over.is_set():
@@ -292,16 +380,16 @@ class _Cluster(Generic[T]):
                     self._tell(Ended(number=number, made=made))
                 await self._has_room()
 
-    def _actor(self, node_id: str, *, name: str, n_workers: int, n_cpus: int) -> Any:  # noqa: ANN401
+    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return (
             self._ray.remote(PieceMachine)
             .options(
                 name=f"{name} {id(self)}",
-                num_cpus=n_cpus,
-                num_gpus=self._gpus_each or 0,
-                max_concurrency=n_workers + 4,
+                num_cpus=room.n_cpus,
+                num_gpus=room.n_gpus,
+                max_concurrency=room.n_cpus + 4,
                 max_restarts=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
             )

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from vidence.engine.executors.openers import gpus_of_model, opener
+from vidence.engine.executors.openers import opener
 from vidence.errors import UsageError
 
 SERVER = "openai:m?base_url=http://127.0.0.1/v1"
@@ -31,7 +31,12 @@ def test_a_place_that_is_none_is_refused_and_ray_is_named_where_it_lacks(monkeyp
         opener("ray", [SERVER])
 
 
-def test_weights_take_gpus_and_servers_take_none():
-    assert gpus_of_model(SERVER) == gpus_of_model("baseline:longest") == 0
-    assert gpus_of_model("transformers:some/model") == 1
-    assert gpus_of_model("vllm:some/model?tensor_parallel_size=4") == 4
+def test_settings_of_a_cluster_are_checked_before_anything_is_opened():
+    pytest.importorskip("ray", reason="Ray is not installed")
+    with pytest.raises(UsageError, match="the first bound is above the second"):
+        opener("ray?replicas=3..2", ["transformers:some/model"])
+
+
+def test_weights_on_processors_are_replicas_as_well():
+    pytest.importorskip("ray", reason="Ray is not installed")
+    assert opener("ray", ["transformers:some/model?device=cpu"]) is not None

@@ -83,3 +83,29 @@ def test_a_slow_piece_is_given_to_a_second_machine_and_the_first_result_counts(c
     assert not pieces.done(0)
     pieces.give("fast")
     assert pieces.is_over
+
+
+def test_it_knows_how_much_is_left_and_for_whom():
+    queue = PieceQueue([("a", int), ("b", int)], clock=lambda: 0.0)
+    assert (queue.is_waiting, queue.n_left, queue.has_work("m")) == (True, 2, True)
+    queue.give("m")
+    queue.give("m")
+    assert (queue.is_waiting, queue.n_left, queue.has_work("m"), queue.has_work("n")) == (
+        False,
+        2,
+        True,
+        False,
+    )
+    queue.done(0)
+    assert queue.n_left == 1
+    queue.lost("m")
+    assert (queue.is_waiting, queue.n_left, queue.has_work("n")) == (True, 1, True)
+
+
+def test_nobody_knows_how_many_come_of_those_that_are_made_on_the_way():
+    queue = PieceQueue(iter([("a", int)]), clock=lambda: 0.0)
+    assert (queue.is_waiting, queue.n_left) == (True, None)
+    queue.give("m")
+    assert (queue.is_waiting, queue.n_left) == (True, None)
+    assert queue.give("m") is None
+    assert (queue.is_waiting, queue.n_left) == (False, 1)

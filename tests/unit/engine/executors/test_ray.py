@@ -19,9 +19,11 @@ import psutil
 import pytest
 from PIL import Image
 
+from servers import ray_machines
 from servers.growing_cluster import connect, growing_cluster
 from servers.objects import on_loopback
 from servers.openai_stub import Canned, OpenAIStub
+from servers.ray_machines import PATIENCE_S, STORE_BYTES, kill_one, workers
 from vidence.engine import evaluate
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment
@@ -33,9 +35,7 @@ from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
 from vidence.errors import AccessError, UsageError, VidenceError
 
-STORE_BYTES = 80 * 2**20  # the least that Ray takes
 LATENCY_S = 0.1
-PATIENCE_S = 30.0
 
 # ------------------------------------------------------------------ without a cluster
 
@@ -58,19 +58,12 @@ def test_another_version_is_refused_with_both():
             executor.check_same_version(theirs, ours, machine="node-7")
 
 
-def test_weights_take_gpus_and_servers_take_none(tmp_path):
-    (tmp_path / "questions.jsonl").write_text(
-        json.dumps({"item_id": "q", "question": "?", "choices": ["x", "y"], "answer": "A"})
-    )
-
-    def gpus(model, **overrides):
-        plan = make_plan("table", data=tmp_path / "questions.jsonl", model=model, overrides=overrides)
-        return executor.gpus_of(plan)
-
-    assert gpus("openai:m?base_url=http://127.0.0.1/v1") == 0
-    assert gpus("transformers:some/model") == 1
-    assert gpus("vllm:some/model?tensor_parallel_size=4") == 4
-    assert gpus("baseline:longest", judge_models=("vllm:some/model?tensor_parallel_size=2",)) == 2
+def test_an_actor_that_begins_again_has_another_name():
+    place = ("f" * 56, 0)
+    first, again = (executor.actor_name("node-7", place, n_begun=n) for n in (0, 1))
+    assert first != again
+    assert first.startswith("vidence node-7 ")
+    assert executor.actor_name("node-7", ("f" * 56, 1), n_begun=0) != first
 
 
 # ------------------------------------------------------------------ with one
@@ -81,35 +74,10 @@ def ray():
     return pytest.importorskip("ray", reason="Ray is not installed")
 
 
-@pytest.fixture(scope="module")
-def cluster(ray, tmp_path_factory):
-    """Two machines with a processor each; a test may remove the second and add another."""
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VIDENCE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-        patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-        size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        head = {**size, "include_dashboard": False, "ray_client_server_port": port}
-        found = Cluster(initialize_head=True, head_node_args=head)
-        found.vidence_address = f"ray://127.0.0.1:{port}"
-        found.vidence_node = found.add_node(**size)
-        patch.setenv("RAY_ADDRESS", found.address)
-        try:
-            yield found
-        finally:
-            found.shutdown()
-
-
 @pytest.fixture
 def connection(ray, cluster):
-    ray.init(address=cluster.address, namespace="vidence", log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
+    with ray_machines.connection(cluster.address):
+        yield
 
 
 class Bench:
@@ -186,20 +154,6 @@ def bare(trial):
     built = msgspec.to_builtins(trial)
     built["reply"].pop("latency_s", None)
     return built
-
-
-def kill_one() -> None:
-    workers()[0].kill()
-
-
-def workers() -> list[psutil.Process]:
-    """The processes that work for a run, on machines that this test has started."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if any("ray::" in word and "Machine" in word for word in process.cmdline()):
-                found.append(process)
-    return sorted(found, key=lambda process: process.pid)
 
 
 pytestmark = pytest.mark.filterwarnings(
@@ -478,16 +432,6 @@ def test_a_diagnostic_finds_the_same_on_a_cluster(bench, connection):
         found[on] = [one.finding for one in findings.values()], account.n_examined, account.n_asked
     assert found["ray"] == found["local"]
     assert found["ray"][1] == 16
-
-
-@pytest.fixture
-def asked_for(ray, monkeypatch):
-    """What the cluster is asked for: it has no more machines, and so does nothing."""
-    from ray.autoscaler import sdk
-
-    asked = []
-    monkeypatch.setattr(sdk, "request_resources", lambda *, bundles: asked.append(bundles))
-    return asked
 
 
 def test_bounds_hold_and_the_cluster_is_asked_for_more(bench, connection, asked_for):

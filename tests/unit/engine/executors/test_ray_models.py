@@ -27,19 +27,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-@pytest.mark.parametrize(
-    ("wanted", "gpus", "expected"), [(1, [], 0), (1, [0, 0], 0), (2, [0, 8], 2), (0, [8], 0)]
-)
-def test_weights_take_gpus_where_a_cluster_has_them(wanted, gpus, expected):
-    nodes = [{"Resources": {"CPU": 4.0, "GPU": float(n)}} for n in gpus]
-    assert ray_models.gpus_here(wanted, nodes) == expected
-
-
-def test_weights_that_no_machine_has_room_for_are_refused():
-    with pytest.raises(UsageError, match="takes 4 GPUs, and no machine of the cluster has more than 2"):
-        ray_models.gpus_here(4, [{"Resources": {"GPU": 2.0}}, {"Resources": {}}])
-
-
 @pytest.fixture
 def weights(tmp_path) -> Path:
     """A folder in which each process with the weights has a file with a line for each request."""
@@ -102,6 +89,24 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
     assert sum(asked(weights)) <= 60 + 4
     here, _, _ = answers(weights, tmp_path, "local", questions(60))
     assert found == here
+
+
+def test_bounds_hold_and_an_idle_replica_is_given_back(on_ray, weights, tmp_path, asked_for, monkeypatch):
+    monkeypatch.setattr(ray_models, "IDLE_S", 0.2)
+    monkeypatch.setattr(ray_models, "_BEAT_S", 0.1)
+    monkeypatch.setattr(ray_models, "_LOOK_S", 0.3)
+    answers(weights, tmp_path, "ray?replicas=1&gpus=0", questions(12))
+    assert [len(asked(weights)), asked_for] == [1, [[{"CPU": 1.0}], []]]
+    named = {"m": NamedModel(spec=f"standin:{weights}?temperature=0")}
+    more = {f"more {key}": flow for key, flow in questions(60).items()}
+    memory, on = tmp_path / "more.sqlite", "ray?replicas=1..2&cpus=1&gpus=0"
+    with Jobs(named, memory=memory, pictures=lambda digest: b"picture", on=on) as jobs:
+        jobs.run(more, model="m")
+        assert len(asked(weights)) == 3
+        wait_for(lambda: len(workers()) == 1)
+        assert len(workers()) == 1
+    assert [{"CPU": 1.0}] * 2 in asked_for
+    assert asked_for[-2:] == [[{"CPU": 1.0}], []]
 
 
 def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path, monkeypatch):

@@ -90,6 +90,34 @@ def test_a_place_that_is_none_is_refused(tmp_path):
         Parallelism.of(Environment(cache_root=tmp_path, on="dask"))
 
 
+def test_gpus_are_refused_before_anything_is_done(tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed")
+    with pytest.raises(
+        UsageError, match=r"--on ray\?gpus=1: gpus=1, and what watches.* takes the GPUs that it needs"
+    ):
+        Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=1"))
+    found = Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=0&cpus=2"), jobs=3)
+    assert (found.on, found.most_each) == ("ray?gpus=0&cpus=2", 3)
+
+
+@pytest.mark.parametrize(
+    ("n_cpus", "most_each", "expected"),
+    [
+        (0, None, [8]),
+        (0, 3, [3]),
+        (3, None, [3, 3]),
+        (4, 2, [2]),
+        (2, 5, [2, 2]),
+        (16, None, []),
+        (16, 2, [2]),
+    ],
+)
+def test_a_worker_has_so_many_processes_and_a_machine_no_more_than_jobs(n_cpus, most_each, expected):
+    found = ray_pieces.piece_rooms({"CPU": 8.0, "GPU": 2.0}, n_cpus=n_cpus, most_each=most_each)
+    assert [room.n_cpus for room in found] == expected
+    assert not any(room.n_gpus for room in found)
+
+
 def unheard(message):
     raise AssertionError(message)
 
@@ -102,6 +130,37 @@ def test_every_piece_comes_back_with_its_number_or_its_error(on_ray):
     assert isinstance(found[20], MediaError)
     assert "bad.mp4: the decoder crashed" in str(found[20])
     assert "odd.mp4: reading it broke off with ValueError" in str(found[21])
+
+
+def test_bounds_hold_and_the_cluster_is_asked_for_more(on_ray, tmp_path, asked_for):
+    def work(on, n):
+        pieces = [(f"{n}.mp4", partial(os.getppid)) for n in range(n)]
+        return {found for _, found in side_by_side(pieces, Parallelism(on=on), on_trouble=unheard)}
+
+    assert len(work("ray?replicas=1&cpus=1", 20)) == 1
+    assert asked_for == [[{"CPU": 1.0}], []]
+    work("ray?replicas=1..6", 4)
+    assert asked_for[2] == [{"CPU": 1.0}] * 4
+    assert asked_for[-1] == []
+
+
+def test_a_worker_with_nothing_to_do_is_given_back(on_ray, tmp_path, asked_for, monkeypatch):
+    monkeypatch.setattr(ray_pieces, "IDLE_S", 0.5)
+    pieces = [("short.mp4", partial(mark, tmp_path, "short", 1.0))]
+    pieces += [(f"{n}.mp4", partial(mark, tmp_path, f"long{n}", 8.0)) for n in range(2)]
+    seen = []
+
+    def look():
+        wait_for(lambda: len(workers()) == 2)
+        wait_for(lambda: len(workers()) == 1)
+        seen.extend(workers())
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    found = dict(side_by_side(pieces, Parallelism(on="ray?replicas=1..2&cpus=1"), on_trouble=unheard))
+    thread.join()
+    assert (len(found), len(seen)) == (3, 1)
+    assert asked_for[-2:] == [[{"CPU": 1.0}], []]
 
 
 def begun(pieces, folder, n_marks, act):
