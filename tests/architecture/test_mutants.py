@@ -65,4 +65,6 @@ def test_the_edge_of_a_tolerance_is_left_alone_and_nothing_else_of_it(mutants: M
 def test_every_room_has_places_and_tests(mutants: ModuleType) -> None:
     for room in mutants.ROOMS:
         first = next(mutants.places(room))
-        assert (SCRIPT.parents[1] / mutants.tests_of(first)[-1][0]).is_dir()
+        of_the_folder = mutants.tests_of(first)[-1]
+        assert of_the_folder
+        assert all((SCRIPT.parents[1] / name).is_file() for name in of_the_folder)

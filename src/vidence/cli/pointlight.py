@@ -88,7 +88,9 @@ def pointlight(
 
     from vidence import __version__
     from vidence.cli.run import pairs
+    from vidence.pointlight.dots import KINDS, refuse_limbs
     from vidence.pointlight.drawing import path_plot
+    from vidence.pointlight.experiments import PLAYERS
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.specs import spec_of
     from vidence.pointlight.stimulus import make_stimulus
@@ -114,8 +116,10 @@ def pointlight(
         spec = spec_of(given)
         figures = staging.figures()
         stimulus = make_stimulus(figures, spec)
-    out.mkdir(parents=True, exist_ok=True)
     kinds = tuple(dict.fromkeys(kinds))
+    if {*kinds} & {*KINDS, *PLAYERS}:
+        refuse_limbs(stimulus)
+    out.mkdir(parents=True, exist_ok=True)
     digest = _written(stimulus, kinds, out)
     _write_dots(stimulus, kinds, out)
     from PIL import Image

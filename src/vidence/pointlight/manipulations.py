@@ -51,6 +51,28 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     return made
 
 
+def swapped_places(places: Floats, valid: Bools, n_swaps: int, *, rng: np.random.Generator) -> Floats:
+    """Pairs of dots at each other's places: each keeps its own motion, around the mean place of the other.
+
+    All motions and all mean places stay, so that neither tells that the form is broken; `scrambled_places`
+    draws new places. Dots that are never seen are not taken.
+
+    Departs: no source; "duplicate-swap" is read as this.
+
+    Raises:
+        UsageError: there are not so many pairs.
+    """
+    seen = np.flatnonzero(valid.any(axis=0))
+    if 2 * n_swaps > len(seen):
+        raise UsageError(f"{n_swaps} pairs of dots cannot be swapped: the figure has {len(seen)} dots")
+    first, second = rng.permutation(seen)[: 2 * n_swaps].reshape(2, n_swaps)
+    means = _mean_over_time(places, valid)
+    moved = np.zeros(means.shape)
+    moved[first], moved[second] = means[second] - means[first], means[first] - means[second]
+    made: Floats = places + moved
+    return made
+
+
 def scrambled_phases(
     places: Floats, valid: Bools, *, rng: np.random.Generator
 ) -> tuple[Floats, Bools, NDArray[np.int64]]:
