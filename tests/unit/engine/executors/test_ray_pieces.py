@@ -118,6 +118,22 @@ def test_a_worker_has_so_many_processes_and_a_machine_no_more_than_jobs(n_cpus, 
     assert not any(room.n_gpus for room in found)
 
 
+@pytest.mark.parametrize(
+    ("n_gpus", "n_cpus", "expected"),
+    [(0, 0, [(8, 0)]), (0, 2, [(2, 0)]), (1, 0, [(4, 1), (4, 1)]), (1, 3, [(3, 1), (3, 1)]), (3, 0, [])],
+)
+def test_a_network_has_a_machine_for_itself_or_a_gpu(n_gpus, n_cpus, expected):
+    found = ray_pieces.network_rooms({"CPU": 8.0, "GPU": 2.0}, n_gpus=n_gpus, n_cpus=n_cpus)
+    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
+
+
+def test_gpus_of_machines_that_are_gone_do_not_count():
+    nodes = [{"Alive": False, "Resources": {"GPU": 4.0}}, {"Alive": True, "Resources": {"GPU": 1.0}}]
+    ray_pieces.check_gpus(nodes, 1)
+    with pytest.raises(UsageError, match=r"each worker wants 2 .* more than 1 that Ray counts"):
+        ray_pieces.check_gpus(nodes, 2)
+
+
 def unheard(message):
     raise AssertionError(message)
 
