@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from servers import detector_standin
 from vidence.ask.models.weights import BatchingModel, Job, Weights, WeightSettings
 from vidence.contracts import Request
 from vidence.records import Reply, Usage
@@ -23,11 +24,14 @@ class Settings(WeightSettings):
 
 
 def install(folder: Path) -> Path:
-    """Write what makes it a model by the name `NAME` for every process that has `folder` on its path."""
+    """Write what makes it a model by the name `NAME`, and a detector, where `folder` is on the path."""
     info = folder / "weights_standin-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: weights-standin\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[vidence.models]\n{NAME} = servers.weights_standin\n")
+    (info / "entry_points.txt").write_text(
+        f"[vidence.models]\n{NAME} = servers.weights_standin\n"
+        f"[vidence.detectors]\n{detector_standin.NAME} = servers.detector_standin\n"
+    )
     return folder
 
 

@@ -37,14 +37,17 @@ class Parallelism:
     """Here, or on the machines of a cluster (`executors.executor_of`)."""
     most_each: int | None = None
     """How many processes work on each machine of a cluster; None: as many as Ray counts processors."""
+    gpus_each: int | None = None
+    """For work that keeps a network: one process works on each machine of a cluster, or (not 0) for so many
+    of its GPUs; None: it keeps none."""
 
     @classmethod
     def of(cls, environment: Environment, *, jobs: int | None = None) -> Self:
         """As an environment says; `jobs` is how many processes work, here or on each machine of a cluster.
 
         Raises:
-            UsageError: the environment names no place to work, or GPUs, which no piece uses; or Ray is not
-                installed.
+            UsageError: the environment names no place to work, or GPUs, which pieces take as they need
+                them; or Ray is not installed.
         """
         executor_of(environment.on)
         if environment.on != LOCAL:
@@ -104,7 +107,12 @@ def side_by_side(
                 from vidence.engine.executors.ray_pieces import work
 
                 await work(
-                    pieces, told.put, has_room=has_room, address=parallel.on, most_each=parallel.most_each
+                    pieces,
+                    told.put,
+                    has_room=has_room,
+                    address=parallel.on,
+                    most_each=parallel.most_each,
+                    gpus_each=parallel.gpus_each,
                 )
             else:
                 await _work_here(pieces, told.put, has_room=has_room, parallel=parallel)

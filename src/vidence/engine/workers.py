@@ -24,9 +24,11 @@ from vidence.errors import DecodeTimeoutError, MediaError, VidenceError
 T = TypeVar("T")
 # A decoder holds some pictures at a time; one of 8K takes 0.1 GB as RGB.
 MOST_BYTES: Final = 4 * 2**30
+NO_BOUND_BYTES: Final = 2**62
+"""For networks on a device: their libraries reserve far more addresses than they use memory."""
 _EXIT_S: Final = 2.0
-# Libraries of linear algebra set memory aside for a thread on each core, and none is used.
-_ONE_THREAD: Final = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+# Libraries of linear algebra set memory aside for a thread on each core, and decoders use none.
+_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Sent by somebody else, such as a system that is out of memory; decoders that crash send themselves others.
 _FROM_OUTSIDE: Final = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
@@ -45,10 +47,12 @@ class Workers(AbstractAsyncContextManager["Workers"]):
     Args:
         most: how many workers there may be.
         most_bytes: how much memory each of them may have (on Linux; elsewhere there is no bound).
+        n_threads: with how many threads the linear algebra of each of them works.
     """
 
-    def __init__(self, most: int, *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most: int, *, most_bytes: int = MOST_BYTES, n_threads: int = 1) -> None:
         self._free = anyio.CapacityLimiter(most)
+        self._threads = dict.fromkeys(_THREADS, str(n_threads))
         self._most_bytes = most_bytes
         self._idle: list[Process] = []
 
@@ -135,7 +139,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                env=os.environ | self._threads | {"PYTHONPATH": os.pathsep.join(sys.path)},
                 start_new_session=True,
             )
         return started  # noqa: RET504 - a return inside the scope is none to mypy

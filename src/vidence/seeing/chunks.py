@@ -65,7 +65,7 @@ class Keeper(Observer, Protocol):
 class OpensAnywhere(Protocol):
     """A detector or describer that every process opens for itself: it is small, and works on the processor.
 
-    Others, such as networks on a device, watch one chunk after the other in one process.
+    Others, such as networks on a device, watch one chunk after the other in one process of a machine.
     """
 
     opens_anywhere: bool
@@ -93,11 +93,14 @@ class Eyes:
 
     @property
     def can_part(self) -> bool:
-        """Whether other processes can watch some of the chunks."""
+        """Whether other processes of this machine can watch some of the chunks."""
         parts = [self.detector, *([] if self.describer is None else [self.describer])]
-        return isinstance(self.detector, Finder) and all(
-            isinstance(one, OpensAnywhere) and one.opens_anywhere for one in parts
-        )
+        return self.can_travel and all(isinstance(one, OpensAnywhere) and one.opens_anywhere for one in parts)
+
+    @property
+    def can_travel(self) -> bool:
+        """Whether other machines can watch some of the chunks; boxes from files stay where the files are."""
+        return isinstance(self.detector, Finder)
 
 
 def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...]:

@@ -15,7 +15,7 @@ import anyio
 import psutil
 import pytest
 
-from vidence.engine.workers import Workers
+from vidence.engine.workers import NO_BOUND_BYTES, Workers
 from vidence.errors import DataError, DecodeTimeoutError, MediaError
 
 
@@ -281,3 +281,12 @@ def test_a_worker_that_hangs_ends_even_when_its_parent_was_killed(tmp_path: Path
     process.kill()
     process.wait()
     assert psutil.wait_procs([worker], timeout=60)[1] == []
+
+
+def test_linear_algebra_has_as_many_threads_as_are_said():
+    async def threads(**more: int) -> str:
+        async with Workers(1, **more) as workers:
+            return await workers.run("a.mp4", partial(os.getenv, "OMP_NUM_THREADS"), deadline_s=60)
+
+    assert anyio.run(threads) == "1"
+    assert anyio.run(partial(threads, n_threads=3, most_bytes=NO_BOUND_BYTES)) == "3"

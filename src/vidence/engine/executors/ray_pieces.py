@@ -39,8 +39,8 @@ from vidence.engine.executors.replicas import (
     rooms,
 )
 from vidence.engine.session import first_error
-from vidence.engine.workers import Workers
-from vidence.errors import MediaError, VidenceError
+from vidence.engine.workers import NO_BOUND_BYTES, Workers
+from vidence.errors import MediaError, UsageError, VidenceError
 
 T = TypeVar("T")
 _LOOK_S: Final = 2.0
@@ -76,11 +76,15 @@ class PieceMachine:
     async def beat(self) -> None:
         """A sign that it is there."""
 
-    async def begin(self, *, folder: str, n_workers: int) -> None:
-        """Be ready for work; paths start from `folder` where this machine has it."""
+    async def begin(self, *, folder: str, n_workers: int, n_threads: int = 0) -> None:
+        """Be ready for work; paths start from `folder` where this machine has it.
+
+        With `n_threads` each process keeps a network, which works with so many, and its memory has no bound.
+        """
         if Path(folder).is_dir():
             os.chdir(folder)
-        self._workers = Workers(n_workers, most_bytes=environment().worker_max_bytes)
+        most_bytes = NO_BOUND_BYTES if n_threads else environment().worker_max_bytes
+        self._workers = Workers(n_workers, most_bytes=most_bytes, n_threads=n_threads or 1)
 
     async def do(self, key: str, content: bytes) -> bytes | VidenceError:
         """Do a piece of work in a process of its own; what it made is pickled."""
@@ -111,6 +115,7 @@ async def work(
     has_room: Callable[[], Awaitable[None]],
     address: str,
     most_each: int | None,
+    gpus_each: int | None = None,
 ) -> None:
     """Do the pieces on the machines of a cluster, and tell what comes of each.
 
@@ -121,16 +126,21 @@ async def work(
         address: ``ray``: the cluster that this machine is part of; or ``ray://HOST:10001``; both may have
             settings behind them (`piece_settings`).
         most_each: how many processes work on each machine; None: one for each of its processors.
+        gpus_each: for work that keeps a network: one process works on each machine, or for so many of its
+            GPUs; None: it keeps none.
 
     Raises:
-        UsageError: Ray is not installed, there is no cluster, a setting is none or wants GPUs, or a machine
-            has another version of vidence.
+        UsageError: Ray is not installed, there is no cluster, a setting is none or wants GPUs, no machine has
+            so many GPUs, or one has another version of vidence.
         VidenceError: no machine works any more.
     """
     place, settings = piece_settings(address)
     ray = library()
     with connected(ray, place):
-        cluster = _Cluster(ray, pieces, tell, has_room=has_room, most_each=most_each, settings=settings)
+        if gpus_each and settings.bounds is None:  # otherwise machines may come that have them
+            check_gpus(ray.nodes(), gpus_each)
+        wanted = _Wanted(settings=settings, most_each=most_each, gpus_each=gpus_each)
+        cluster = _Cluster(ray, pieces, tell, has_room=has_room, wanted=wanted)
         await cluster.work()
 
 
@@ -155,6 +165,50 @@ def piece_rooms(resources: Mapping[str, float], *, n_cpus: int, most_each: int |
     return [Room(n_cpus=min(room.n_cpus, most_each)) for room in found]
 
 
+def network_rooms(resources: Mapping[str, float], *, n_gpus: int, n_cpus: int = 0) -> list[Room]:
+    """The workers of a machine that keep a network each: one, or one for so many of its GPUs.
+
+    >>> network_rooms({"CPU": 16.0, "GPU": 2.0}, n_gpus=1)
+    [Room(n_cpus=8, n_gpus=1), Room(n_cpus=8, n_gpus=1)]
+    """
+    found = rooms(resources, n_gpus=n_gpus, n_cpus=n_cpus)
+    return found if n_gpus else found[:1]
+
+
+def check_gpus(nodes: Iterable[Mapping[str, Any]], n_gpus: int) -> None:
+    """See that a network finds its GPUs.
+
+    Raises:
+        UsageError: no machine has as many.
+    """
+    most = max((int(one["Resources"].get("GPU", 0)) for one in nodes if one["Alive"]), default=0)
+    if most < n_gpus:
+        raise UsageError(
+            f"device=cuda: each worker wants {n_gpus} of the GPUs of its machine, and no machine of the "
+            f"cluster has more than {most} that Ray counts; start Ray where GPUs are, or say device=cpu"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """What is wanted of the machines; as `work`."""
+
+    settings: Settings
+    most_each: int | None
+    gpus_each: int | None
+
+    def rooms(self, resources: Mapping[str, float]) -> list[Room]:
+        """The workers of a machine."""
+        n_cpus = self.settings.cpus
+        if self.gpus_each is None:
+            return piece_rooms(resources, n_cpus=n_cpus, most_each=self.most_each)
+        return network_rooms(resources, n_gpus=self.gpus_each, n_cpus=n_cpus)
+
+    def n_workers(self, n_cpus: int) -> int:
+        """How many processes a worker with so many processors has."""
+        return n_cpus if self.gpus_each is None else 1
+
+
 @dataclass(kw_only=True)
 class _Place:
     """A place for a worker, and how often its worker was lost."""
@@ -175,17 +229,16 @@ class _Cluster(Generic[T]):
         tell: Callable[[Told[T]], None],
         *,
         has_room: Callable[[], Awaitable[None]],
-        most_each: int | None,
-        settings: Settings,
+        wanted: _Wanted,
     ) -> None:
         self._ray = ray
-        self._settings = settings
-        self._asked = Asked(settings, n_gpus=0)
+        self._wanted = wanted
+        self._settings = wanted.settings
+        self._asked = Asked(wanted.settings, n_gpus=wanted.gpus_each or 0)
         self._n_begun: Counter[tuple[str, int]] = Counter()
         self._queue = PieceQueue(pieces, clock=anyio.current_time)
         self._tell = tell
         self._has_room = has_room
-        self._most_each = most_each
         self._places: dict[tuple[str, int], _Place] = {}
         self._over = anyio.Event()
 
@@ -219,7 +272,7 @@ class _Cluster(Generic[T]):
     async def _ask(self) -> None:
         """Ask the cluster for machines, where the number of workers has bounds."""
         if (bounds := self._settings.bounds) is not None:
-            n_pieces, n_each = self._queue.n_left, max(self._settings.cpus, 1)
+            n_pieces, n_each = self._queue.n_left, self._wanted.n_workers(max(self._settings.cpus, 1))
             n_left = bounds[1] if n_pieces is None else math.ceil(n_pieces / n_each)
             n = n_asked_for(bounds, n_left=n_left, is_waiting=self._queue.is_waiting)
             await self._asked.ask_for(n)
@@ -232,7 +285,7 @@ class _Cluster(Generic[T]):
             for found in await anyio.to_thread.run_sync(self._ray.nodes):
                 if not found["Alive"]:
                     continue
-                for number, room in enumerate(self._rooms(found["Resources"])):
+                for number, room in enumerate(self._wanted.rooms(found["Resources"])):
                     key, host = (found["NodeID"], number), found["NodeManagerHostname"]
                     place = self._places.setdefault(key, _Place(name=host, room=room))
                     if not place.is_tended and place.n_lost < MOST_LOSSES and self._has_place:
@@ -246,19 +299,18 @@ class _Cluster(Generic[T]):
                     "see `ray status`, and run the same command again"
                 )
 
-    def _rooms(self, resources: Mapping[str, float]) -> list[Room]:
-        return piece_rooms(resources, n_cpus=self._settings.cpus, most_each=self._most_each)
-
     async def _tend(self, key: tuple[str, int], place: _Place) -> None:
         """Give work to one worker until all is done, it has had nothing to do for a while, or it is lost."""
         name = actor_name(place.name, key, n_begun=self._n_begun[key])
         self._n_begun[key] += 1
-        n_workers = place.room.n_cpus
-        actor = self._actor(key[0], name=name, n_workers=n_workers)
+        n_workers = self._wanted.n_workers(place.room.n_cpus)
+        n_threads = 0 if self._wanted.gpus_each is None else place.room.n_cpus
+        actor = self._actor(key[0], name=name, room=place.room)
         try:
             with anyio.fail_after(BEGIN_S):
                 check_same_version(await answer(actor.hello.remote()), hello(), machine=place.name)
-                await answer(actor.begin.remote(folder=str(Path.cwd()), n_workers=n_workers))
+                folder = str(Path.cwd())
+                await answer(actor.begin.remote(folder=folder, n_workers=n_workers, n_threads=n_threads))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._beat, actor)
                 tasks.start_soon(self._give_back, name, tasks.cancel_scope)
@@ -328,15 +380,16 @@ class _Cluster(Generic[T]):
                     self._tell(Ended(number=number, made=made))
                 await self._has_room()
 
-    def _actor(self, node_id: str, *, name: str, n_workers: int) -> Any:  # noqa: ANN401
+    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return (
             self._ray.remote(PieceMachine)
             .options(
                 name=f"{name} {id(self)}",
-                num_cpus=n_workers,
-                max_concurrency=n_workers + 4,
+                num_cpus=room.n_cpus,
+                num_gpus=room.n_gpus,
+                max_concurrency=room.n_cpus + 4,
                 max_restarts=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
             )

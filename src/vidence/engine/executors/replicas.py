@@ -76,7 +76,7 @@ def split_address(on: str) -> tuple[str, Settings]:
 
 
 def piece_settings(on: str) -> tuple[str, Settings]:
-    """`split_address` for pieces of work, such as videos to watch: none of them computes on a GPU.
+    """`split_address` for pieces of work, such as videos to watch: they take a GPU where a detector says so.
 
     Raises:
         UsageError: the same, or GPUs are wanted.
@@ -84,9 +84,9 @@ def piece_settings(on: str) -> tuple[str, Settings]:
     address, found = split_address(on)
     if found.gpus:
         raise UsageError(
-            f"--on {on}: gpus={found.gpus}, and what watches, measures, cuts and draws videos uses no GPU; "
-            "leave gpus away (a model with weights takes what it needs), and say cpus=N for the processes of "
-            "each worker"
+            f"--on {on}: gpus={found.gpus}, and what watches, measures, cuts and draws videos takes "
+            "the GPUs that it needs, as a model with weights does; leave gpus away, and say cpus=N for the "
+            "processes of each worker"
         )
     return address, found
 

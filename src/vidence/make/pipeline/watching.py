@@ -1,22 +1,28 @@
 """Chunks of videos: kept as results of a stage, and watched by several processes."""
 
 import contextlib
+import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Final
 
+from vidence.catalog import parse_spec
 from vidence.engine.side_by_side import Parallelism, Piece, side_by_side
-from vidence.errors import MediaError, VidenceError
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.make.pipeline.cache import ArtifactCache, Stage
 from vidence.media.encode import Size
 from vidence.media.scan import Scan
 from vidence.media.video import Video
 from vidence.media.whole import remove_leftovers
 from vidence.seeing.chunks import Chunk, ChunkWork, Eyes, Keeper, Seen, Watch, watch_chunk
+from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector
+from vidence.seeing.watching import Detector
 
 STAGE = "chunks"
 _VERSION = 1
+_CUDA: Final = "cuda"
 
 
 class StagedChunks:
@@ -68,14 +74,29 @@ class Parted:
     detector: str
     describer: str
 
+    @property
+    def n_gpus(self) -> int:
+        """How many GPUs detector and describer take together: one where their options say so."""
+        devices = [
+            parse_spec(spec).options.get("device", "") for spec in (self.detector, self.describer) if spec
+        ]
+        return int(any(device.startswith(_CUDA) for device in devices))
+
     def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[Seen]:
-        """The work of watching one chunk, for another process; on another machine no frames are kept."""
+        """The work of watching one chunk, for another process.
+
+        On another machine no frames are kept, and what it opens must be what is open here.
+        """
         eyes, scan = self.watch.eyes, self.watch.scan
         elsewhere = partial(
             _watch_elsewhere,
             scan,
             chunk,
-            specs=(self.detector, self.describer),
+            _Openable(
+                detector=self.detector,
+                describer=self.describer,
+                known=_identities(eyes.detector, eyes.describer) if is_away else None,
+            ),
             classes=eyes.classes,
             shot_size=eyes.shot_size,
             keeper=None if is_away else eyes.keeper,
@@ -86,17 +107,21 @@ class Parted:
 def _watch_elsewhere(
     scan: Scan,
     chunk: Chunk,
+    openable: "_Openable",
     *,
-    specs: tuple[str, str],
     classes: tuple[str, ...],
     shot_size: Size | None,
     keeper: Callable[[Video], Keeper] | None,
 ) -> Seen:
-    """What is seen in a chunk; in another process, which opens detector and describer itself."""
-    detector, describer = specs
+    """What is seen in a chunk; in another process, which opens detector and describer itself.
+
+    Raises:
+        UsageError: another machine cannot open them, or opens others than those whose identities are known.
+    """
+    detector, describer = openable.open()
     eyes = Eyes(
-        detector=open_detector(detector),
-        describer=open_describer(describer) if describer else None,
+        detector=detector,
+        describer=describer,
         classes=classes,
         shot_size=shot_size,
         keeper=keeper,
@@ -104,13 +129,62 @@ def _watch_elsewhere(
     return watch_chunk(Video(scan), chunk, eyes)
 
 
+def _identities(detector: Detector, describer: Describer | None) -> tuple[str, str]:
+    return detector.identity, "" if describer is None else describer.identity
+
+
+@lru_cache(maxsize=1)
+def _opened(detector: str, describer: str) -> tuple[Detector, Describer | None]:
+    """The detector and the describer of these specs; a process keeps the last ones that it has opened."""
+    return open_detector(detector), open_describer(describer) if describer else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Openable:
+    """What another process opens by its spec; on another machine it must have the identities known."""
+
+    detector: str
+    describer: str
+    known: tuple[str, str] | None
+
+    def open(self) -> tuple[Detector, Describer | None]:
+        """Detector and describer.
+
+        Raises:
+            DataError: a file of this machine cannot be used.
+            UsageError: this machine cannot open them, or opens others than those that are known.
+        """
+        if self.known is None:
+            return _opened(self.detector, self.describer)
+        machine, specs = platform.node(), (self.detector, self.describer)
+        try:
+            opened = _opened(*specs)
+        except DataError as error:
+            raise DataError(f"{machine}: {error}") from error
+        except VidenceError as error:
+            raise UsageError(f"{machine}: {error}") from error
+        except Exception as error:
+            what = " and ".join(filter(None, specs))
+            raise UsageError(
+                f"{machine}: {what} cannot be opened ({type(error).__name__}: {error})"
+            ) from error
+        for spec, mine, other in zip(specs, _identities(*opened), self.known, strict=True):
+            if mine != other:
+                raise UsageError(
+                    f"{machine} opens {spec} as {mine}, and the machine that keeps what is seen as {other}; "
+                    "bring the same weights and packages to both"
+                )
+        return opened
+
+
 def watch_side_by_side(
     videos: Sequence[Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
 ) -> dict[int, MediaError]:
     """Watch the chunks that are missing in other processes; a chunk is kept as soon as it is done.
 
-    What is seen does not depend on who watches. Where this process is alone, or a detector works on a
-    device, nothing is done here: `Watch.finish` watches what is missing.
+    What is seen does not depend on who watches. Where this process is alone, or a detector works on a device
+    and there are no other machines, nothing is done here: `Watch.finish` watches what is missing. On other
+    machines such a detector is kept by one process of each, or one for each GPU.
 
     Args:
         videos: the videos.
@@ -123,14 +197,24 @@ def watch_side_by_side(
     Raises:
         VidenceError: it cannot go on, such as when nothing can be written.
     """
+    failed: dict[int, MediaError] = {}
     if not parallel.has_others:
-        return {}
-    places = [
-        (number, chunk)
-        for number, one in enumerate(videos)
-        if one.watch.eyes.can_part
-        for chunk in one.watch.missing
-    ]
+        return failed
+    many = {number: one for number, one in enumerate(videos) if one.watch.eyes.can_part}
+    failed |= _watch_by(many, parallel, on_trouble=on_trouble)
+    if parallel.is_away:
+        alone = {n: one for n, one in enumerate(videos) if n not in many and one.watch.eyes.can_travel}
+        for n_gpus in sorted({one.n_gpus for one in alone.values()}):
+            some = {n: one for n, one in alone.items() if one.n_gpus == n_gpus}
+            failed |= _watch_by(some, replace(parallel, gpus_each=n_gpus), on_trouble=on_trouble)
+    return failed
+
+
+def _watch_by(
+    videos: Mapping[int, Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
+) -> dict[int, MediaError]:
+    """The same for some of the videos, all of whose chunks that are missing go to the same processes."""
+    places = [(number, chunk) for number, one in videos.items() for chunk in one.watch.missing]
     failed: dict[int, MediaError] = {}
     pieces = (videos[number].work(chunk, is_away=parallel.is_away) for number, chunk in places)
     for piece, seen in side_by_side(pieces, parallel, on_trouble=on_trouble) if places else ():

@@ -1,16 +1,20 @@
 """Pieces of work on a cluster whose machines are processes of this one; faults cost the pieces under way."""
 
 import os
+import platform
+import re
 import signal
 import threading
 from contextlib import suppress
 from datetime import date
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
+from servers import detector_standin
 from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
 from vidence.engine.environment import Environment
 from vidence.engine.executors import ray as machines
@@ -22,13 +26,15 @@ from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.pipeline.watching import KeptWork
+from vidence.make.pipeline.watching import KeptWork, Parted, watch_side_by_side
 from vidence.make.planted.street import plan_street, write_street
 from vidence.make.selecting.listed import list_videos
 from vidence.make.selecting.rules import read_rules
 from vidence.make.selecting.selection import SelectJob, select_videos
 from vidence.media.video import open_video
 from vidence.seeing import chunks
+from vidence.seeing.chunks import Eyes, Watch
+from vidence.seeing.following import open_detector
 from vidence.seeing.track_run import TrackJob, track_video
 from videos import pans
 from videos.walkers import STREET, film
@@ -86,7 +92,9 @@ def test_a_place_that_is_none_is_refused(tmp_path):
 
 def test_gpus_are_refused_before_anything_is_done(tmp_path):
     pytest.importorskip("ray", reason="Ray is not installed")
-    with pytest.raises(UsageError, match=r"--on ray\?gpus=1: gpus=1, and what watches.* uses no GPU"):
+    with pytest.raises(
+        UsageError, match=r"--on ray\?gpus=1: gpus=1, and what watches.* takes the GPUs that it needs"
+    ):
         Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=1"))
     found = Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=0&cpus=2"), jobs=3)
     assert (found.on, found.most_each) == ("ray?gpus=0&cpus=2", 3)
@@ -108,6 +116,22 @@ def test_a_worker_has_so_many_processes_and_a_machine_no_more_than_jobs(n_cpus, 
     found = ray_pieces.piece_rooms({"CPU": 8.0, "GPU": 2.0}, n_cpus=n_cpus, most_each=most_each)
     assert [room.n_cpus for room in found] == expected
     assert not any(room.n_gpus for room in found)
+
+
+@pytest.mark.parametrize(
+    ("n_gpus", "n_cpus", "expected"),
+    [(0, 0, [(8, 0)]), (0, 2, [(2, 0)]), (1, 0, [(4, 1), (4, 1)]), (1, 3, [(3, 1), (3, 1)]), (3, 0, [])],
+)
+def test_a_network_has_a_machine_for_itself_or_a_gpu(n_gpus, n_cpus, expected):
+    found = ray_pieces.network_rooms({"CPU": 8.0, "GPU": 2.0}, n_gpus=n_gpus, n_cpus=n_cpus)
+    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
+
+
+def test_gpus_of_machines_that_are_gone_do_not_count():
+    nodes = [{"Alive": False, "Resources": {"GPU": 4.0}}, {"Alive": True, "Resources": {"GPU": 1.0}}]
+    ray_pieces.check_gpus(nodes, 1)
+    with pytest.raises(UsageError, match=r"each worker wants 2 .* more than 1 that Ray counts"):
+        ray_pieces.check_gpus(nodes, 2)
 
 
 def unheard(message):
@@ -328,6 +352,78 @@ def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, mo
         nothing_here(monkeypatch)
     assert found["ray"] == found["here"]
     assert found["ray"][0]["detections"] > 0
+
+
+def followed(spec, video, folder, parallel):
+    """What is counted of the tracks of a video, and the chunks that are kept of it."""
+    kept = KeptWork(ArtifactCache(folder=folder), inputs={"video": "a"}, specs=(spec, ""), parallel=parallel)
+    work = kept.work(on_begin=lambda *n: None, on_frames=lambda n: None, on_trouble=unheard)
+    job = TrackJob(detector=spec, tracker="motion", cuts="none", rate=0.0)
+    _, record = track_video(video, job, work=work)
+    return record.counts, files_of(folder)
+
+
+def in_chunks_of(n_frames, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_FRAMES", n_frames)
+
+
+def test_a_detector_with_weights_is_kept_by_one_process_of_each_machine(
+    on_ray, street, tmp_path, monkeypatch
+):
+    video, folder = open_video(street / "videos" / "0.mp4"), tmp_path / "weights"
+    spec = detector_standin.put(folder)
+    in_chunks_of(3, monkeypatch)
+    here = followed(spec, video, tmp_path / "here", Parallelism())
+    assert set(detector_standin.openers(folder)) == {os.getpid()}
+    assert len(here[1]) > 2
+    for path in folder.glob("by *"):
+        path.unlink()
+    nothing_here(monkeypatch)
+    assert followed(spec, video, tmp_path / "ray", RAY) == here
+    openers = [one for one in detector_standin.openers(folder) if one != os.getpid()]
+    assert openers
+    assert len(openers) <= 2  # each machine has one process, and that has opened it once
+    assert here[0]["detections"] > 0
+
+
+def test_other_weights_on_a_machine_are_refused_and_lacking_ones_are_told(on_ray, street, tmp_path):
+    video, folder = open_video(street / "videos" / "0.mp4"), tmp_path / "weights"
+    spec = detector_standin.put(folder)
+    watch = Watch(video, Eyes(detector=open_detector(spec)), rate=0)
+    parted = Parted(watch=watch, detector=spec, describer="")
+    (folder / "weights").write_text("second")
+    with pytest.raises(
+        UsageError, match=r"opens standin:.* as standin/1 second, and the .* as standin/1 first"
+    ):
+        watch_side_by_side([parted], RAY, on_trouble=unheard)
+    (folder / "weights").unlink()
+    with pytest.raises(UsageError, match=f"^{platform.node()}: there are no weights at .*weights"):
+        watch_side_by_side([parted], RAY, on_trouble=unheard)
+
+
+def test_a_gpu_that_no_machine_has_is_told_at_once(on_ray, street, tmp_path):
+    spec = detector_standin.put(tmp_path / "weights")
+    watch = Watch(open_video(street / "videos" / "0.mp4"), Eyes(detector=open_detector(spec)), rate=0)
+    parted = Parted(watch=watch, detector=f"{spec}?device=cuda", describer="")
+    with pytest.raises(UsageError, match="device=cuda: each worker wants 1 of the GPUs"):
+        watch_side_by_side([parted], RAY, on_trouble=unheard)
+
+
+def test_a_network_watches_on_a_cluster_with_the_same_bytes(on_ray, street, tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    pytest.importorskip("onnx", reason="builds networks with the package onnx")
+    from subjects import networks
+
+    networks.seeing(tmp_path / "finds.onnx", size=(320, 320))
+    page = (Path(__file__).parents[4] / "docs" / "making" / "detectors.md").read_text("utf-8")
+    layout = re.search(r'```toml title="yolov10\.toml"\n(.*?)```', page, re.DOTALL)[1]
+    (tmp_path / "finds.toml").write_text(layout.replace("size = [640, 640]", "size = [320, 320]"))
+    in_chunks_of(3, monkeypatch)
+    video, spec = open_video(street / "videos" / "0.mp4"), f"onnx:{tmp_path}/finds.onnx?confidence=0.1"
+    here = followed(spec, video, tmp_path / "here", Parallelism())
+    nothing_here(monkeypatch)
+    assert followed(spec, video, tmp_path / "ray", RAY) == here
+    assert here[0]["detections"] > 0
 
 
 def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):
