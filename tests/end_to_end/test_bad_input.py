@@ -48,7 +48,10 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ([*RUN, "scripted:A", "--judge", "rule-first"], "nobody is named who judges; add --judge-model"),
         ([*RUN, "scripted:A", "--memory", "absent/m.sqlite"], "in a folder that is not there; make"),
         (["run", "table", "--data", "o/n", "--model", "scripted:A"], "say vidence get hf:o/n"),
-        (["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"], "an address of the web"),
+        (
+            ["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"],
+            "https://x/q.jsonl is an address; fetch the file",
+        ),
         (["list", "benchmark"], "Did you mean 'benchmarks'"),
         (["track", "questions.jsonl", "--detector", "nope"], "no detector named 'nope'"),
         (["track", "questions.jsonl", "--tracker", "motoin"], "Did you mean 'motion'"),

@@ -195,8 +195,9 @@ def _whole_place(text: str) -> str:
     if is_address(text) and not _NETWORK.match(text):
         return str(pinned(HubAddress.parse(text), hub_cache()))
     if _NETWORK.match(text):
+        written = re.sub(":/+", "://", text, count=1)  # a path has lost one of two strokes
         raise UsageError(
-            f"{media_address.redacted(text)} is an address; fetch the file, and give its path (videos "
+            f"{media_address.redacted(written)} is an address; fetch the file, and give its path (videos "
             "alone may lie at one: --media)"
         )
     if _OWNER_AND_NAME.fullmatch(text) and not Path(text).exists():
