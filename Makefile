@@ -40,7 +40,7 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 
 # Lines are counted where modules are tried by themselves: counting takes a third of the time, and what runs whole commands
 # covers nothing that these do not.
-COUNTED := src tests/conformance tests/property tests/unit
+COUNTED := tests/conformance tests/property tests/unit src
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder

@@ -635,7 +635,13 @@ def _with_media(
     if not absent:
         return items, []
     gone = set(absent)
-    kept = kept_where(items, lambda item: not any(located(media_root, one) in gone for one in item.media))
+
+    def is_whole(item: Item) -> bool:
+        """What is gone for one item may be there for another, which wants an image and no folder."""
+        touched = any(located(media_root, one) in gone for one in item.media)
+        return not touched or not missing(media_root, [item])
+
+    kept = kept_where(items, is_whole)
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     named = [one if isinstance(one, Path) else str(one) for one in absent]
     if not allow_missing:

@@ -359,9 +359,7 @@ def _profile(curve: Curve, counted: Counted, places: Floats, *, proportion: floa
     sign = -1.0 if curve.is_falling else 1.0
     away = sign * curve.distance((proportion - curve.guess) / (1 - curve.guess - lapse)) * width
     is_reached = np.isfinite(away)
-    width, lapse, away = width[is_reached], lapse[is_reached], away[is_reached]
-    if not is_reached.any():
-        return np.full(len(places), -np.inf)
+    width, lapse, away = width[is_reached], lapse[is_reached], away[is_reached]  # without lapses it always is
     cells = np.stack(
         [
             (places[:, None] - away).ravel(),

@@ -222,6 +222,17 @@ def test_a_threshold_beyond_the_levels_says_so():
     assert found.reason == "beyond the levels that were shown"
 
 
+def test_a_single_source_gives_a_threshold_without_an_interval():
+    rng = np.random.default_rng(8)
+    shown, marks = answered(Curve(), LEVELS, 100, rng)
+    found = fit(shown, marks, curve=Curve(), proportion=0.75, clusters=["one"] * len(shown), rng=rng,
+                settings=Resampling(n_boot=50)).threshold  # fmt: skip
+    assert found.value == pytest.approx(5.0, abs=1.0)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.method.endswith("no interval: there is a single cluster")
+
+
 def test_the_deviance_tells_a_function_that_does_not_fit():
     curve, rng = Curve(), np.random.default_rng(4)
     n = np.full(len(LEVELS), 50.0)

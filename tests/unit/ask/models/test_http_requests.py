@@ -95,6 +95,11 @@ def with_plain_bytes(body: Body) -> Body:
     return told
 
 
+# Google's package inherits from aiohttp's session where that is installed, and aiohttp warns of it.
+aiohttp_may_warn = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
+
+
+@aiohttp_may_warn
 def test_content_is_asked_for_as_the_sdk_of_google_does(monkeypatch: pytest.MonkeyPatch):
     genai = pytest.importorskip("google.genai", reason="google-genai is not installed (group 'test')")
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
@@ -151,6 +156,7 @@ def uploading(seen: Seen) -> tuple[str, str, list[str | None], int]:
     return seen.method, seen.path, headers, len(seen.raw)
 
 
+@aiohttp_may_warn
 def test_a_video_is_uploaded_as_the_sdk_of_google_does(tmp_path: Path):
     genai = pytest.importorskip("google.genai", reason="google-genai is not installed (group 'test')")
     path = tmp_path / "clip.mp4"
