@@ -95,8 +95,10 @@ def with_plain_bytes(body: Body) -> Body:
     return told
 
 
-# Google's package inherits from aiohttp's session where that is installed, and aiohttp warns of it.
-aiohttp_may_warn = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
+# Google's package takes aiohttp where that is installed, in ways that aiohttp warns of.
+aiohttp_may_warn = pytest.mark.filterwarnings(
+    "ignore:Inheritance class AiohttpClientSession", "ignore:Sending a large body directly:ResourceWarning"
+)
 
 
 @aiohttp_may_warn
