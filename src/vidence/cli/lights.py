@@ -1,10 +1,11 @@
 """What `vidence ablate` and `vidence threshold` have in common: options, what is allowed, asking."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,8 +45,10 @@ def lights_options(function: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(function)
     def called(**values: object) -> int:
-        ours = {name: values.pop(name) for name in LightsOptions.__dataclass_fields__}
-        return function(options=LightsOptions(**ours), **values)  # type: ignore[arg-type]
+        ours: dict[str, Any] = {
+            field.name: values.pop(field.name) for field in dataclasses.fields(LightsOptions)
+        }
+        return function(options=LightsOptions(**ours), **values)
 
     options = (
         click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False),

@@ -13,6 +13,7 @@ import msgspec
 from vidence.errors import DataError
 from vidence.make.scene_graph.composition import (
     Aggregate,
+    AggregateWord,
     Arithmetic,
     Atom,
     AttributeOf,
@@ -32,6 +33,7 @@ from vidence.make.scene_graph.composition import (
     Related,
     RelatedTo,
     Select,
+    SelectWord,
     Step,
     The,
     Timed,
@@ -309,7 +311,8 @@ class _Parser:
         plain = given if name == "begins_in" else given[1:]
         seconds = tuple(float(self._number(one)) for one in plain)
         of = None if name == "begins_in" else self._expression(given[0])
-        return Timed(how=name, of=of, seconds=seconds, condition=self._condition(node))  # type: ignore[arg-type]
+        how = msgspec.convert(name, TimeWord)
+        return Timed(how=how, of=of, seconds=seconds, condition=self._condition(node))
 
     # ----------------------------------------------------------------------- calls
 
@@ -357,9 +360,9 @@ class _Parser:
         by = self._text(given[-1])
         is_order = by in get_args(Order)
         return Select(
-            how=how,  # type: ignore[arg-type]
+            how=msgspec.convert(how, SelectWord),
             of=made,
-            by=by if is_order else None,  # type: ignore[arg-type]
+            by=msgspec.convert(by, Order) if is_order else None,
             along="" if is_order else by,
             n=n,
             pick=self._pick(made),
@@ -369,14 +372,14 @@ class _Parser:
     def by_distance(self, node: ast.Call) -> Expression:
         (of, to), _ = self._arguments(node, 2)
         made, place = self._expression(of), self._expression(to)
-        how = str(getattr(node.func, "id", ""))
-        return Select(how=how, of=made, to=place, pick=self._pick(made), condition=self._condition(node))  # type: ignore[arg-type]
+        how = msgspec.convert(getattr(node.func, "id", ""), SelectWord)
+        return Select(how=how, of=made, to=place, pick=self._pick(made), condition=self._condition(node))
 
     def by_amount(self, node: ast.Call) -> Expression:
         (of, name), _ = self._arguments(node, 2)
         made, how = self._expression(of), str(getattr(node.func, "id", ""))
         return Select(
-            how=how,  # type: ignore[arg-type]
+            how=msgspec.convert(how, SelectWord),
             of=made,
             attribute=self._text(name),
             pick=self._pick(made),
@@ -387,7 +390,8 @@ class _Parser:
         how = str(getattr(node.func, "id", ""))
         given, _ = self._arguments(node, 1 if how == "count" else 2)
         attribute = "" if how == "count" else self._text(given[1])
-        return Aggregate(how=how, of=self._expression(given[0]), attribute=attribute)  # type: ignore[arg-type]
+        made = self._expression(given[0])
+        return Aggregate(how=msgspec.convert(how, AggregateWord), of=made, attribute=attribute)
 
     def rel(self, node: ast.Call) -> Expression:
         (to, name), _ = self._arguments(node, 2)
@@ -471,7 +475,7 @@ class _Parser:
                     raise ProgramError(f"{where}: the condition {one[1]} is there twice")
                 named[name] = f"c{one[1]}"
                 if skill:
-                    skills[named[name]] = skill  # type: ignore[assignment]
+                    skills[named[name]] = msgspec.convert(skill, Skill)
         free = (f"c{n}" for n in range(1, 2 * len(ordered) + 1) if f"c{n}" not in named.values())
         for name in ordered:
             if name not in named:

@@ -17,6 +17,8 @@ FORMAT: Literal["vidence-composition/1"] = "vidence-composition/1"
 MOST_CONDITIONS, MOST_STEPS, MOST_DEPTH, MOST_NESTED_SETS = 10, 8, 6, 3
 Comparison: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 Order: TypeAlias = Literal["appears", "begins", "ends", "left to right"]
+AggregateWord: TypeAlias = Literal["count", "mode", "shared", "longest_run", "largest", "smallest", "values"]
+SelectWord: TypeAlias = Literal["first", "last", "nth", "nearest", "farthest", "most", "least"]
 TimeWord: TypeAlias = Literal[
     "during", "before", "after", "within", "begins_in", "appears_after", "appears_before"
 ]
@@ -117,7 +119,7 @@ class The(_Expression, tag="the"):
 class Select(_Expression, tag="select"):
     """One of a set by an order, a distance or an amount; `along` is a relation that is an order."""
 
-    how: Literal["first", "last", "nth", "nearest", "farthest", "most", "least"]
+    how: SelectWord
     of: "Expression"
     pick: str
     condition: str
@@ -139,7 +141,7 @@ class AttributeOf(_Expression, tag="attribute"):
 class Aggregate(_Expression, tag="aggregate"):
     """What a set as a whole has; `values`: every value of its members, which can be counted or asked for."""
 
-    how: Literal["count", "mode", "shared", "longest_run", "largest", "smallest", "values"]
+    how: AggregateWord
     of: "Expression"
     attribute: str = ""
 
