@@ -4,12 +4,14 @@ import asyncio
 import importlib
 import logging
 import pickle
+import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.abc
@@ -45,6 +47,7 @@ STALLED_S: Final = 60.0
 BEGIN_S: Final = 300.0
 """How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
 _LOOK_S: Final = 2.0
+_ANSWER_S: Final = 10.0  # how long the head of a cluster may take to accept a connection
 _MOST_LOSSES: Final = 3
 _CALLS: Final = 3  # of one message, before a worker counts as lost
 _log = logging.getLogger(__name__)
@@ -158,19 +161,19 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
     """A connection to the cluster; one that is there is used, and stays.
 
     Raises:
-        UsageError: there is no cluster.
+        UsageError: there is no cluster, or nothing takes connections where one was.
     """
     if ray.is_initialized():
         yield
         return
     try:
         ray.init(
-            address="auto" if address == RAY else address,
+            address=_answering(_place_of(address)),
             namespace="vidence",
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(
             f"there is no Ray cluster at {address}: {error}; start one with `ray start --head`, on further "
             "machines `ray start --address=HOST:6379`, and name it with --on ray://HOST:10001 or, on one of "
@@ -180,6 +183,37 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _place_of(address: str) -> str:
+    """Where the head of a cluster listens, as HOST:PORT or ray://HOST:PORT; Ray looks for this machine's.
+
+    Raises:
+        ConnectionError: there is none, or several are and nothing says which.
+    """
+    if address != RAY:
+        return address
+    services = importlib.import_module("ray._private.services")
+    try:
+        return str(services.canonicalize_bootstrap_address_or_die("auto"))
+    except ConnectionError as error:  # its message names flags of Ray's own commands
+        raise ConnectionError(
+            "this machine is part of none, or of several, and RAY_ADDRESS names none"
+        ) from error
+
+
+def _answering(place: str) -> str:
+    """The place, if something there takes connections: Ray itself waits for minutes for a head that is gone.
+
+    Raises:
+        OSError: nothing does.
+    """
+    parts = urlsplit(place if "://" in place else f"//{place}")
+    try:
+        socket.create_connection((parts.hostname, parts.port), timeout=_ANSWER_S).close()
+    except OSError as error:
+        raise ConnectionError(f"nothing answers at {place} ({error.strerror or error})") from error
+    return place
 
 
 def actor_name(host: str, key: tuple[str, int], *, n_begun: int) -> str:

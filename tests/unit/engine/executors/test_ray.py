@@ -391,16 +391,27 @@ def test_an_error_of_the_server_ends_the_run(bench, connection):
         bench.run()
 
 
-def test_without_a_cluster_it_is_said_how_to_start_one(ray, monkeypatch):
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
-
-    def refuse(**_):
-        raise ConnectionError("nobody is there")
-
-    monkeypatch.setattr(ray, "init", refuse)
-    said = "no Ray cluster at ray: nobody is there; start one with `ray start"
-    with pytest.raises(UsageError, match=said), executor.connected(ray, "ray"):
+@pytest.mark.parametrize("address", ["ray", "ray://127.0.0.2:1"])
+def test_a_cluster_that_is_gone_is_said_at_once(ray, monkeypatch, address):
+    monkeypatch.setenv(
+        "RAY_ADDRESS", "127.0.0.2:1"
+    )  # Ray takes 127.0.0.1 for the outer address of this machine
+    said = rf"no Ray cluster at {address}: nothing answers at .*127\.0\.0\.2:1 \(.+\); start one with"
+    with pytest.raises(UsageError, match=said), executor.connected(ray, address):
         raise VidenceError("connected")
+
+
+def test_what_ray_says_of_a_cluster_that_it_cannot_join_is_said(ray, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+
+        def refuse(**_):
+            raise ConnectionError("nobody is there")
+
+        monkeypatch.setattr(ray, "init", refuse)
+        said = f"no Ray cluster at {address}: nobody is there; start one with `ray start"
+        with pytest.raises(UsageError, match=said), executor.connected(ray, address):
+            raise VidenceError("connected")
 
 
 def test_a_diagnostic_finds_the_same_on_a_cluster(bench, connection):
