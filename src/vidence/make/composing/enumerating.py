@@ -1,15 +1,20 @@
-"""The proof of a composition of any shape that the search draws, by going through what its steps allow.
+"""What the steps of a composition of any shape that the search draws allow, binding by binding.
 
 `results` does the same by bit operations alone, for the shapes that are drawn most.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from vidence.make.composing.ground import Ground
-from vidence.make.composing.results import Found, Logic, Refused, Unique
+from vidence.make.composing.reached import (
+    Elsewhere,
+    Reached,
+    Unique,
+    answer_domain,
+    anything,
+    domain_of,
+)
 from vidence.make.composing.scene_bits import Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     DIRECTIONS,
@@ -34,20 +39,12 @@ from vidence.make.scene_graph.composition import (
     Variable,
     View,
     conditions_in,
-    parts,
     variables_in,
 )
 from vidence.make.scene_graph.proof import (
-    Answer,
     Binding,
-    ConditionProof,
-    StepProof,
-    Subsets,
-    Without,
-    Witness,
 )
-from vidence.make.scene_graph.scene import ValueOrNumber, natural
-from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
+from vidence.make.scene_graph.scene import ValueOrNumber
 
 
 @dataclass(frozen=True)
@@ -79,38 +76,29 @@ class Met:
         self.is_several |= other.is_several
 
 
-@dataclass
-class Outcome:
-    """One result: how many bindings end in each value, the first, and the first with another value."""
-
-    met: Met
-    values: dict[ValueOrNumber, int] = field(default_factory=dict)
-    first: tuple[ValueOrNumber, Binding] | None = None
-    other: tuple[ValueOrNumber, Binding] | None = None
-
-    def share(self, answer: ValueOrNumber) -> float:
-        """The share of the bindings that end in the answer."""
-        n = sum(self.values.values())
-        return round(self.values.get(answer, 0) / n, 6) if n else 0.0
-
-
 class Enumeration:
     """The results of one composition in one scene."""
 
-    def __init__(self, composition: Composition, scene: SceneBits, ground: Ground) -> None:
-        self.composition, self.scene, self.ground, self.steps = composition, scene, ground, composition.steps
+    def __init__(self, composition: Composition, scene: SceneBits) -> None:
+        self.composition, self.scene, self.steps = composition, scene, composition.steps
+        self.domain = answer_domain(composition)
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
         self._kept: dict[tuple[int, frozenset[str], str], tuple[list[_State], Met]] = {}
         self._made: dict[tuple[object, ...], tuple[list[_Outcome], Met]] = {}
 
     # ----------------------------------------------------------------------- results
 
+    def whole(self, unique: Unique) -> Reached | None:
+        """What comes out with all conditions; None where that is not one."""
+        found = self.reached()
+        return found if found.is_one(unique) else None
+
     def reached(
-        self, dropped: frozenset[str] = frozenset(), *, free: str = "", answer: ValueOrNumber | None = None
-    ) -> Outcome:
-        """Every value with the number of its bindings."""
-        states, met = self._states(len(self.steps), dropped, free)
-        found = Outcome(met)
+        self, without: Sequence[str] = (), *, free: str = "", answer: ValueOrNumber | None = None
+    ) -> Reached:
+        """Every value with the number of its bindings, without some conditions, or a whole step."""
+        states, met = self._states(len(self.steps), frozenset(without), free)
+        found = Reached(is_doubtful=met.is_doubtful, is_several=met.is_several)
         for env, binding, count in states:
             value = env["answer"]
             if isinstance(value, Looking):
@@ -121,22 +109,19 @@ class Enumeration:
                 found.other = value, binding
         return found
 
+    def goes_elsewhere(self, without: Sequence[str], answer: ValueOrNumber) -> Elsewhere:
+        """What comes out without some conditions; without one, a value too near to tell is unknown."""
+        found = self.reached(without, answer=answer)
+        if found.other is not None:
+            return "other"
+        is_near = len(without) == 1 and any(value != answer for value in found.values)
+        if found.is_doubtful or is_near:
+            return "unknown"
+        return "same" if found.values else "nothing"
+
     def is_other(self, value: ValueOrNumber, answer: ValueOrNumber) -> bool:
         """Whether a value certainly is not the answer."""
         return value != answer and not self.scene.words.is_near(self.domain, value, answer)
-
-    @property
-    def domain(self) -> str:
-        """Of what the answer is a value."""
-        match self.steps[-1].value:
-            case AttributeOf(name=name):
-                return name
-            case Known(table=table):
-                return table
-            case DirectionOf():
-                return "direction"
-            case _:
-                return "count"
 
     def _states(self, n: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Met]:
         """What the first steps allow; those that later steps cannot tell apart are counted together."""
@@ -184,16 +169,8 @@ class Enumeration:
 
     def _anything(self, step: Step) -> list[_Outcome]:
         """Everything that a variable could be."""
-        scene, domain = self.scene, domain_of(step.variable, self.composition, scene=self.scene)
-        if domain in scene.members:
-            return [(name, {}) for name in scene.members[domain]]
-        if domain == "kind":
-            return [(kind, {}) for kind in sorted({event.kind for event in scene.events.values()})]
-        known = scene.words.attributes[domain]
-        listed: Sequence[ValueOrNumber] = known.values or sorted(
-            {value for of in known.of for value in scene.column(of, domain).values}, key=str
-        )
-        return [(value, {}) for value in listed]
+        domain = domain_of(step.variable, self.composition, scene=self.scene)
+        return [(value, {}) for value in anything(domain, self.scene)]
 
     # ----------------------------------------------------------------------- steps
 
@@ -232,7 +209,7 @@ class Enumeration:
                     for number, word in enumerate(DIRECTIONS):
                         yield Looking(place, 0.0, number), {"view": word}
                     return
-                heading = self.ground.bearing(place, str(here.env[at]))
+                heading = self.scene.ground.bearing(place, str(here.env[at]))
                 here.met.is_doubtful |= heading is None
                 if heading is not None:
                     yield Looking(place, heading), {}
@@ -241,7 +218,9 @@ class Enumeration:
                 found = self._side(str(here.env[of]), here.env[view])
             case Known(table=table, of=Variable(name=of)):
                 value = here.env[of]
-                found = self.ground.known.get((table, value)) if not isinstance(value, Looking) else None
+                found = (
+                    self.scene.ground.known.get((table, value)) if not isinstance(value, Looking) else None
+                )
             case _:
                 raise ValueError(
                     f"{self.composition.composition}: a step of a kind that is not evaluated here"
@@ -254,7 +233,7 @@ class Enumeration:
         assert isinstance(view, Looking)  # noqa: S101 - a view
         if view.free is not None:
             return DIRECTIONS[view.free]
-        return self.ground.sector(name, view.place, view.heading)
+        return self.scene.ground.sector(name, view.place, view.heading)
 
     def _members(self, some: "Some", mask: int) -> Iterator[_Outcome]:
         names = self.scene.members[some.category]
@@ -308,7 +287,7 @@ class Enumeration:
         must = may = 0
         for i in bits(some.may):
             name = self.scene.members[some.category][i]
-            side = self.ground.sector(name, view.place, heading) if name != view.place else ""
+            side = self.scene.ground.sector(name, view.place, heading) if name != view.place else ""
             may |= (side is None or side == direction) << i
             must |= (side == direction) << i
         return Masks(must, may)
@@ -357,7 +336,7 @@ class Enumeration:
         def before(first: str, second: str) -> bool | None:
             first, second = (second, first) if is_turned else (first, second)
             if isinstance(one.to, Variable):
-                return self.ground.is_nearer(first, second, str(env[one.to.name]))
+                return self.scene.ground.is_nearer(first, second, str(env[one.to.name]))
             if first not in self.scene.ends or second not in self.scene.ends:
                 return None
             at = 1 if one.by == "ends" else 0
@@ -446,149 +425,3 @@ def read_of(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*read_of(of, dropped), *more)))
         case _:
             return variables_in(one)
-
-
-def domain_of(variable: str, composition: Composition, *, scene: SceneBits) -> str:
-    """The category of what a step picks, or the attribute that it reads; empty for a view."""
-    steps = {step.variable: step.value for step in composition.steps}
-    match steps[variable]:
-        case The(of=of) | Select(of=of):
-            return next(one.category for one in parts(of) if isinstance(one, Members))
-        case AttributeOf(of=Variable(name=name), name=word):
-            is_event = domain_of(name, composition, scene=scene) == EVENT
-            is_role = is_event and word != "kind" and word not in scene.words.attributes
-            return scene.words.roles().get(word, word) if is_role else word
-        case Aggregate(how="mode", attribute=word):
-            return word
-        case _:
-            return ""
-
-
-# --------------------------------------------------------------------------- the proof
-
-
-def enumerated_proof(  # noqa: PLR0913 - as `find_proof`, and where things stand
-    composition: Composition,
-    scene: SceneBits,
-    ground: Ground,
-    *,
-    fits: Callable[[AnswerType, Logic, int], bool] | None = None,
-    unique: Unique = "each step",
-    most_guess: float = 1.0,
-    most_prior: float = 1.0,
-) -> Found | Refused:
-    """The proof of a composition, or why there is none; as `find_proof`."""
-    results = Enumeration(composition, scene, ground)
-    whole = results.reached()
-    several = whole.met.is_several and unique == "each step"
-    several |= unique == "jointly" and sum(whole.values.values()) > 1
-    if several or whole.met.is_doubtful or len(whole.values) != 1 or whole.first is None:
-        return Refused(reason="no-single-answer")
-    answer, binding = whole.first
-    names = tuple(one.id for one in composition.conditions)
-    singles = {name: _without(results, answer, frozenset([name])) for name in names}
-    for outcome, reason in (("unneeded", "unneeded"), ("unknown", "unknown-fact")):
-        if bad := tuple(name for name in names if singles[name].outcome == outcome):
-            return Refused(reason=reason, conditions=bad)
-    logic, answered = logic_of(composition), answer_type(results.domain, scene)
-    if fits is not None and not fits(answered, logic, len(names)):
-        return Refused(reason="of-another-cell")
-    if weak := tuple(name for name in names if singles[name].guess > most_guess):
-        return Refused(reason="weak-condition", conditions=weak)
-    if (prior := results.reached(frozenset(names)).share(answer)) > most_prior:
-        return Refused(reason="easy-to-guess")
-    subsets = _subsets(results, names, answer)
-    if isinstance(subsets, Refused):
-        return subsets
-    sets = [one for step in composition.steps for one in parts(step.value) if isinstance(one, Members)]
-    return Found(
-        composition=composition.composition,
-        logic=logic,
-        answer=Answer(type=answered, domain=results.domain, value=answer),
-        binding=binding,
-        conditions=tuple(
-            ConditionProof(id=one.id, skill=one.skill, without=singles[one.id])
-            for one in composition.conditions
-        ),
-        steps=tuple(_steps(results, binding, answer, logic=logic)),
-        subsets=subsets,
-        depth=_depth(composition),
-        n_conjunctive=sum(len(one.atoms) > 1 for one in sets),
-        prior=prior,
-    )
-
-
-def logic_of(composition: Composition) -> Logic:
-    """Conjunctive: one set, whose atoms are all the conditions that there are, two or more."""
-    sets = [one for step in composition.steps for one in parts(step.value) if isinstance(one, Members)]
-    n = len(composition.conditions)
-    return "conjunctive" if len(sets) == 1 and len(sets[0].atoms) == n > 1 else "sequential"
-
-
-def answer_type(domain: str, scene: SceneBits) -> AnswerType:
-    """What kind of thing the answer is."""
-    if domain in scene.words.known:
-        return scene.words.known[domain].answer
-    plain: dict[str, AnswerType] = {"count": "attribute", "kind": "action", "direction": "relationship"}
-    return plain.get(domain) or scene.words.attributes[domain].answer
-
-
-def _without(
-    results: Enumeration, answer: ValueOrNumber, dropped: frozenset[str], *, free: str = ""
-) -> Without:
-    found = results.reached(dropped, free=free, answer=answer)
-    counts = {str(value): n for value, n in found.values.items() if value != answer}
-    guess = found.share(answer)
-    if found.other is not None:
-        value, binding = found.other
-        entities = results.scene.scene.entities
-        names = sorted({str(one) for one in binding.values()} & entities.keys(), key=natural)
-        seen_at = sorted({time for name in names for time in results.scene.seen_at.get(name, ())})
-        spans = sorted({span for name in names for span in entities[name].spans})
-        witness = Witness(binding=binding, value=value, seen_at=tuple(seen_at), spans=tuple(spans))
-        outcome: Literal["several-values", "other-value"] = "several-values" if guess else "other-value"
-        return Without(outcome=outcome, values=counts, guess=guess, witness=witness)
-    if not found.values and not found.met.is_doubtful:
-        return Without(outcome="nothing-fits")
-    if found.met.is_doubtful or counts:
-        return Without(outcome="unknown", values=counts, guess=guess)
-    return Without(outcome="unneeded", guess=guess)
-
-
-def _subsets(results: Enumeration, names: Sequence[str], answer: ValueOrNumber) -> Subsets | Refused:
-    """Every set of conditions left out, where single ones do not decide."""
-    steps = [step.value for step in results.steps]
-    inner = [one for value in steps for one in parts(value) if one is not steps[-1]]
-    if not any(isinstance(one, Select | Aggregate) for one in inner):
-        return Subsets(mode="singles", tried=len(names))
-    tried = len(names)
-    for size in range(2, len(names) + 1):
-        for ids in combinations(names, size):
-            tried += 1
-            found = results.reached(frozenset(ids), answer=answer)
-            if found.other is None and found.met.is_doubtful:
-                return Refused(reason="unknown-fact", conditions=ids)
-            if found.other is None and found.values:
-                return Refused(reason="sufficient-subset", conditions=ids)
-    return Subsets(mode="all", tried=tried)
-
-
-def _steps(
-    results: Enumeration, binding: Binding, answer: ValueOrNumber, *, logic: Logic
-) -> Iterator[StepProof]:
-    words = results.scene.words.attributes
-    for step in results.steps[:-1]:
-        domain = domain_of(step.variable, results.composition, scene=results.scene)
-        is_number = domain in words and words[domain].number
-        without = None
-        if logic == "sequential" and domain and not is_number:
-            without = _without(results, answer, frozenset(), free=step.variable)
-        yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
-
-
-def _depth(composition: Composition) -> int:
-    depths: dict[str, int] = {}
-    for step in composition.steps:
-        inner = max((depths[name] for name in variables_in(step.value)), default=0)
-        depths[step.variable] = inner + (step.variable != "answer")
-    return max(depths.values())

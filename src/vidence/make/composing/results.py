@@ -1,16 +1,23 @@
-"""What the steps of a composition allow without some conditions, by bit operations; and the proof of it.
+"""What the steps of a composition allow without some conditions, by bit operations.
 
 Only the programs that the search writes are known here (`is_known`): steps that pick `the`, `first` or
 `last` of a category under atoms, steps that read a value or a role, and an answer that is read or counted.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
 from operator import or_
 from typing import Literal, TypeAlias
 
+from vidence.make.composing.reached import (
+    Elsewhere,
+    Reached,
+    Unique,
+    answer_domain,
+    anything,
+    domain_of,
+)
 from vidence.make.composing.scene_bits import TIME_WORDS, Column, Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
@@ -28,21 +35,10 @@ from vidence.make.scene_graph.composition import (
     Variable,
 )
 from vidence.make.scene_graph.proof import (
-    Answer,
     Binding,
-    ConditionProof,
-    StepProof,
-    Subsets,
-    Without,
-    Witness,
 )
-from vidence.make.scene_graph.scene import ValueOrNumber, natural
-from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
-from vidence.records import Record
+from vidence.make.scene_graph.scene import ValueOrNumber
 
-Logic: TypeAlias = Literal["conjunctive", "sequential"]
-Unique: TypeAlias = Literal["each step", "jointly", "value"]
-"""`each step` finds one thing, or all steps `jointly` do, or one `value` comes out."""
 _Values: TypeAlias = tuple[ValueOrNumber, ...]
 """What the steps so far found, in their order."""
 _State: TypeAlias = tuple[_Values, int]
@@ -50,31 +46,6 @@ _State: TypeAlias = tuple[_Values, int]
 
 _FEW = 24
 """Of so many the times are sorted; among more the first of all is found sooner."""
-
-
-class Found(Record):
-    """What the search knows of a composition: the fields of a proof that it computes itself.
-
-    The verifier's proof has to say the same in each of them (`differences` in the maker).
-    """
-
-    composition: str
-    logic: Literal["conjunctive", "sequential"]
-    answer: Answer
-    binding: Binding
-    conditions: tuple[ConditionProof, ...]
-    steps: tuple[StepProof, ...]
-    subsets: Subsets
-    depth: int
-    n_conjunctive: int
-    prior: float
-
-
-class Refused(Record):
-    """Why a composition proves nothing, and the conditions that could be left out."""
-
-    reason: str
-    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,22 +109,6 @@ def _is_known_atom(atom: Atom) -> bool:
 def is_known(composition: Composition) -> bool:
     """Whether every step is of a kind that is evaluated here."""
     return all(step_of(step) is not None for step in composition.steps)
-
-
-@dataclass
-class Reached:
-    """One result: how many bindings end in each value, and whether something is in doubt."""
-
-    values: dict[ValueOrNumber, int]
-    other: tuple[ValueOrNumber, Binding] | None = None
-    first: tuple[ValueOrNumber, Binding] | None = None
-    is_doubtful: bool = False
-    is_several: bool = False
-
-    def share(self, answer: ValueOrNumber) -> float:
-        """The share of the bindings that end in the answer."""
-        n = sum(self.values.values())
-        return round(self.values.get(answer, 0) / n, 6) if n else 0.0
 
 
 @dataclass(frozen=True)
@@ -283,7 +238,7 @@ class Results:
         if len(self.steps) < len(known):
             raise ValueError(f"{composition.composition}: a step is of a kind that is not evaluated here")
         self.bit_of = {one.id: 1 << i for i, one in enumerate(composition.conditions)}
-        self.everything = (1 << len(composition.conditions)) - 1
+        self.domain = answer_domain(composition)
         self.variables = [step.variable for step in self.steps]
         place_of = {name: i for i, name in enumerate(self.variables)}
         self._sets = [
@@ -363,8 +318,9 @@ class Results:
         """The states, each with what a step finds in it, and whether that is in doubt, or several."""
         one, step = self._sets[i], self.steps[i]
         if i == free:
-            anything = self._anything(i)
-            yield from ((values, count, anything, False, False) for values, count in before)
+            domain = domain_of(step.variable, self.composition, scene=self.scene)
+            every = anything(domain, self.scene)
+            yield from ((values, count, every, False, False) for values, count in before)
         elif isinstance(step, Read):
             source = self._source[i]
             for values, count in before:
@@ -393,34 +349,6 @@ class Results:
                 _merge(found, made, n * count, live=live)
         return list(found.values()), is_doubtful, is_several
 
-    def _anything(self, i: int) -> Sequence[ValueOrNumber]:
-        """Everything that a variable could be."""
-        scene, domain = self.scene, self._type(i)
-        if domain in scene.members:
-            return scene.members[domain]
-        if domain == "kind":
-            return sorted({event.kind for event in scene.events.values()})
-        listed = scene.words.attributes[domain].values
-        if listed:
-            return listed
-        told = {
-            fact
-            for category in scene.words.attributes[domain].of
-            for fact in scene.column(category, domain).values
-        }
-        return sorted(told, key=lambda one: (isinstance(one, str), one))
-
-    def _type(self, i: int) -> str:
-        """The category of what a step picks, or the attribute that it reads."""
-        step = self.steps[i]
-        if isinstance(step, Pick):
-            return "" if step.how == "count" else step.members.category
-        words = self.scene.words
-        is_role = step.word != "kind" and step.word not in words.attributes
-        if is_role and self._type(self._source[i]) == EVENT:
-            return words.roles().get(step.word, step.word)
-        return step.word
-
     # ----------------------------------------------------------------------- results
 
     @property
@@ -436,18 +364,20 @@ class Results:
                 states, is_doubtful, is_several = self.states(n, 0)
                 if is_doubtful or (is_several and is_each) or not states:
                     return None
-        found = self.reached(0)
-        is_several = (found.is_several and is_each) or (
-            unique == "jointly" and sum(found.values.values()) > 1
-        )
-        if is_several or found.is_doubtful or len(found.values) != 1 or found.first is None:
-            return None
-        return found
+        found = self.reached()
+        return found if found.is_one(unique) else None
 
-    def reached(self, dropped: int, *, free: int = -1, answer: ValueOrNumber | None = None) -> Reached:
-        """Every value with the number of its bindings; `other` is the first that certainly has another."""
-        found = Reached({})
-        last = len(self.steps) - 1
+    def reached(
+        self, without: Sequence[str] = (), *, free: str = "", answer: ValueOrNumber | None = None
+    ) -> Reached:
+        """Every value with the number of its bindings, without some conditions, or a whole step."""
+        return self._reached(self._bits(without), self.variables.index(free) if free else -1, answer)
+
+    def _bits(self, conditions: Sequence[str]) -> int:
+        return sum(self.bit_of[name] for name in conditions)
+
+    def _reached(self, dropped: int, free: int, answer: ValueOrNumber | None) -> Reached:
+        found, last = Reached(), len(self.steps) - 1
         if self.is_joined:
             states, found.is_doubtful, found.is_several = self.states(last - 1, dropped, free)
             self._read_all(found, states, dropped=dropped, free=free, answer=answer)
@@ -520,21 +450,13 @@ class Results:
                     return value, self._binding((*values, one.names[place]))
         return None
 
-    @property
-    def domain(self) -> str:
-        """Of what the answer is a value."""
-        last = self.steps[-1]
-        return last.word if isinstance(last, Read) else "count"
-
     def is_other(self, value: ValueOrNumber, answer: ValueOrNumber) -> bool:
         """Whether a value certainly is not the answer."""
         return value != answer and not self.scene.words.is_near(self.domain, value, answer)
 
-    def goes_elsewhere(
-        self, dropped: int, answer: ValueOrNumber
-    ) -> Literal["other", "same", "unknown", "nothing"]:
+    def goes_elsewhere(self, without: Sequence[str], answer: ValueOrNumber) -> Elsewhere:
         """What comes out without some conditions; stops at the first other value."""
-        last, n = len(self.steps) - 1, 0
+        dropped, last, n = self._bits(without), len(self.steps) - 1, 0
         if self.is_joined:
             one, column, word = self._last_read()
             others = self.scene.others(one.category, word, answer)
@@ -560,151 +482,3 @@ def _merge(found: dict[_Values, _State], made: _Values, count: int, *, live: tup
     key = tuple([made[place] for place in live])
     known = found.get(key)
     found[key] = (made, count) if known is None else (known[0], known[1] + count)
-
-
-# --------------------------------------------------------------------------- the proof
-
-
-def find_proof(
-    composition: Composition,
-    scene: SceneBits,
-    *,
-    fits: Callable[[AnswerType, Logic, int], bool] | None = None,
-    unique: Unique = "each step",
-    most_guess: float = 1.0,
-    most_prior: float = 1.0,
-) -> Found | Refused:
-    """The proof of a composition as the search sees it, or why there is none.
-
-    What is cheap to find out is asked first: most programs are refused by it.
-
-    Args:
-        composition: the program.
-        scene: the facts.
-        fits: whether an answer of a type, a logic and a number of conditions are wanted at all.
-        unique: what has to be one.
-        most_guess: the largest share of right bindings without a condition.
-        most_prior: the largest share of right bindings without all conditions.
-    """
-    results = Results(composition, scene)
-    whole = results.whole(unique)
-    if whole is None or whole.first is None:
-        return Refused(reason="no-single-answer")
-    answer, binding = whole.first
-    if refused := _unneeded(results, answer):
-        return refused
-    logic, n = _logic(results), len(composition.conditions)
-    answered = answer_type(results.domain, scene)
-    if fits is not None and not fits(answered, logic, n):
-        return Refused(reason="of-another-cell")
-    subsets = _subsets(results, answer)
-    if isinstance(subsets, Refused):
-        return subsets
-    conditions = tuple(
-        ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=1 << i))
-        for i, c in enumerate(composition.conditions)
-    )
-    if weak := tuple(one.id for one in conditions if one.without.guess > most_guess):
-        return Refused(reason="weak-condition", conditions=weak)
-    prior = results.reached(results.everything).share(answer)
-    if prior > most_prior:
-        return Refused(reason="easy-to-guess")
-    return Found(
-        composition=composition.composition,
-        logic=logic,
-        answer=Answer(type=answered, domain=results.domain, value=answer),
-        binding=binding,
-        conditions=conditions,
-        steps=tuple(_steps(results, binding, answer, logic=logic)),
-        subsets=subsets,
-        depth=_depth(results),
-        n_conjunctive=sum(len(step.members.atoms) > 1 for step in results.steps if isinstance(step, Pick)),
-        prior=prior,
-    )
-
-
-def _unneeded(results: Results, answer: ValueOrNumber) -> Refused | None:
-    """The first condition without which the answer stays; or those without which nobody knows what comes."""
-    unknown = list[str]()
-    for i, condition in enumerate(results.composition.conditions):
-        outcome = results.goes_elsewhere(1 << i, answer)
-        if outcome == "same":
-            return Refused(reason="unneeded", conditions=(condition.id,))
-        unknown += [condition.id] if outcome == "unknown" else []
-    if not unknown:
-        return None
-    return Refused(reason="unknown-fact", conditions=tuple(unknown))
-
-
-def _logic(results: Results) -> Logic:
-    """Conjunctive: one set, whose atoms are all the conditions that there are, two or more."""
-    n = len(results.composition.conditions)
-    sets = [len(step.members.atoms) for step in results.steps if isinstance(step, Pick)]
-    return "conjunctive" if len(sets) == 1 and sets[0] == n > 1 else "sequential"
-
-
-def answer_type(domain: str, scene: SceneBits) -> AnswerType:
-    """What kind of thing the answer is."""
-    if domain == "count":
-        return "attribute"
-    return "action" if domain == "kind" else scene.words.attributes[domain].answer
-
-
-def _without(results: Results, answer: ValueOrNumber, *, dropped: int = 0, free: int = -1) -> Without:
-    found = results.reached(dropped, free=free, answer=answer)
-    counts = {str(value): n for value, n in found.values.items() if value != answer}
-    guess = found.share(answer)
-    if found.other is not None:
-        value, binding = found.other
-        names = sorted(
-            {str(v) for v in binding.values() if str(v) in results.scene.scene.entities}, key=natural
-        )
-        seen_at = {time for name in names for time in results.scene.seen_at.get(name, ())}
-        spans = {span for name in names for span in results.scene.scene.entities[name].spans}
-        witness = Witness(
-            binding=binding, value=value, seen_at=tuple(sorted(seen_at)), spans=tuple(sorted(spans))
-        )
-        outcome: Literal["several-values", "other-value"] = "several-values" if guess else "other-value"
-        return Without(outcome=outcome, values=counts, guess=guess, witness=witness)
-    if not found.values and not found.is_doubtful:
-        return Without(outcome="nothing-fits")
-    if found.is_doubtful or counts:
-        return Without(outcome="unknown", values=counts, guess=guess)
-    return Without(outcome="unneeded", guess=guess)
-
-
-def _subsets(results: Results, answer: ValueOrNumber) -> Subsets | Refused:
-    """Every set of conditions left out, where single ones do not decide."""
-    conditions = results.composition.conditions
-    tried = len(conditions)
-    if not any(isinstance(one, Pick) and one.how in ("first", "last") for one in results.steps):
-        return Subsets(mode="singles", tried=tried)
-    for size in range(2, len(conditions) + 1):
-        for some in combinations(conditions, size):
-            tried += 1
-            outcome = results.goes_elsewhere(sum(results.bit_of[one.id] for one in some), answer)
-            if outcome in ("same", "unknown"):
-                reason = "sufficient-subset" if outcome == "same" else "unknown-fact"
-                return Refused(reason=reason, conditions=tuple(one.id for one in some))
-    return Subsets(mode="all", tried=tried)
-
-
-def _steps(results: Results, binding: Binding, answer: ValueOrNumber, *, logic: str) -> Iterator[StepProof]:
-    for i, step in enumerate(results.steps[:-1]):
-        is_number = isinstance(step, Read) and _is_number(step, results)
-        is_whole = logic == "sequential" and not is_number
-        without = _without(results, answer, free=i) if is_whole else None
-        yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
-
-
-def _is_number(step: Read, results: Results) -> bool:
-    known = results.scene.words.attributes.get(step.word)
-    return known is not None and known.number
-
-
-def _depth(results: Results) -> int:
-    depths = list[int]()
-    for i, step in enumerate(results.steps):
-        inner = max((depths[place] for place in results.uses(i)), default=0)
-        depths.append(inner + (step.variable != "answer"))
-    return max(depths)

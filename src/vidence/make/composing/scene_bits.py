@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from vidence.make.composing.ground import Ground
 from vidence.make.scene_graph.composition import Comparison, TimeWord
 from vidence.make.scene_graph.scene import (
     AttributeFact,
@@ -311,6 +312,11 @@ class SceneBits:
         return None
 
     # ----------------------------------------------------------------------- time
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Where things stand on plans, and what tables know."""
+        return Ground(self.scene)
 
     @cached_property
     def ends(self) -> dict[str, Span]:

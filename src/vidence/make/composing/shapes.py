@@ -12,10 +12,9 @@ import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
 from vidence.make.composing.enumerating import compared
-from vidence.make.composing.ground import Ground
 from vidence.make.composing.phrases import is_flag, is_person
 from vidence.make.composing.program import Program
-from vidence.make.composing.results import Logic
+from vidence.make.composing.reached import Logic
 from vidence.make.composing.scene_bits import Masks, SceneBits, bits
 from vidence.make.scene_graph.composition import (
     Aggregate,
@@ -67,7 +66,7 @@ class Shapes:
 
     def __init__(self, scene: SceneBits, statements: Statements, rng: Random) -> None:
         self.scene, self.statements, self.rng = scene, statements, rng
-        self.ground = Ground(scene.scene)
+        self.ground = scene.ground
         placed = [c for c in (*statements.categories, *self._single_things()) if self._placed(c)]
         self._on_plan = tuple(dict.fromkeys(placed))
         self._asked = tuple(one for one in statements.asked() if one.category != EVENT)

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from subjects.composing import GOLDEN, random_scene, searched, street
-from vidence.make.composing.results import Found, Refused, find_proof, is_known
+from vidence.make.composing.finding import Found, Refused, find_proof
+from vidence.make.composing.results import Results, is_known
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import PLAIN
 from vidence.make.proving.prove import Rules, prove
@@ -133,7 +134,7 @@ def test_a_program_of_another_kind_is_refused_by_name():
     )
     assert not is_known(other)
     with pytest.raises(ValueError, match="p: a step is of a kind"):
-        find_proof(other, SceneBits(random_scene(0)))
+        Results(other, SceneBits(random_scene(0)))
 
 
 def test_contradictions_and_doubts_are_never_proven():
