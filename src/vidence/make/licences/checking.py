@@ -13,7 +13,7 @@ from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import FieldError, csv_rows, ending_of, lines, objects, read, usable
 from vidence.errors import DataError, UsageError
 from vidence.make.licences.by_people import read_sheet
-from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_checks, write_checks
+from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_looks, write_checks
 from vidence.make.licences.youtube import YouTube
 from vidence.tables.table import DASH, Cell, Line, Table, number, several, tabulate
 
@@ -88,7 +88,7 @@ def check_licences(
         DataError: a file cannot be used.
         AccessError: there is no key, or it is refused.
     """
-    history = read_checks(kept)
+    history = read_looks(kept, LicenceCheck)
     by_people = {} if manual is None else read_sheet(manual, today=now.date())
     known = {**believed(history, now=now, days=days), **by_people}
     asked = [one for one in videos if one not in known]
