@@ -2,19 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Literal
 
-from vidence.make.composing.enumerating import Enumeration
 from vidence.make.composing.reached import Logic, Unique, domain_of
-from vidence.make.composing.results import Results, is_known
+from vidence.make.composing.results import Results
 from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.composing.sets import Pick
 from vidence.make.scene_graph.composition import (
-    Aggregate,
     Composition,
-    Members,
-    Select,
-    parts,
-    variables_in,
 )
 from vidence.make.scene_graph.proof import (
     Answer,
@@ -28,9 +23,6 @@ from vidence.make.scene_graph.proof import (
 from vidence.make.scene_graph.scene import ValueOrNumber, natural
 from vidence.make.scene_graph.vocabulary import AnswerType
 from vidence.records import Record
-
-Evaluated: TypeAlias = Results | Enumeration
-"""Steps as bit sets where every one is of a kind that these know, else gone through binding by binding."""
 
 
 class Found(Record):
@@ -70,7 +62,7 @@ def find_proof(
     """The proof of a composition as the search sees it, or why there is none.
 
     What is cheap to find out is asked first: most programs are refused by it. To leave out sets of conditions
-    is cheap by bits alone.
+    is cheap where all steps are plain.
 
     Args:
         composition: the program.
@@ -83,8 +75,7 @@ def find_proof(
     Raises:
         ValueError: a step is of a kind that the search does not draw.
     """
-    is_quick = is_known(composition)
-    results = Results(composition, scene) if is_quick else Enumeration(composition, scene)
+    results = Results(composition, scene)
     whole = results.whole(unique)
     if whole is None or whole.first is None:
         return Refused(reason="no-single-answer")
@@ -92,10 +83,10 @@ def find_proof(
     names = tuple(one.id for one in composition.conditions)
     if refused := _unneeded(results, names, answer):
         return refused
-    logic, answered = logic_of(composition), answer_type(results.domain, scene)
+    logic, answered = _logic(results), answer_type(results.domain, scene)
     if fits is not None and not fits(answered, logic, len(names)):
         return Refused(reason="of-another-cell")
-    subsets = _subsets(results, names, answer) if is_quick else None
+    subsets = _subsets(results, names, answer) if results.is_plain else None
     if isinstance(subsets, Refused):
         return subsets
     conditions = tuple(
@@ -118,13 +109,13 @@ def find_proof(
         conditions=conditions,
         steps=tuple(_steps(results, binding, answer, logic=logic)),
         subsets=subsets,
-        depth=_depth(composition),
-        n_conjunctive=sum(len(one.atoms) > 1 for one in _sets(composition)),
+        depth=_depth(results),
+        n_conjunctive=sum(one.n_atoms > 1 for one in results.sets),
         prior=prior,
     )
 
 
-def _unneeded(results: Evaluated, names: Sequence[str], answer: ValueOrNumber) -> Refused | None:
+def _unneeded(results: Results, names: Sequence[str], answer: ValueOrNumber) -> Refused | None:
     """The first condition without which the answer stays; or those without which nobody knows what comes."""
     unknown = list[str]()
     for name in names:
@@ -135,14 +126,10 @@ def _unneeded(results: Evaluated, names: Sequence[str], answer: ValueOrNumber) -
     return Refused(reason="unknown-fact", conditions=tuple(unknown)) if unknown else None
 
 
-def _sets(composition: Composition) -> list[Members]:
-    return [one for step in composition.steps for one in parts(step.value) if isinstance(one, Members)]
-
-
-def logic_of(composition: Composition) -> Logic:
+def _logic(results: Results) -> Logic:
     """Conjunctive: one set, whose atoms are all the conditions that there are, two or more."""
-    sets, n = _sets(composition), len(composition.conditions)
-    return "conjunctive" if len(sets) == 1 and len(sets[0].atoms) == n > 1 else "sequential"
+    sets, n = results.sets, len(results.composition.conditions)
+    return "conjunctive" if len(sets) == 1 and sets[0].n_atoms == n > 1 else "sequential"
 
 
 def answer_type(domain: str, scene: SceneBits) -> AnswerType:
@@ -154,7 +141,7 @@ def answer_type(domain: str, scene: SceneBits) -> AnswerType:
 
 
 def _without(
-    results: Evaluated, answer: ValueOrNumber, *, dropped: tuple[str, ...] = (), free: str = ""
+    results: Results, answer: ValueOrNumber, *, dropped: tuple[str, ...] = (), free: str = ""
 ) -> Without:
     found = results.reached(dropped, free=free, answer=answer)
     counts = {str(value): n for value, n in found.values.items() if value != answer}
@@ -175,11 +162,9 @@ def _without(
     return Without(outcome="unneeded", guess=guess)
 
 
-def _subsets(results: Evaluated, names: Sequence[str], answer: ValueOrNumber) -> Subsets | Refused:
+def _subsets(results: Results, names: Sequence[str], answer: ValueOrNumber) -> Subsets | Refused:
     """Every set of conditions left out, where single ones do not decide."""
-    steps = [step.value for step in results.composition.steps]
-    inner = [one for value in steps for one in parts(value) if one is not steps[-1]]
-    if not any(isinstance(one, Select | Aggregate) for one in inner):
+    if not any(isinstance(step, Pick) and step.how != "the" for step in results.steps[:-1]):
         return Subsets(mode="singles", tried=len(names))
     tried = len(names)
     for size in range(2, len(names) + 1):
@@ -192,9 +177,7 @@ def _subsets(results: Evaluated, names: Sequence[str], answer: ValueOrNumber) ->
     return Subsets(mode="all", tried=tried)
 
 
-def _steps(
-    results: Evaluated, binding: Binding, answer: ValueOrNumber, *, logic: Logic
-) -> Iterator[StepProof]:
+def _steps(results: Results, binding: Binding, answer: ValueOrNumber, *, logic: Logic) -> Iterator[StepProof]:
     words = results.scene.words.attributes
     for step in results.composition.steps[:-1]:
         domain = domain_of(step.variable, results.composition, scene=results.scene)
@@ -204,9 +187,9 @@ def _steps(
         yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
 
 
-def _depth(composition: Composition) -> int:
-    depths: dict[str, int] = {}
-    for step in composition.steps:
-        inner = max((depths[name] for name in variables_in(step.value)), default=0)
-        depths[step.variable] = inner + (step.variable != "answer")
-    return max(depths.values())
+def _depth(results: Results) -> int:
+    depths = list[int]()
+    for i, name in enumerate(results.variables):
+        inner = max((depths[place] for place in results.uses(i)), default=0)
+        depths.append(inner + (name != "answer"))
+    return max(depths)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from vidence.make.composing.ground import Ground
 from vidence.make.scene_graph.composition import Comparison, TimeWord
@@ -17,9 +17,6 @@ from vidence.make.scene_graph.scene import (
     ValueOrNumber,
 )
 from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
-
-TIME_WORDS: tuple[TimeWord, ...] = ("during", "before", "after", "appears_after", "appears_before")
-"""The statements on time that the search makes."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +64,14 @@ class Column:
 _Sign: TypeAlias = bool | None
 
 
-class _Rows(dict[ValueOrNumber, Masks]):
+class Rows(dict[Any, Masks]):
     """Of whom a statement is true, by the value that it names; made when it is asked first."""
 
-    def __init__(self, make: Callable[[ValueOrNumber], Masks]) -> None:
+    def __init__(self, make: Callable[[Any], Masks]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, value: ValueOrNumber) -> Masks:
+    def __missing__(self, value: object) -> Masks:
         found = self[value] = self._make(value)
         return found
 
@@ -118,9 +115,9 @@ class SceneBits:
                 self.seen_at[fact.id].update(fact.seen_at)
         self._follow()
         self._columns: dict[tuple[str, str], Column] = {}
-        self._comparing: dict[tuple[str, str, str], _Rows] = {}
-        self._relating: dict[tuple[str, str], _Rows] = {}
-        self._timing: dict[tuple[str, str], _Rows] = {}
+        self._comparing: dict[tuple[str, str, str], Rows] = {}
+        self._relating: dict[tuple[str, str], Rows] = {}
+        self._timing: dict[tuple[str, str], Rows] = {}
         self._others: dict[tuple[str, str, ValueOrNumber], int] = {}
         self._listed: dict[str, bool] = {}
         self._times: dict[tuple[str, bool], dict[int, float]] = {}
@@ -251,7 +248,7 @@ class SceneBits:
         """Who of a category has (`==`), or has not (`!=`), each value."""
         key = category, attribute, how
         if key not in self._comparing:
-            self._comparing[key] = _Rows(lambda value: self._compare(category, attribute, value, how=how))
+            self._comparing[key] = Rows(lambda value: self._compare(category, attribute, value, how=how))
         return self._comparing[key]
 
     def _compare(self, category: str, attribute: str, value: ValueOrNumber, *, how: Comparison) -> Masks:
@@ -290,7 +287,7 @@ class SceneBits:
         key = category, relation
         if key not in self._relating:
             names = self.members[category]
-            self._relating[key] = _Rows(
+            self._relating[key] = Rows(
                 lambda to: _masks(names, lambda name: self._is_related(name, relation, str(to)))
             )
         return self._relating[key]
@@ -333,7 +330,7 @@ class SceneBits:
         key = category, how
         if key not in self._timing:
             names = self.members[category]
-            self._timing[key] = _Rows(
+            self._timing[key] = Rows(
                 lambda of: _masks(names, lambda name: self._is_timed(name, how, str(of)))
             )
         return self._timing[key]

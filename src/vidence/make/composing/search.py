@@ -35,7 +35,7 @@ _Plain: TypeAlias = Literal[
 ]
 Shape: TypeAlias = _Plain | MoreShape
 PLAIN: tuple[_Plain, ...] = get_args(_Plain)
-"""Shapes that are evaluated by bit operations alone."""
+"""Shapes of which all sets are plain (`MemberSet.is_plain`)."""
 ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
