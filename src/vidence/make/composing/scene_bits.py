@@ -26,11 +26,6 @@ class Masks:
     must: int
     may: int
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether nobody is in doubt."""
-        return self.must == self.may
-
     def without(self, everybody: int) -> "Masks":
         """The opposite among everybody."""
         return Masks(everybody & ~self.may, everybody & ~self.must)

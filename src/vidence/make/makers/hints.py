@@ -295,8 +295,7 @@ class _Build(Session):
             (one,) = yield from write_all(pieces, CardWording.load())
             if one.made is not None:
                 return _Written(hints=one.made)
-            why = one.objection or Objection(reason="empty", detail="nothing was written")
-            return _Written(reason=why.reason, detail=why.detail)
+            return _Written(reason=one.why.reason, detail=one.why.detail)
 
         return start
 
