@@ -97,9 +97,7 @@ class ExpertMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = _read(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         remove_leftovers(folder)

@@ -115,9 +115,7 @@ class HintsMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = _read(config)
         loaded = _load(read, config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
