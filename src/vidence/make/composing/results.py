@@ -148,8 +148,8 @@ class Results:
         if one is None:
             is_free = isinstance(self.steps[i], Derived) and bool(self._views[i] & dropped)
             return (self._of[i][:1] if is_free else self._of[i]) or [self._source[i]]
-        to = [one.to] if one.to >= 0 and not one.choosing & dropped else []
-        return to + [linked.variable for linked in one.linked if not linked.bit & dropped]
+        read = [linked.variable for linked in one.linked if not linked.bit & dropped]
+        return read if one.to < 0 or one.choosing & dropped else [one.to, *read]
 
     def _live(self, i: int, dropped: int) -> tuple[int, ...]:
         """The variables up to a step that later steps read."""

@@ -189,10 +189,11 @@ class MemberSet:
             elif is_open:
                 yield values, count, 0, True, False
             else:
-                to = values[self.to] if self.to >= 0 else ""
-                if (must, may, to) not in self._chosen:
-                    self._chosen[must, may, to] = self._choose(must, may, str(to))
-                yield values, count, *self._chosen[must, may, to], False
+                key = must, may, values[self.to] if self.to >= 0 else ""
+                found = self._chosen.get(key)
+                if found is None:
+                    found = self._chosen[key] = self._choose(must, may, str(key[2]))
+                yield values, count, *found, False
 
     def picked_or_all(
         self, states: Sequence[State], dropped: int, *, is_all: bool
