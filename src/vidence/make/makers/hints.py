@@ -17,6 +17,7 @@ from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
 from vidence.make.gates.asking import DraftSubject
+from vidence.make.gates.checks import right_answer
 from vidence.make.gates.leaks import leak_in
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.config_file import Count, read_config
@@ -283,7 +284,7 @@ class _Build(Session):
             words = self.template.fill(
                 {
                     "question": item.question,
-                    "answer": _answer(item),
+                    "answer": right_answer(item),
                     "rationale": item.rationale,
                     "evidence": "\n".join(_piece(one) for one in item.evidence if one.note.strip()),
                 }
@@ -361,10 +362,6 @@ class _Build(Session):
             return _Tried(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
 
         return start
-
-
-def _answer(item: Item) -> str:
-    return item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
 
 
 def _piece(evidence: Evidence) -> str:
