@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -31,6 +32,16 @@ def sentence(text: str) -> str:
     """
     bare = text.rstrip(" .,;")
     return bare if bare.endswith(("?", "!")) else f"{bare}."
+
+
+def first_lines(faults: Sequence[str], *, most: int = 20) -> str:
+    r"""The first of some faults, one a line, and how many more there are.
+
+    >>> first_lines(["line 2: no name", "line 3: no name", "line 9: no date"], most=2)
+    'line 2: no name\nline 3: no name\n... and 1 more'
+    """
+    more = f"\n... and {len(faults) - most} more" if len(faults) > most else ""
+    return "\n".join(faults[:most]) + more
 
 
 def normal_form(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.make.composing.results import Unique
+from vidence.make.composing.reached import Unique
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import ALL_SHAPES, Search, Shape, Wanted
 from vidence.make.scene_graph.contradictions import find_contradictions

@@ -429,17 +429,13 @@ class _Call:
 
     def write(self, gated: "GatedItems", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
         """Write verdicts, the account, and what was dropped."""
-        import msgspec
-
-        from vidence.make.gates.verdicts import as_lines
         from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+        from vidence.make.pipeline.output import json_file, json_lines
 
-        account = gated.ledger.account(["kept"] * n_kept)
-        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in dropped)
         contents = {
-            "verdicts.jsonl": as_lines(gated.verdicts),
-            ACCOUNT_FILE: msgspec.json.format(msgspec.json.encode(account)) + b"\n",
-            DROPPED_FILE: lines,
+            "verdicts.jsonl": json_lines(gated.verdicts),
+            ACCOUNT_FILE: json_file(gated.ledger.account(["kept"] * n_kept)),
+            DROPPED_FILE: json_lines(dropped),
         }
         for name, content in contents.items():
             self.folder.mkdir(parents=True, exist_ok=True)

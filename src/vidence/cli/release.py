@@ -233,10 +233,10 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     """What is known of the films of the questions; what is older than 30 days is asked again."""
     from vidence.cli.licence import client
     from vidence.make.licences.checking import check_licences
-    from vidence.make.licences.checks import read_checks
+    from vidence.make.licences.checks import LicenceCheck, read_looks
     from vidence.make.release.passing import film_of
 
-    known = {one.video for one in read_checks(kept)}
+    known = {one.video for one in read_looks(kept, LicenceCheck)}
     films = list(dict.fromkeys(film for item in items if (film := film_of(item, known)) is not None))
     *_, checked = check_licences(films, kept=kept, now=now(), api=client, manual=manual)
     return {one.video: one for one in checked.checks}

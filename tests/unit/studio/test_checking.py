@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from vidence.make.expert.films import Film
-from vidence.make.gates.verdicts import ItemVerdict, as_lines
+from vidence.make.gates.verdicts import ItemVerdict
 from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.licences.checks import LicenceCheck, write_checks
+from vidence.make.pipeline.output import json_lines
 from vidence.make.review.revisions import new_revision
 from vidence.records import Media
 from vidence.studio.bridge.items import Subject, content_of, item_as_written, item_of
@@ -216,7 +217,7 @@ def test_verdicts_of_gates_are_shown_with_whether_they_are_of_this_wording(tmp_p
     )
     content = asked_content(item_of(revision))
     one = ItemVerdict(item_id="q1", content=content, gate="text-only", decision="dropped", n_right=3)
-    (tmp_path / "verdicts.jsonl").write_bytes(as_lines([one]))
+    (tmp_path / "verdicts.jsonl").write_bytes(json_lines([one]))
     assert check(WHOLE, place).verdicts == ((one, True),)
     assert check(change(WHOLE, question="Which one?"), place).verdicts == ((one, False),)
 

@@ -1,13 +1,14 @@
 """The stages of ``vidence make choices``, from records to drafts behind the gates."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
+from vidence.contracts import Flow
 from vidence.make.choices.config import CHECKER, JUDGE, OPTIONS, WRITER, Order, Plan
 from vidence.make.choices.gathering import Gathered, Pair, gather, generator, pair_up, read_sources
 from vidence.make.choices.options import n_wanted, near_misses, options_fault
@@ -64,8 +65,28 @@ STAGES: Final = (
 )
 VERSION: Final = 1
 T = TypeVar("T")
+_Pieces: TypeAlias = dict[str, tuple[dict[str, str], Callable[[], Flow[T]]]]
+"""What a model is asked for, by name: what decides the result, and how it is begun."""
 _UNSURE: Final = "the checker gave no answer"
 _UNJUDGED: Final = "the judge gave no answer"
+
+
+@dataclass(frozen=True)
+class _Asking(Generic[T]):
+    """What a model is asked for: the stage, under which name results are kept, by which prompt, by whom."""
+
+    stage: str
+    name: str
+    kind: type[T]
+    prompt: str
+    model: str
+
+
+_EXPANDED: Final = _Asking("templates", "choices-expanded", Wrote, EXPAND, WRITER)
+_WRITTEN: Final = _Asking("questions", "choices-written", WroteAll, ASK, WRITER)
+_POINTED: Final = _Asking("pointing", "choices-pointed", Wrote, POINT, CHECKER)
+_OPTIONS: Final = _Asking("options", "choices-options", Wrote, OPTIONS_PROMPT, OPTIONS)
+_JUDGED: Final = _Asking("meaning", "choices-judged", Wrote, SAME, JUDGE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,19 +142,13 @@ class ChoicesSession(Session):
         self, orders: Sequence[Order], seeds: Mapping[str, Sequence[Phrase]]
     ) -> dict[str, tuple[str, ...]]:
         """Further templates by a model, for each task that wants some."""
-        stage = Stage(
-            name="choices-expanded",
-            kind=Wrote,
-            version=VERSION,
-            settings=[self.words.label(EXPAND), self.models.spec(WRITER)],
-        )
-        units: list[FlowUnit[Wrote]] = []
+        pieces: _Pieces[Wrote] = {}
         for order in orders:
             texts = [one.text for one in seeds[order.name]]
-            start = partial(write_phrases, texts, self.words, aspect=order.aspect, n=order.rules.expand)
             inputs = {"seeds": digest_of(texts), "aspect": order.aspect, "n": str(order.rules.expand)}
-            units.append(FlowUnit(stage=stage, name=order.name, inputs=inputs, start=start))
-        found = self._put("templates", units, model=WRITER)
+            start = partial(write_phrases, texts, self.words, aspect=order.aspect, n=order.rules.expand)
+            pieces[order.name] = inputs, start
+        found = self._put(_EXPANDED, pieces)
         for name, failed in found.failed.items():
             self.ledger.notes.append(f"templates: {name} has its seeds only: {failed.message}")
         return {name: one.value.texts for name, one in found.made.items()}
@@ -214,27 +229,13 @@ class ChoicesSession(Session):
         for mine in by_task.values():
             step = mine[0].order.rules.per_call
             groups |= {mine[i].key: mine[i : i + step] for i in range(0, len(mine), step)}
-        stage = Stage(
-            name="choices-written",
-            kind=WroteAll,
-            version=VERSION,
-            settings=[self.words.label(ASK), self.models.spec(WRITER)],
-        )
-        units = [
-            FlowUnit(
-                stage=stage,
-                name=name,
-                inputs={
-                    "records": digest_of([[one.record.caption, one.record.label] for one in group]),
-                    "aspect": group[0].order.aspect,
-                },
-                start=partial(
-                    write_questions, [one.record for one in group], self.words, aspect=group[0].order.aspect
-                ),
-            )
-            for name, group in groups.items()
-        ]
-        found = self._put("questions", units, model=WRITER)
+        pieces: _Pieces[WroteAll] = {}
+        for name, group in groups.items():
+            records, aspect = [one.record for one in group], group[0].order.aspect
+            told = digest_of([[one.caption, one.label] for one in records])
+            start = partial(write_questions, records, self.words, aspect=aspect)
+            pieces[name] = {"records": told, "aspect": aspect}, start
+        found = self._put(_WRITTEN, pieces)
         made: dict[str, Question | Dropped] = {}
         for name, group in groups.items():
             if name in found.failed:
@@ -258,43 +259,27 @@ class ChoicesSession(Session):
 
     def pointing(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
         """Drop what another model, given the caption, answers with something else than the label."""
-        asked = [one for one in questions if one.call.way == "model"]
-        if CHECKER not in self.models.named or not asked:
-            if asked:
-                said = f"pointing: no model {CHECKER!r}; questions were not answered by another"
-                self.ledger.notes.append(said)
-            return questions
-        stage = Stage(
-            name="choices-pointed",
-            kind=Wrote,
-            version=VERSION,
-            settings=[self.words.label(POINT), self.models.spec(CHECKER)],
-        )
-        units = [
-            FlowUnit(
-                stage=stage,
-                name=one.key,
-                inputs={"question": one.text, "caption": one.pair.record.caption},
-                start=partial(answer_from_text, one.text, one.pair.record, self.words),
-            )
-            for one in asked
-        ]
-        found = self.ask("pointing", units, models=self.models, model=CHECKER)
-        dropped = [found.dropped(name, stage="pointing") for name in found.failed]
-        kept: dict[str, Question] = {one.key: one for one in questions if one.call.way != "model"}
-        for one in asked:
-            if one.key in found.failed:
-                continue
-            wrote = found.made[one.key].value
-            call = msgspec.structs.replace(one.call, checked_by=self.models.spec(CHECKER))
+        spec = self.models.spec(CHECKER)
+
+        def judged(one: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(one.call, checked_by=spec)
             if not wrote.text:
-                kept[one.key] = replace(one, call=call, for_people=(*one.for_people, _UNSURE))
-            elif points_at(wrote.text, _asked(one)):
-                kept[one.key] = replace(one, call=call)
-            else:
-                detail = f"the answer is {wrote.text[:80]!r}; the label is {one.pair.record.label!r}"
-                dropped.append(_gone(one.key, "pointing", Objection(reason=POINTS_ELSEWHERE, detail=detail)))
-        return self._closed("pointing", questions, kept=kept, dropped=dropped, n_cached=found.n_cached)
+                return replace(one, call=call, for_people=(*one.for_people, _UNSURE))
+            if points_at(wrote.text, _asked(one)):
+                return replace(one, call=call)
+            detail = f"the answer is {wrote.text[:80]!r}; the label is {one.pair.record.label!r}"
+            return Objection(reason=POINTS_ELSEWHERE, detail=detail)
+
+        pieces: _Pieces[Wrote] = {
+            one.key: (
+                {"question": one.text, "caption": one.pair.record.caption},
+                partial(answer_from_text, one.text, one.pair.record, self.words),
+            )
+            for one in questions
+            if one.call.way == "model"
+        }
+        lacks = "questions were not answered by another"
+        return self._checked(_POINTED, questions, pieces, judged=judged, lacks=lacks)
 
     # ------------------------------------------------------------------ options
 
@@ -344,26 +329,13 @@ class ChoicesSession(Session):
 
     def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:
         """Wrong choices that a model writes in a call of their own."""
-        stage = Stage(
-            name="choices-options",
-            kind=Wrote,
-            version=VERSION,
-            settings=[self.words.label(OPTIONS_PROMPT), self.models.spec(OPTIONS)],
-        )
-        units = [
-            FlowUnit(
-                stage=stage,
-                name=one.key,
-                inputs={
-                    "question": one.text,
-                    "record": digest_of([one.pair.record.caption, one.pair.record.label]),
-                    "n": str(_n_wrong(one.pair)),
-                },
-                start=partial(write_options, one.text, one.pair.record, self.words, n=_n_wrong(one.pair)),
-            )
-            for one in questions
-        ]
-        found = self._put("options", units, model=OPTIONS)
+        pieces: _Pieces[Wrote] = {}
+        for one in questions:
+            n, record = _n_wrong(one.pair), one.pair.record
+            told = digest_of([record.caption, record.label])
+            start = partial(write_options, one.text, record, self.words, n=n)
+            pieces[one.key] = {"question": one.text, "record": told, "n": str(n)}, start
+        found = self._put(_OPTIONS, pieces)
         made: dict[str, Question | Dropped] = {}
         for one in questions:
             if one.key in found.failed:
@@ -382,51 +354,65 @@ class ChoicesSession(Session):
 
     def meaning(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
         """Drop questions of which a judge says that a wrong choice is right, too."""
-        asked = [one for one in questions if one.pair.order.rules.options == "model"]
-        if JUDGE not in self.models.named or not asked:
-            if asked:
-                self.ledger.notes.append(
-                    f"meaning: no model {JUDGE!r}; paraphrases were looked for by words alone"
-                )
-            return questions
-        stage = Stage(
-            name="choices-judged",
-            kind=Wrote,
-            version=VERSION,
-            settings=[self.words.label(SAME), self.models.spec(JUDGE)],
-        )
-        units = [
-            FlowUnit(
-                stage=stage,
-                name=one.key,
-                inputs={"question": digest_of([one.text, one.pair.record.label, one.wrong])},
-                start=partial(judge_options, one.text, one.pair.record.label, one.wrong, words=self.words),
-            )
-            for one in asked
-        ]
-        found = self.ask("meaning", units, models=self.models, model=JUDGE)
-        dropped = [found.dropped(name, stage="meaning") for name in found.failed]
-        kept = {one.key: one for one in questions if one.pair.order.rules.options != "model"}
-        for one in asked:
-            if one.key in found.failed:
-                continue
-            wrote = found.made[one.key].value
-            call = msgspec.structs.replace(one.call, judged_by=self.models.spec(JUDGE))
-            if wrote.reason:
-                kept[one.key] = replace(one, call=call, for_people=(*one.for_people, _UNJUDGED))
-            elif wrote.texts:
-                detail = f"{', '.join(map(repr, wrote.texts))} would be right, too"
-                dropped.append(_gone(one.key, "meaning", Objection(reason="paraphrase", detail=detail)))
-            else:
-                kept[one.key] = replace(one, call=call)
-        return self._closed("meaning", questions, kept=kept, dropped=dropped, n_cached=found.n_cached)
+        spec = self.models.spec(JUDGE)
 
-    def _put(self, stage: str, units: Sequence[FlowUnit[T]], *, model: str) -> Results[T]:
-        """The results of units; where there are none, no model is needed."""
-        if not units:
-            self.began(stage, 0)
+        def judged(one: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(one.call, judged_by=spec)
+            if wrote.reason:
+                return replace(one, call=call, for_people=(*one.for_people, _UNJUDGED))
+            if not wrote.texts:
+                return replace(one, call=call)
+            detail = f"{', '.join(map(repr, wrote.texts))} would be right, too"
+            return Objection(reason="paraphrase", detail=detail)
+
+        pieces: _Pieces[Wrote] = {
+            one.key: (
+                {"question": digest_of([one.text, one.pair.record.label, one.wrong])},
+                partial(judge_options, one.text, one.pair.record.label, one.wrong, words=self.words),
+            )
+            for one in questions
+            if one.pair.order.rules.options == "model"
+        }
+        lacks = "paraphrases were looked for by words alone"
+        return self._checked(_JUDGED, questions, pieces, judged=judged, lacks=lacks)
+
+    def _put(self, asked: _Asking[T], pieces: _Pieces[T]) -> Results[T]:
+        """What a model makes of each piece; where there are none, no model is needed."""
+        if not pieces:
+            self.began(asked.stage, 0)
             return Results(made={}, failed={})
-        return self.ask(stage, units, models=self.models, model=model)
+        settings = [self.words.label(asked.prompt), self.models.spec(asked.model)]
+        kept = Stage(name=asked.name, kind=asked.kind, version=VERSION, settings=settings)
+        units = [
+            FlowUnit(stage=kept, name=one, inputs=inputs, start=start)
+            for one, (inputs, start) in pieces.items()
+        ]
+        return self.ask(asked.stage, units, models=self.models, model=asked.model)
+
+    def _checked(
+        self,
+        asked: _Asking[Wrote],
+        questions: tuple[Question, ...],
+        pieces: _Pieces[Wrote],
+        *,
+        judged: Callable[[Question, Wrote], Question | Objection],
+        lacks: str,
+    ) -> tuple[Question, ...]:
+        """The questions behind a check of some of them by a model; `lacks` is said where there is none."""
+        stage, model = asked.stage, asked.model
+        if model not in self.models.named or not pieces:
+            self.ledger.notes += [f"{stage}: no model {model!r}; {lacks}"] if pieces else []
+            return questions
+        found = self._put(asked, pieces)
+        dropped = [found.dropped(one, stage=stage) for one in found.failed]
+        kept: dict[str, Question] = {}
+        for one in questions:
+            made = judged(one, found.made[one.key].value) if one.key in found.made else one
+            if isinstance(made, Objection):
+                dropped.append(_gone(one.key, stage, made))
+            elif one.key not in found.failed:
+                kept[one.key] = made
+        return self._closed(stage, questions, kept=kept, dropped=dropped, n_cached=found.n_cached)
 
     def _closed(
         self,

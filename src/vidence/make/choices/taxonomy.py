@@ -13,7 +13,6 @@ from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.records import Record
 
 OURS: Final = "humanpcr"
-MediumWord = Literal["image", "images", "video"]
 
 
 class TaxonomyTask(Record, omit_defaults=True):

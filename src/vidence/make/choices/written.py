@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
+
+import msgspec
 
 from vidence.ask.judging.objects import find_objects
 from vidence.ask.prompting.templates import Template
@@ -114,8 +116,7 @@ def write_questions(records: Sequence[AnnotationRecord], words: Words, *, aspect
 
 
 def _none(piece: Piece[tuple[str, ...]]) -> Wrote:
-    why = piece.objection or Objection(reason="empty", detail="nothing was written")
-    return Wrote(reason=why.reason, detail=why.detail, n_tries=piece.n_tries)
+    return Wrote(reason=piece.why.reason, detail=piece.why.detail, n_tries=piece.n_tries)
 
 
 def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
@@ -138,9 +139,12 @@ def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
 def write_phrases(seeds: Sequence[str], words: Words, *, aspect: str, n: int) -> Flow[Wrote]:
     """`n` further templates."""
     prompt = words.prompt(EXPAND, list(seeds), n=n, aspect=aspect)
-    (one,) = yield from write_all(
-        [Piece(prompt=prompt, read=in_words(partial(read_list, least=1)))], words.repair
-    )
+    return (yield from _asked(prompt, partial(read_list, least=1), words))
+
+
+def _asked(prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: Words) -> Flow[Wrote]:
+    """What comes of one prompt, in `texts`."""
+    (one,) = yield from write_all([Piece(prompt=prompt, read=in_words(read))], words.repair)
     return _none(one) if one.made is None else Wrote(texts=one.made, n_tries=one.n_tries)
 
 
@@ -152,9 +156,8 @@ def write_options(question: str, record: AnnotationRecord, words: Words, *, n: i
     """
     notes = {"question": question, "right": record.label, "text": record.caption}
     prompt = words.prompt(OPTIONS, notes, n=n)
-    read = in_words(partial(read_options, question=question, right=record.label, n=n))
-    (one,) = yield from write_all([Piece(prompt=prompt, read=read)], words.repair)
-    return _none(one) if one.made is None else Wrote(texts=one.made, n_tries=one.n_tries)
+    read = partial(read_options, question=question, right=record.label, n=n)
+    return (yield from _asked(prompt, read, words))
 
 
 def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, ...] | Objection:
@@ -186,8 +189,8 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
 def answer_from_text(question: str, record: AnnotationRecord, words: Words) -> Flow[Wrote]:
     """What a checker answers to a question, given the caption."""
     prompt = words.prompt(POINT, {"text": record.caption, "question": question})
-    (one,) = yield from write_all([Piece(prompt=prompt, read=in_words(_whole))], words.repair)
-    return _none(one) if one.made is None else Wrote(text=one.made[0], n_tries=one.n_tries)
+    said = yield from _asked(prompt, _whole, words)
+    return msgspec.structs.replace(said, text="".join(said.texts), texts=())
 
 
 def _whole(text: str) -> tuple[str, ...]:
@@ -202,11 +205,8 @@ def judge_options(question: str, right: str, wrong: Sequence[str], *, words: Wor
         "others": {str(i): one for i, one in enumerate(wrong, start=1)},
     }
     prompt = words.prompt(SAME, notes, n=len(wrong))
-    read = in_words(partial(_read_same, n=len(wrong)))
-    (one,) = yield from write_all([Piece(prompt=prompt, read=read)], words.repair)
-    if one.made is None:
-        return _none(one)
-    return Wrote(texts=tuple(wrong[int(i) - 1] for i in one.made), n_tries=one.n_tries)
+    said = yield from _asked(prompt, partial(_read_same, n=len(wrong)), words)
+    return msgspec.structs.replace(said, texts=tuple(wrong[int(i) - 1] for i in said.texts))
 
 
 def _read_same(text: str, *, n: int) -> tuple[str, ...] | Objection:

@@ -107,8 +107,7 @@ class WordJob:
         for _ in range(_TRIES):
             (piece,) = yield from write_all([Piece(prompt=prompt, read=in_words(self._checked))], wording)
             if piece.made is None:
-                why = piece.objection or Objection(reason="empty", detail="nothing was written")
-                return Worded(reason=why.reason, detail=why.detail)
+                return Worded(reason=piece.why.reason, detail=piece.why.detail)
             values = {"words": vocabulary_text(self.scene.vocabulary), "question": piece.made}
             asked = Prompt(parts=(TextPart(text=read.fill(values)),), template=read.label)
             (reply,) = yield (Ask(prompt=asked, model=self.check_model),)

@@ -6,8 +6,9 @@ import msgspec
 
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import AccountError
+from vidence.make.composing.finding import Found
 from vidence.make.composing.offers import Offer
-from vidence.make.composing.results import Found, Unique
+from vidence.make.composing.reached import Unique
 from vidence.make.composing.search import Composed
 from vidence.make.proving.many import prove_all
 from vidence.make.proving.options import check_options

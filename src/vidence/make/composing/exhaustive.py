@@ -7,8 +7,9 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.make.composing.atoms import Asked, Said, Statements
+from vidence.make.composing.finding import Found, find_proof
 from vidence.make.composing.program import Program
-from vidence.make.composing.results import Found, Unique, find_proof
+from vidence.make.composing.reached import Unique
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
 from vidence.make.scene_graph.composition import Aggregate, AttributeOf, Members, The, Variable

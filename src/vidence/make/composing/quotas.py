@@ -9,7 +9,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.make.composing.exhaustive import MOST_TOGETHER, everything
-from vidence.make.composing.results import Logic, Unique
+from vidence.make.composing.reached import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
@@ -224,8 +224,8 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
     relations = search.scene.words.relations.values()
     able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
-    able += ["spatial"] if search.more.ground.places else []
-    able += ["visual knowledge"] if search.more.ground.known else []
+    able += ["spatial"] if search.scene.ground.places else []
+    able += ["visual knowledge"] if search.scene.ground.known else []
     rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
     return sorted(rare, key=skills.__getitem__)[0] if rare else None
 

@@ -1,91 +1,38 @@
-"""What the steps of a composition allow without some conditions, by bit operations; and the proof of it.
+"""What the steps of a composition allow without some conditions, by bit operations.
 
-Only the programs that the search writes are known here (`is_known`): steps that pick `the`, `first` or
-`last` of a category under atoms, steps that read a value or a role, and an answer that is read or counted.
+The programs that the search writes are known here: steps that pick one of a set, read a value or a role, look
+from somewhere, and an answer that is read, counted, or found in a table.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import combinations
-from operator import or_
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from vidence.make.composing.scene_bits import TIME_WORDS, Column, Masks, SceneBits, bits
+from vidence.make.composing.reached import (
+    Elsewhere,
+    Reached,
+    Unique,
+    answer_domain,
+    anything,
+    domain_of,
+)
+from vidence.make.composing.scene_bits import Column, SceneBits, bits
+from vidence.make.composing.sets import Found, Held, Looking, MemberSet, Pick, State
 from vidence.make.scene_graph.composition import (
+    DIRECTIONS,
     Aggregate,
-    Atom,
     AttributeOf,
-    Compare,
     Composition,
-    Literally,
-    Members,
-    Related,
+    DirectionOf,
+    Known,
     Select,
     Step,
     The,
-    Timed,
     Variable,
+    View,
 )
-from vidence.make.scene_graph.proof import (
-    Answer,
-    Binding,
-    ConditionProof,
-    StepProof,
-    Subsets,
-    Without,
-    Witness,
-)
-from vidence.make.scene_graph.scene import ValueOrNumber, natural
-from vidence.make.scene_graph.vocabulary import EVENT, AnswerType
-from vidence.records import Record
-
-Logic: TypeAlias = Literal["conjunctive", "sequential"]
-Unique: TypeAlias = Literal["each step", "jointly", "value"]
-"""`each step` finds one thing, or all steps `jointly` do, or one `value` comes out."""
-_Values: TypeAlias = tuple[ValueOrNumber, ...]
-"""What the steps so far found, in their order."""
-_State: TypeAlias = tuple[_Values, int]
-
-
-_FEW = 24
-"""Of so many the times are sorted; among more the first of all is found sooner."""
-
-
-class Found(Record):
-    """What the search knows of a composition: the fields of a proof that it computes itself.
-
-    The verifier's proof has to say the same in each of them (`differences` in the maker).
-    """
-
-    composition: str
-    logic: Literal["conjunctive", "sequential"]
-    answer: Answer
-    binding: Binding
-    conditions: tuple[ConditionProof, ...]
-    steps: tuple[StepProof, ...]
-    subsets: Subsets
-    depth: int
-    n_conjunctive: int
-    prior: float
-
-
-class Refused(Record):
-    """Why a composition proves nothing, and the conditions that could be left out."""
-
-    reason: str
-    conditions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Pick:
-    """`VARIABLE = the(...)`, `first(...)`, `last(...)`; or, with `counts`, the answer `count(...)`."""
-
-    variable: str
-    members: Members
-    how: Literal["the", "first", "last", "count"]
-    by_end: bool = False
-    condition: str = ""
+from vidence.make.scene_graph.proof import Binding
+from vidence.make.scene_graph.scene import ValueOrNumber
 
 
 @dataclass(frozen=True)
@@ -97,220 +44,112 @@ class Read:
     word: str
 
 
-_Known: TypeAlias = Pick | Read
-
-
-def step_of(step: Step) -> _Known | None:
-    """A step as it is evaluated here; None where it is of another kind."""
-    match step.value:
-        case The(of=Members() as members, pick=step.variable) if _is_plain(members):
-            return Pick(step.variable, members, "the")
-        case Select(how="first" | "last" as how, of=Members() as members, pick=step.variable) as one:
-            if one.by in ("appears", "begins", "ends") and _is_plain(members):
-                return Pick(step.variable, members, how, one.by == "ends", one.condition)
-        case AttributeOf(of=Variable(name=name), at=None, name=word):
-            return Read(step.variable, name, word)
-        case Aggregate(how="count", of=Members() as members) if step.variable == "answer" and _is_plain(
-            members
-        ):
-            return Pick(step.variable, members, "count")
-        case _:
-            pass
-    return None
-
-
-def _is_plain(members: Members) -> bool:
-    return not members.head and all(map(_is_known_atom, members.atoms))
-
-
-def _is_known_atom(atom: Atom) -> bool:
-    match atom:
-        case Compare(how="==" | "!=", value=Literally() | Variable()):
-            return True
-        case Related(to=Variable(), holds=True, frame=""):
-            return True
-        case Timed(of=Variable(), seconds=(), how=how):
-            return how in TIME_WORDS
-        case _:
-            return False
-
-
-def is_known(composition: Composition) -> bool:
-    """Whether every step is of a kind that is evaluated here."""
-    return all(step_of(step) is not None for step in composition.steps)
-
-
-@dataclass
-class Reached:
-    """One result: how many bindings end in each value, and whether something is in doubt."""
-
-    values: dict[ValueOrNumber, int]
-    other: tuple[ValueOrNumber, Binding] | None = None
-    first: tuple[ValueOrNumber, Binding] | None = None
-    is_doubtful: bool = False
-    is_several: bool = False
-
-    def share(self, answer: ValueOrNumber) -> float:
-        """The share of the bindings that end in the answer."""
-        n = sum(self.values.values())
-        return round(self.values.get(answer, 0) / n, 6) if n else 0.0
-
-
 @dataclass(frozen=True)
-class _Linked:
-    """An atom that reads a variable: its condition, the position of the variable, whom each value leaves."""
+class Derived:
+    """What follows from single things: a view, a direction in one, what a table says. `of` are variables.
 
-    bit: int
-    variable: int
-    rows: Mapping[ValueOrNumber, Masks]
+    Without its `condition` a view is of its first variable alone.
+    """
+
+    variable: str
+    of: tuple[str, ...]
+    value: View | DirectionOf | Known
+    condition: str = ""
 
 
-class _Set:
-    """The set of a step in a scene. Conditions are bits, so that those that are left out are one number."""
+_Evaluated: TypeAlias = Pick | Read | Derived
 
-    def __init__(
-        self, pick: Pick, scene: SceneBits, *, bit_of: Mapping[str, int], place_of: Mapping[str, int]
-    ) -> None:
-        self.pick, self.scene = pick, scene
-        self.category = pick.members.category
-        self.names = scene.members[self.category]
-        self.everybody = scene.everybody[self.category]
-        self.choosing = bit_of.get(pick.condition, 0)
-        self.fixed: list[tuple[int, Masks, ValueOrNumber | None]] = []
-        self.linked: list[_Linked] = []
-        for atom in pick.members.atoms:
-            self._take(atom, bit_of.get(atom.condition, 0), place_of)
-        self.fixed_bits = reduce(or_, [bit for bit, _, _ in self.fixed], 0)
-        self.linked_bits = reduce(or_, [one.bit for one in self.linked], 0)
-        self._left: dict[int, tuple[int, int, bool]] = {}
-        self._chosen: dict[tuple[int, int], tuple[int, bool]] = {}
 
-    def _take(self, atom: Atom, bit: int, place_of: Mapping[str, int]) -> None:
-        scene, category = self.scene, self.category
-        match atom:
-            case Compare(value=Literally(value=value)):
-                masks = scene.compared(category, atom.attribute, how=atom.how, value=value)
-                is_kind = (atom.attribute, atom.how) == ("kind", "==")
-                self.fixed.append((bit, masks, value if is_kind else None))
-            case Compare(value=Variable(name=name)):
-                rows = scene.comparing(category, atom.attribute, how=atom.how)
-                self.linked.append(_Linked(bit, place_of[name], rows))
-            case Related(to=Variable(name=name)):
-                self.linked.append(_Linked(bit, place_of[name], scene.relating(category, atom.relation)))
-            case Timed(of=Variable(name=name)):
-                self.linked.append(_Linked(bit, place_of[name], scene.timing(category, atom.how)))
-            case _:
-                raise ValueError(f"{atom} is not evaluated here")
+def step_of(step: Step) -> _Evaluated:
+    """A step as it is evaluated here.
 
-    def left(self, dropped: int) -> tuple[int, int, bool]:
-        """Whom the atoms without variables leave: certainly, perhaps; whether members may be missing."""
-        key = dropped & self.fixed_bits
-        if key not in self._left:
-            must = may = self.everybody
-            kinds = list[ValueOrNumber]()
-            for bit, masks, kind in self.fixed:
-                if not bit & dropped:
-                    must, may = must & masks.must, may & masks.may
-                    kinds += [kind] if kind is not None else []
-            scene = self.scene
-            is_listed = scene.lists_all(self.category) or (bool(kinds) and all(map(scene.lists_kind, kinds)))
-            self._left[key] = must, may, not is_listed
-        return self._left[key]
-
-    def members(self, values: _Values, dropped: int) -> tuple[int, int, bool]:
-        """Who certainly is in the set, who may be, and whether members may be missing."""
-        must, may, is_open = self.left(dropped)
-        for one in self.linked:
-            if not one.bit & dropped:
-                masks = one.rows[values[one.variable]]
-                must, may = must & masks.must, may & masks.may
-        return must, may, is_open
-
-    def picked(
-        self, states: Sequence[_State], dropped: int
-    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
-        """The states, each with who is picked in turn, and whether that is in doubt, or several."""
-        all_must, all_may, is_open = self.left(dropped)
-        linked = [(one.variable, one.rows) for one in self.linked if not one.bit & dropped]
-        is_the = self.pick.how == "the"
-        is_everybody = is_the or bool(self.choosing & dropped)
-        for values, count in states:
-            must, may = all_must, all_may
-            for variable, rows in linked:
-                masks = rows[values[variable]]
-                must, may = must & masks.must, may & masks.may
-            if is_everybody:
-                yield values, count, must, is_open or must != may, is_the and bool(must & (must - 1))
-            elif is_open:
-                yield values, count, 0, True, False
-            else:
-                if (must, may) not in self._chosen:
-                    self._chosen[must, may] = self._choose(must, may)
-                yield values, count, *self._chosen[must, may], False
-
-    def picked_or_all(
-        self, states: Sequence[_State], dropped: int, *, is_all: bool
-    ) -> Iterator[tuple[_Values, int, int, bool, bool]]:
-        """As `picked`; or everybody, where the whole step is left out."""
-        if not is_all:
-            return self.picked(states, dropped)
-        return ((values, count, self.everybody, False, False) for values, count in states)
-
-    def _choose(self, must: int, may: int) -> tuple[int, bool]:
-        if not must or may.bit_count() == 1:
-            return must, must != may
-        order, untimed = self.scene.in_order(self.category, by_end=self.pick.by_end)
-        if untimed & may:
-            return 0, True
-        if may.bit_count() <= _FEW:
-            times = self.scene.times(self.category, by_end=self.pick.by_end)
-            order = sorted([(times[i], i) for i in bits(may)])
-        there = (one for one in (order if self.pick.how == "first" else reversed(order)) if may >> one[1] & 1)
-        at, place = next(there)
-        time, _ = next(there)
-        # Whoever comes first has to be in the set, and the next one has to come later, for certain.
-        is_open = not must >> place & 1 or abs(time - at) < self.scene.margin_s or time == at
-        return (0, True) if is_open else (1 << place, False)
+    Raises:
+        ValueError: it is of another kind.
+    """
+    name = step.variable
+    match step.value:
+        case The(of=of):
+            return Pick(name, of, "the")
+        case Select(how="first" | "last" as how, of=of, by="appears" | "begins" | "ends" as by) as one:
+            return Pick(name, of, how, by == "ends", one.condition)
+        case Select(how="nearest" | "farthest" as how, of=of, to=Variable(name=to)) as one:
+            return Pick(name, of, how, condition=one.condition, to=to)
+        case Aggregate(how="count" | "mode" as how, of=of, attribute=attribute):
+            return Pick(name, of, how, attribute=attribute)
+        case AttributeOf(of=Variable(name=source), at=None, name=word):
+            return Read(name, source, word)
+        case View(of=Variable(name=of), facing=Variable(name=at), facing_condition=condition) as view:
+            return Derived(name, (of, at), view, condition)
+        case DirectionOf(of=Variable(name=of), view=Variable(name=seen)) as direction:
+            return Derived(name, (of, seen), direction)
+        case Known(of=Variable(name=of)) as known:
+            return Derived(name, (of,), known)
+        case _:
+            raise ValueError("a step is of a kind that is not evaluated here")
 
 
 class Results:
-    """The results of one composition in one scene. `dropped` are the bits of conditions that are left out."""
+    """The results of one composition in one scene. `dropped` are the bits of conditions that are left out.
+
+    Attributes:
+        is_plain: whether every step picks or reads, by sets that are plain; leaving out is quick then.
+
+    Raises:
+        ValueError: a step is of a kind that the search does not draw.
+    """
 
     def __init__(self, composition: Composition, scene: SceneBits) -> None:
         self.composition, self.scene = composition, scene
-        known = [step_of(step) for step in composition.steps]
-        self.steps: list[_Known] = [one for one in known if one is not None]
-        if len(self.steps) < len(known):
-            raise ValueError(f"{composition.composition}: a step is of a kind that is not evaluated here")
         self.bit_of = {one.id: 1 << i for i, one in enumerate(composition.conditions)}
-        self.everything = (1 << len(composition.conditions)) - 1
-        self.variables = [step.variable for step in self.steps]
+        self.domain = answer_domain(composition)
+        self.variables = [step.variable for step in composition.steps]
         place_of = {name: i for i, name in enumerate(self.variables)}
-        self._sets = [
-            _Set(one, scene, bit_of=self.bit_of, place_of=place_of) if isinstance(one, Pick) else None
-            for one in self.steps
-        ]
+        try:
+            self.steps = [step_of(step) for step in composition.steps]
+            self._sets = [
+                MemberSet(one, scene, bit_of=self.bit_of, place_of=place_of)
+                if isinstance(one, Pick)
+                else None
+                for one in self.steps
+            ]
+        except ValueError as error:
+            raise ValueError(f"{composition.composition}: {error}") from error
         self._source = [place_of[one.source] if isinstance(one, Read) else -1 for one in self.steps]
-        self._inside = self._bits_inside()
+        self._of = [
+            [place_of[name] for name in one.of] if isinstance(one, Derived) else [] for one in self.steps
+        ]
+        self._views = [self.bit_of.get(getattr(one, "condition", ""), 0) for one in self.steps]
+        self.is_plain = all(
+            isinstance(step, Read) or (one is not None and one.is_plain)
+            for step, one in zip(self.steps, self._sets, strict=True)
+        )
+        self._inside, self._linked_bits = self._bits_inside()
         self._lives: dict[int, list[tuple[int, ...]]] = {}
         self._counts: dict[int, tuple[tuple[ValueOrNumber, int], ...]] = {}
-        self._kept: dict[tuple[int, int, int], tuple[list[_State], bool, bool]] = {}
-        self._linked_bits = reduce(or_, [one.linked_bits for one in self._sets if one is not None], 0)
+        self._kept: dict[tuple[int, int, int], tuple[list[State], bool, bool]] = {}
 
-    def _bits_inside(self) -> list[int]:
-        """The conditions of the first steps, for each number of steps."""
-        inside = [0]
-        for one in self._sets:
-            own = 0 if one is None else one.fixed_bits | one.linked_bits | one.choosing
-            inside.append(inside[-1] | own)
-        return inside
+    @property
+    def sets(self) -> list[MemberSet]:
+        """The sets of the steps that have one."""
+        return [one for one in self._sets if one is not None]
+
+    def _bits_inside(self) -> tuple[list[int], int]:
+        """The conditions of the first steps, for each number of steps; and all that decide what is read."""
+        inside, linked = [0], 0
+        for one, view in zip(self._sets, self._views, strict=True):
+            reads = view if one is None else one.linked_bits
+            linked |= reads
+            inside.append(inside[-1] | reads | view | (0 if one is None else one.fixed_bits))
+        return inside, linked
 
     def uses(self, i: int, dropped: int = 0) -> list[int]:
         """The steps that a step reads, by their places; not for conditions that are left out."""
         one = self._sets[i]
         if one is None:
-            return [self._source[i]]
-        return [linked.variable for linked in one.linked if not linked.bit & dropped]
+            is_free = isinstance(self.steps[i], Derived) and bool(self._views[i] & dropped)
+            return (self._of[i][:1] if is_free else self._of[i]) or [self._source[i]]
+        read = [linked.variable for linked in one.linked if not linked.bit & dropped]
+        return read if one.to < 0 or one.choosing & dropped else [one.to, *read]
 
     def _live(self, i: int, dropped: int) -> tuple[int, ...]:
         """The variables up to a step that later steps read."""
@@ -325,7 +164,7 @@ class Results:
 
     # ----------------------------------------------------------------------- states
 
-    def states(self, n: int, dropped: int, free: int = -1) -> tuple[list[_State], bool, bool]:
+    def states(self, n: int, dropped: int, free: int = -1) -> tuple[list[State], bool, bool]:
         """What the first steps allow, whether it is in doubt, and whether a step finds several.
 
         States that later steps cannot tell apart are one, with the number of bindings and the first of them.
@@ -342,13 +181,13 @@ class Results:
             self._kept[key] = self._next(n - 1, dropped, free)
         return self._kept[key]
 
-    def _next(self, i: int, dropped: int, free: int) -> tuple[list[_State], bool, bool]:
+    def _next(self, i: int, dropped: int, free: int) -> tuple[list[State], bool, bool]:
         if free != i and self._reads_off(i) and i - 1 not in self._live(i, dropped):
             return self._next_read(i, dropped, free)
         before, is_doubtful, is_several = self.states(i, dropped, free)
         live = self._live(i, dropped)
         is_one = len(before) == 1 and i in live
-        found: dict[_Values, _State] = {}
+        found: dict[Found, State] = {}
         for values, count, told, doubt, several in self._told(i, before, dropped=dropped, free=free):
             is_doubtful, is_several = is_doubtful or doubt, is_several or several
             if is_one:
@@ -358,18 +197,18 @@ class Results:
         return list(found.values()), is_doubtful, is_several
 
     def _told(
-        self, i: int, before: Sequence[_State], *, dropped: int, free: int
-    ) -> Iterator[tuple[_Values, int, Sequence[ValueOrNumber], bool, bool]]:
+        self, i: int, before: Sequence[State], *, dropped: int, free: int
+    ) -> Iterator[tuple[Found, int, Sequence[Held], bool, bool]]:
         """The states, each with what a step finds in it, and whether that is in doubt, or several."""
-        one, step = self._sets[i], self.steps[i]
+        one = self._sets[i]
         if i == free:
-            anything = self._anything(i)
-            yield from ((values, count, anything, False, False) for values, count in before)
-        elif isinstance(step, Read):
-            source = self._source[i]
+            domain = domain_of(self.variables[i], self.composition, scene=self.scene)
+            every = anything(domain, self.scene)
+            yield from ((values, count, every, False, False) for values, count in before)
+        elif one is None or one.pick.how in ("count", "mode"):
             for values, count in before:
-                yield values, count, *self.scene.told(str(values[source]), step.word), False
-        elif one is not None:
+                yield values, count, *self._single(i, values, dropped), False
+        else:
             names = one.names
             for values, count, mask, doubt, several in one.picked(before, dropped):
                 yield values, count, [names[place] for place in bits(mask)], doubt, several
@@ -378,13 +217,13 @@ class Results:
         """Whether a step reads what the step before it picks."""
         return i > 0 and self._source[i] == i - 1 and self._sets[i - 1] is not None
 
-    def _next_read(self, i: int, dropped: int, free: int) -> tuple[list[_State], bool, bool]:
+    def _next_read(self, i: int, dropped: int, free: int) -> tuple[list[State], bool, bool]:
         """States after a pick and a value read off it, where nothing else reads the pick: value by value."""
         before, is_doubtful, is_several = self.states(i - 1, dropped, free)
         one, step, live = self._sets[i - 1], self.steps[i], self._live(i, dropped)
         assert one is not None and isinstance(step, Read)  # noqa: S101, PT018 - `_reads_off`
         column = self.scene.column(one.category, step.word)
-        found: dict[_Values, _State] = {}
+        found: dict[Found, State] = {}
         for values, count, mask, doubt, several in one.picked_or_all(before, dropped, is_all=free == i - 1):
             is_several = is_several or several
             is_doubtful = is_doubtful or doubt or bool(mask & column.doubtful)
@@ -392,34 +231,6 @@ class Results:
                 made = (*values, one.names[place], value)
                 _merge(found, made, n * count, live=live)
         return list(found.values()), is_doubtful, is_several
-
-    def _anything(self, i: int) -> Sequence[ValueOrNumber]:
-        """Everything that a variable could be."""
-        scene, domain = self.scene, self._type(i)
-        if domain in scene.members:
-            return scene.members[domain]
-        if domain == "kind":
-            return sorted({event.kind for event in scene.events.values()})
-        listed = scene.words.attributes[domain].values
-        if listed:
-            return listed
-        told = {
-            fact
-            for category in scene.words.attributes[domain].of
-            for fact in scene.column(category, domain).values
-        }
-        return sorted(told, key=lambda one: (isinstance(one, str), one))
-
-    def _type(self, i: int) -> str:
-        """The category of what a step picks, or the attribute that it reads."""
-        step = self.steps[i]
-        if isinstance(step, Pick):
-            return "" if step.how == "count" else step.members.category
-        words = self.scene.words
-        is_role = step.word != "kind" and step.word not in words.attributes
-        if is_role and self._type(self._source[i]) == EVENT:
-            return words.roles().get(step.word, step.word)
-        return step.word
 
     # ----------------------------------------------------------------------- results
 
@@ -436,27 +247,30 @@ class Results:
                 states, is_doubtful, is_several = self.states(n, 0)
                 if is_doubtful or (is_several and is_each) or not states:
                     return None
-        found = self.reached(0)
-        is_several = (found.is_several and is_each) or (
-            unique == "jointly" and sum(found.values.values()) > 1
-        )
-        if is_several or found.is_doubtful or len(found.values) != 1 or found.first is None:
-            return None
-        return found
+        found = self.reached()
+        return found if found.is_one(unique) else None
 
-    def reached(self, dropped: int, *, free: int = -1, answer: ValueOrNumber | None = None) -> Reached:
-        """Every value with the number of its bindings; `other` is the first that certainly has another."""
-        found = Reached({})
-        last = len(self.steps) - 1
+    def reached(
+        self, without: Sequence[str] = (), *, free: str = "", answer: ValueOrNumber | None = None
+    ) -> Reached:
+        """Every value with the number of its bindings, without some conditions, or a whole step."""
+        return self._reached(self._bits(without), self.variables.index(free) if free else -1, answer)
+
+    def _bits(self, conditions: Sequence[str]) -> int:
+        return sum(self.bit_of[name] for name in conditions)
+
+    def _reached(self, dropped: int, free: int, answer: ValueOrNumber | None) -> Reached:
+        found, last = Reached(), len(self.steps) - 1
         if self.is_joined:
             states, found.is_doubtful, found.is_several = self.states(last - 1, dropped, free)
             self._read_all(found, states, dropped=dropped, free=free, answer=answer)
             return found
         states, found.is_doubtful, found.is_several = self.states(last, dropped, free)
         for values, count in states:
-            told, doubt = self._last_values(values, dropped)
+            told, doubt = self._single(last, values, dropped)
             found.is_doubtful |= doubt
             for value in told:
+                assert not isinstance(value, Looking)  # noqa: S101 - no answer is a view
                 found.values[value] = found.values.get(value, 0) + count
                 if found.first is None:
                     found.first = value, self._binding(values)
@@ -464,18 +278,43 @@ class Results:
                     found.other = value, self._binding(values)
         return found
 
-    def _binding(self, values: _Values) -> Binding:
-        return dict(zip(self.variables, values, strict=False))
+    def _binding(self, values: Found) -> Binding:
+        pairs = list(zip(self.variables, values, strict=False))
+        bound = {name: value for name, value in pairs if not isinstance(value, Looking)}
+        for _, view in pairs:
+            if isinstance(view, Looking) and view.free is not None:
+                bound["view"] = DIRECTIONS[view.free]
+        return bound
 
-    def _last_values(self, values: _Values, dropped: int) -> tuple[Sequence[ValueOrNumber], bool]:
-        last, one = self.steps[-1], self._sets[-1]
-        if isinstance(last, Read):
-            return self.scene.told(str(values[self._source[-1]]), last.word)
-        assert one is not None  # noqa: S101 - what reads nothing, counts
-        must, may, is_open = one.members(values, dropped)
-        return ([], True) if must != may or is_open else ([must.bit_count()], False)
+    def _single(self, i: int, values: Found, dropped: int) -> tuple[Sequence[Held], bool]:
+        """What a step that picks nobody finds, and whether that is in doubt."""
+        step, one = self.steps[i], self._sets[i]
+        if one is not None:
+            return one.together(values, dropped)
+        if isinstance(step, Read):
+            return self.scene.told(str(values[self._source[i]]), step.word)
+        assert isinstance(step, Derived)  # noqa: S101 - what picks and reads nothing
+        found = self._derived(step, [values[place] for place in self._of[i]], bool(self._views[i] & dropped))
+        return [one for one in found if one is not None], None in found
 
-    def _last_read(self) -> tuple[_Set, Column, str]:
+    def _derived(self, step: Derived, of: Sequence[Held], is_free: bool) -> Sequence[Held | None]:
+        """What follows from single things; None where that is not known."""
+        ground, name = self.scene.ground, str(of[0])
+        match step.value:
+            case View():
+                if is_free:
+                    return [Looking(name, 0.0, number) for number in range(len(DIRECTIONS))]
+                heading = ground.bearing(name, str(of[1]))
+                return [None if heading is None else Looking(name, heading)]
+            case DirectionOf():
+                view = of[1]
+                assert isinstance(view, Looking)  # noqa: S101 - a view
+                free = view.free
+                return [ground.sector(name, view.place, view.heading) if free is None else DIRECTIONS[free]]
+            case Known(table=table):
+                return [None if isinstance(of[0], Looking) else ground.known.get((table, of[0]))]
+
+    def _last_read(self) -> tuple[MemberSet, Column, str]:
         """The set of the last step but one, and what is read of it."""
         one, last = self._sets[-2], self.steps[-1]
         assert one is not None and isinstance(last, Read)  # noqa: S101, PT018 - `is_joined`
@@ -484,7 +323,7 @@ class Results:
     def _read_all(
         self,
         found: Reached,
-        states: Sequence[_State],
+        states: Sequence[State],
         *,
         dropped: int,
         free: int,
@@ -512,7 +351,7 @@ class Results:
                 found.other = self._first(one, column, mask & others, values=values, answer=answer)
 
     def _first(
-        self, one: _Set, column: Column, mask: int, *, values: _Values, answer: ValueOrNumber | None = None
+        self, one: MemberSet, column: Column, mask: int, *, values: Found, answer: ValueOrNumber | None = None
     ) -> tuple[ValueOrNumber, Binding] | None:
         for place in bits(mask):
             for value in column.told[place]:
@@ -520,21 +359,13 @@ class Results:
                     return value, self._binding((*values, one.names[place]))
         return None
 
-    @property
-    def domain(self) -> str:
-        """Of what the answer is a value."""
-        last = self.steps[-1]
-        return last.word if isinstance(last, Read) else "count"
-
-    def is_other(self, value: ValueOrNumber, answer: ValueOrNumber) -> bool:
+    def is_other(self, value: Held, answer: ValueOrNumber) -> bool:
         """Whether a value certainly is not the answer."""
         return value != answer and not self.scene.words.is_near(self.domain, value, answer)
 
-    def goes_elsewhere(
-        self, dropped: int, answer: ValueOrNumber
-    ) -> Literal["other", "same", "unknown", "nothing"]:
+    def goes_elsewhere(self, without: Sequence[str], answer: ValueOrNumber) -> Elsewhere:
         """What comes out without some conditions; stops at the first other value."""
-        last, n = len(self.steps) - 1, 0
+        dropped, last, n = self._bits(without), len(self.steps) - 1, 0
         if self.is_joined:
             one, column, word = self._last_read()
             others = self.scene.others(one.category, word, answer)
@@ -547,164 +378,20 @@ class Results:
         else:
             states, is_doubtful, _ = self.states(last, dropped)
             for values, _ in states:
-                told, doubt = self._last_values(values, dropped)
+                told, doubt = self._single(last, values, dropped)
                 is_doubtful = is_doubtful or doubt
                 if any(self.is_other(value, answer) for value in told):
                     return "other"
                 n += len(told)
-        return "unknown" if is_doubtful else "same" if n else "nothing"
+        if is_doubtful or not n:
+            return "unknown" if is_doubtful else "nothing"
+        if not self.is_plain and len(without) == 1 and len(self.reached(without).values) > 1:
+            return "unknown"  # values that are too near to tell
+        return "same"
 
 
-def _merge(found: dict[_Values, _State], made: _Values, count: int, *, live: tuple[int, ...]) -> None:
+def _merge(found: dict[Found, State], made: Found, count: int, *, live: tuple[int, ...]) -> None:
     """Add a state; of those that later steps cannot tell apart the first stands for all."""
     key = tuple([made[place] for place in live])
     known = found.get(key)
     found[key] = (made, count) if known is None else (known[0], known[1] + count)
-
-
-# --------------------------------------------------------------------------- the proof
-
-
-def find_proof(
-    composition: Composition,
-    scene: SceneBits,
-    *,
-    fits: Callable[[AnswerType, Logic, int], bool] | None = None,
-    unique: Unique = "each step",
-    most_guess: float = 1.0,
-    most_prior: float = 1.0,
-) -> Found | Refused:
-    """The proof of a composition as the search sees it, or why there is none.
-
-    What is cheap to find out is asked first: most programs are refused by it.
-
-    Args:
-        composition: the program.
-        scene: the facts.
-        fits: whether an answer of a type, a logic and a number of conditions are wanted at all.
-        unique: what has to be one.
-        most_guess: the largest share of right bindings without a condition.
-        most_prior: the largest share of right bindings without all conditions.
-    """
-    results = Results(composition, scene)
-    whole = results.whole(unique)
-    if whole is None or whole.first is None:
-        return Refused(reason="no-single-answer")
-    answer, binding = whole.first
-    if refused := _unneeded(results, answer):
-        return refused
-    logic, n = _logic(results), len(composition.conditions)
-    answered = answer_type(results.domain, scene)
-    if fits is not None and not fits(answered, logic, n):
-        return Refused(reason="of-another-cell")
-    subsets = _subsets(results, answer)
-    if isinstance(subsets, Refused):
-        return subsets
-    conditions = tuple(
-        ConditionProof(id=c.id, skill=c.skill, without=_without(results, answer, dropped=1 << i))
-        for i, c in enumerate(composition.conditions)
-    )
-    if weak := tuple(one.id for one in conditions if one.without.guess > most_guess):
-        return Refused(reason="weak-condition", conditions=weak)
-    prior = results.reached(results.everything).share(answer)
-    if prior > most_prior:
-        return Refused(reason="easy-to-guess")
-    return Found(
-        composition=composition.composition,
-        logic=logic,
-        answer=Answer(type=answered, domain=results.domain, value=answer),
-        binding=binding,
-        conditions=conditions,
-        steps=tuple(_steps(results, binding, answer, logic=logic)),
-        subsets=subsets,
-        depth=_depth(results),
-        n_conjunctive=sum(len(step.members.atoms) > 1 for step in results.steps if isinstance(step, Pick)),
-        prior=prior,
-    )
-
-
-def _unneeded(results: Results, answer: ValueOrNumber) -> Refused | None:
-    """The first condition without which the answer stays; or those without which nobody knows what comes."""
-    unknown = list[str]()
-    for i, condition in enumerate(results.composition.conditions):
-        outcome = results.goes_elsewhere(1 << i, answer)
-        if outcome == "same":
-            return Refused(reason="unneeded", conditions=(condition.id,))
-        unknown += [condition.id] if outcome == "unknown" else []
-    if not unknown:
-        return None
-    return Refused(reason="unknown-fact", conditions=tuple(unknown))
-
-
-def _logic(results: Results) -> Logic:
-    """Conjunctive: one set, whose atoms are all the conditions that there are, two or more."""
-    n = len(results.composition.conditions)
-    sets = [len(step.members.atoms) for step in results.steps if isinstance(step, Pick)]
-    return "conjunctive" if len(sets) == 1 and sets[0] == n > 1 else "sequential"
-
-
-def answer_type(domain: str, scene: SceneBits) -> AnswerType:
-    """What kind of thing the answer is."""
-    if domain == "count":
-        return "attribute"
-    return "action" if domain == "kind" else scene.words.attributes[domain].answer
-
-
-def _without(results: Results, answer: ValueOrNumber, *, dropped: int = 0, free: int = -1) -> Without:
-    found = results.reached(dropped, free=free, answer=answer)
-    counts = {str(value): n for value, n in found.values.items() if value != answer}
-    guess = found.share(answer)
-    if found.other is not None:
-        value, binding = found.other
-        names = sorted(
-            {str(v) for v in binding.values() if str(v) in results.scene.scene.entities}, key=natural
-        )
-        seen_at = {time for name in names for time in results.scene.seen_at.get(name, ())}
-        spans = {span for name in names for span in results.scene.scene.entities[name].spans}
-        witness = Witness(
-            binding=binding, value=value, seen_at=tuple(sorted(seen_at)), spans=tuple(sorted(spans))
-        )
-        outcome: Literal["several-values", "other-value"] = "several-values" if guess else "other-value"
-        return Without(outcome=outcome, values=counts, guess=guess, witness=witness)
-    if not found.values and not found.is_doubtful:
-        return Without(outcome="nothing-fits")
-    if found.is_doubtful or counts:
-        return Without(outcome="unknown", values=counts, guess=guess)
-    return Without(outcome="unneeded", guess=guess)
-
-
-def _subsets(results: Results, answer: ValueOrNumber) -> Subsets | Refused:
-    """Every set of conditions left out, where single ones do not decide."""
-    conditions = results.composition.conditions
-    tried = len(conditions)
-    if not any(isinstance(one, Pick) and one.how in ("first", "last") for one in results.steps):
-        return Subsets(mode="singles", tried=tried)
-    for size in range(2, len(conditions) + 1):
-        for some in combinations(conditions, size):
-            tried += 1
-            outcome = results.goes_elsewhere(sum(results.bit_of[one.id] for one in some), answer)
-            if outcome in ("same", "unknown"):
-                reason = "sufficient-subset" if outcome == "same" else "unknown-fact"
-                return Refused(reason=reason, conditions=tuple(one.id for one in some))
-    return Subsets(mode="all", tried=tried)
-
-
-def _steps(results: Results, binding: Binding, answer: ValueOrNumber, *, logic: str) -> Iterator[StepProof]:
-    for i, step in enumerate(results.steps[:-1]):
-        is_number = isinstance(step, Read) and _is_number(step, results)
-        is_whole = logic == "sequential" and not is_number
-        without = _without(results, answer, free=i) if is_whole else None
-        yield StepProof(variable=step.variable, value=binding.get(step.variable, ""), without=without)
-
-
-def _is_number(step: Read, results: Results) -> bool:
-    known = results.scene.words.attributes.get(step.word)
-    return known is not None and known.number
-
-
-def _depth(results: Results) -> int:
-    depths = list[int]()
-    for i, step in enumerate(results.steps):
-        inner = max((depths[place] for place in results.uses(i)), default=0)
-        depths.append(inner + (step.variable != "answer"))
-    return max(depths)

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from vidence.make.composing.ground import Ground
 from vidence.make.scene_graph.composition import Comparison, TimeWord
 from vidence.make.scene_graph.scene import (
     AttributeFact,
@@ -17,9 +18,6 @@ from vidence.make.scene_graph.scene import (
 )
 from vidence.make.scene_graph.vocabulary import ENTITY, EVENT
 
-TIME_WORDS: tuple[TimeWord, ...] = ("during", "before", "after", "appears_after", "appears_before")
-"""The statements on time that the search makes."""
-
 
 @dataclass(frozen=True)
 class Masks:
@@ -27,11 +25,6 @@ class Masks:
 
     must: int
     may: int
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether nobody is in doubt."""
-        return self.must == self.may
 
     def without(self, everybody: int) -> "Masks":
         """The opposite among everybody."""
@@ -66,14 +59,14 @@ class Column:
 _Sign: TypeAlias = bool | None
 
 
-class _Rows(dict[ValueOrNumber, Masks]):
+class Rows(dict[Any, Masks]):
     """Of whom a statement is true, by the value that it names; made when it is asked first."""
 
-    def __init__(self, make: Callable[[ValueOrNumber], Masks]) -> None:
+    def __init__(self, make: Callable[[Any], Masks]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, value: ValueOrNumber) -> Masks:
+    def __missing__(self, value: object) -> Masks:
         found = self[value] = self._make(value)
         return found
 
@@ -117,9 +110,9 @@ class SceneBits:
                 self.seen_at[fact.id].update(fact.seen_at)
         self._follow()
         self._columns: dict[tuple[str, str], Column] = {}
-        self._comparing: dict[tuple[str, str, str], _Rows] = {}
-        self._relating: dict[tuple[str, str], _Rows] = {}
-        self._timing: dict[tuple[str, str], _Rows] = {}
+        self._comparing: dict[tuple[str, str, str], Rows] = {}
+        self._relating: dict[tuple[str, str], Rows] = {}
+        self._timing: dict[tuple[str, str], Rows] = {}
         self._others: dict[tuple[str, str, ValueOrNumber], int] = {}
         self._listed: dict[str, bool] = {}
         self._times: dict[tuple[str, bool], dict[int, float]] = {}
@@ -250,7 +243,7 @@ class SceneBits:
         """Who of a category has (`==`), or has not (`!=`), each value."""
         key = category, attribute, how
         if key not in self._comparing:
-            self._comparing[key] = _Rows(lambda value: self._compare(category, attribute, value, how=how))
+            self._comparing[key] = Rows(lambda value: self._compare(category, attribute, value, how=how))
         return self._comparing[key]
 
     def _compare(self, category: str, attribute: str, value: ValueOrNumber, *, how: Comparison) -> Masks:
@@ -289,7 +282,7 @@ class SceneBits:
         key = category, relation
         if key not in self._relating:
             names = self.members[category]
-            self._relating[key] = _Rows(
+            self._relating[key] = Rows(
                 lambda to: _masks(names, lambda name: self._is_related(name, relation, str(to)))
             )
         return self._relating[key]
@@ -313,6 +306,11 @@ class SceneBits:
     # ----------------------------------------------------------------------- time
 
     @cached_property
+    def ground(self) -> Ground:
+        """Where things stand on plans, and what tables know."""
+        return Ground(self.scene)
+
+    @cached_property
     def ends(self) -> dict[str, Span]:
         """When entities are first and last in view, of those of whom it is said."""
         known = {name: one.spans for name, one in self.scene.entities.items() if one.spans}
@@ -327,7 +325,7 @@ class SceneBits:
         key = category, how
         if key not in self._timing:
             names = self.members[category]
-            self._timing[key] = _Rows(
+            self._timing[key] = Rows(
                 lambda of: _masks(names, lambda name: self._is_timed(name, how, str(of)))
             )
         return self._timing[key]

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeAlias, TypedDict, get_args
+from typing import Literal, TypeAlias, get_args
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.enumerating import enumerated_proof
+from vidence.make.composing.finding import Found, Refused, find_proof
 from vidence.make.composing.program import Program as _Program
 from vidence.make.composing.program import set_of, with_atom, without_atom
-from vidence.make.composing.results import Found, Logic, Refused, Unique, find_proof, is_known
+from vidence.make.composing.reached import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits, bits
 from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
 from vidence.make.scene_graph.composition import (
@@ -35,7 +35,7 @@ _Plain: TypeAlias = Literal[
 ]
 Shape: TypeAlias = _Plain | MoreShape
 PLAIN: tuple[_Plain, ...] = get_args(_Plain)
-"""Shapes that are evaluated by bit operations alone."""
+"""Shapes of which all sets are plain (`MemberSet.is_plain`)."""
 ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
@@ -77,12 +77,6 @@ class Composed:
     composition: Composition
     found: Found
     shape: Shape
-
-
-class _Limits(TypedDict):
-    unique: Unique
-    most_guess: float
-    most_prior: float
 
 
 class Search:
@@ -199,10 +193,14 @@ class Search:
     def _find(
         self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
     ) -> Found | Refused:
-        limits = _Limits(unique=self.unique, most_guess=self.most_guess, most_prior=self.most_prior)
-        if is_known(composition):
-            return find_proof(composition, self.scene, fits=fits, **limits)
-        return enumerated_proof(composition, self.scene, self.more.ground, fits=fits, **limits)
+        return find_proof(
+            composition,
+            self.scene,
+            fits=fits,
+            unique=self.unique,
+            most_guess=self.most_guess,
+            most_prior=self.most_prior,
+        )
 
     def _proved(
         self,

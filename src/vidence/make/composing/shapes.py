@@ -1,6 +1,6 @@
 """Shapes of compositions beside those of the search: views, plans, sums, sizes, tables, what is not so.
 
-Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`enumerating`).
+Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`finding`).
 """
 
 from collections import Counter
@@ -11,12 +11,11 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
-from vidence.make.composing.enumerating import compared
-from vidence.make.composing.ground import Ground
 from vidence.make.composing.phrases import is_flag, is_person
 from vidence.make.composing.program import Program
-from vidence.make.composing.results import Logic
-from vidence.make.composing.scene_bits import Masks, SceneBits, bits
+from vidence.make.composing.reached import Logic
+from vidence.make.composing.scene_bits import SceneBits, bits
+from vidence.make.composing.sets import compared
 from vidence.make.scene_graph.composition import (
     Aggregate,
     Arithmetic,
@@ -67,7 +66,7 @@ class Shapes:
 
     def __init__(self, scene: SceneBits, statements: Statements, rng: Random) -> None:
         self.scene, self.statements, self.rng = scene, statements, rng
-        self.ground = Ground(scene.scene)
+        self.ground = scene.ground
         placed = [c for c in (*statements.categories, *self._single_things()) if self._placed(c)]
         self._on_plan = tuple(dict.fromkeys(placed))
         self._asked = tuple(one for one in statements.asked() if one.category != EVENT)
@@ -201,7 +200,8 @@ class Shapes:
         wide = self._wide(asked, place)
         if wide is None:
             return None
-        may = self._masks(asked.category, wide).may
+        value = wide.value.values if isinstance(wide.value, Values) else getattr(wide.value, "value", "")
+        may = compared(self.scene, asked.category, wide, value=value).may
         program = Program()
         avoided = [wide.attribute, asked.attribute]
         others = self._single(asked.category, name, n=max(n - 1, 1), avoided=avoided, may=may)
@@ -233,15 +233,6 @@ class Shapes:
                 values = Values(values=tuple(sorted((mine, other), key=str)))
                 return Compare(attribute=name, how="in", value=values, condition="")
         return None
-
-    def _masks(self, category: str, atom: Compare) -> Masks:
-        if isinstance(atom.value, Literally):
-            return compared(self.scene, category, atom, value=atom.value.value)
-        must = may = 0
-        for one in atom.value.values if isinstance(atom.value, Values) else ():
-            masks = self.scene.compared(category, atom.attribute, how="==", value=one)
-            must, may = must | masks.must, may | masks.may
-        return Masks(must, may)
 
     def _known(self, kind: AnswerType, n: int) -> Program | None:
         """What a table says of the value that somebody has."""

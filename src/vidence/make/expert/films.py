@@ -12,7 +12,7 @@ import msgspec
 from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import FieldError, decoded, objects, read
 from vidence.make.licences.by_people import read_sheet
-from vidence.make.licences.checks import LicenceCheck, believed, read_checks
+from vidence.make.licences.checks import LicenceCheck, believed, read_looks
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Record
 
@@ -139,7 +139,7 @@ class LicenceDesk:
             DataError: one cannot be used.
         """
         people = {} if manual is None else read_sheet(manual, today=now.date())
-        return cls(kept=read_checks(kept), by_people=people, now=now, days=days)
+        return cls(kept=read_looks(kept, LicenceCheck), by_people=people, now=now, days=days)
 
     def look(self, films: Sequence[Film]) -> tuple[dict[str, LicenceCheck | None], tuple[Dropped, ...]]:
         """The check that lets each video pass, by id (None: it states its licence itself), and the others.

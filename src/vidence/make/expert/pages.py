@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
-from vidence.ask.files import DataFile, FieldError, decoded, lines, read
-from vidence.errors import DataError
 from vidence.make.expert.links import Page
-from vidence.media.whole import write_whole
+from vidence.make.licences.checks import read_looks, write_checks
+from vidence.make.licences.youtube import read_bounded
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _AGENT: Final = "vidence (looks up whether the pages that questions name are the
 _TIMEOUT_S: Final = 30.0
 _TRIES: Final = 4
 _FIRST_WAIT_S: Final = 1.0
-_MOST_BYTES: Final = 8 << 20
 PageOutcome: TypeAlias = Literal["page", "redirect", "disambiguation", "missing", "unknown"]
 
 
@@ -132,13 +130,7 @@ class Wikipedia:
             "titles": "|".join(titles),
         }
         address = self._address.replace("{language}", language)
-        body = bytearray()
-        with client.stream("GET", f"{address}/w/api.php", params=parameters) as answer:
-            for block in answer.iter_bytes():
-                body += block
-                if len(body) > _MOST_BYTES:
-                    return answer.status_code, b""
-        return answer.status_code, bytes(body)
+        return read_bounded(client, f"{address}/w/api.php", parameters)
 
     def _one(self, language: str, title: str, query: _Query) -> PageLook:
         normal = {one.source: one.to for one in query.normalized}.get(title, title)
@@ -176,7 +168,7 @@ def look_up(
     Raises:
         DataError: the file cannot be used.
     """
-    history = read_looks(kept)
+    history = read_looks(kept, PageLook, what="looks")
     known = {
         one.page: one
         for one in sorted(history, key=lambda one: one.at)
@@ -186,31 +178,9 @@ def look_up(
     asked = [page for name, page in wanted.items() if name not in known]
     for looks in api().look(asked) if asked else ():
         history += looks
-        try:
-            write_whole(kept, b"".join(msgspec.json.encode(one) + b"\n" for one in history))
-        except OSError as error:
-            raise DataError(f"{kept} cannot be written ({error.strerror})") from error
+        write_checks(kept, history)
         known |= {one.page: one for one in looks}
     return {name: known[name] for name in wanted}
-
-
-def read_looks(path: Path) -> list[PageLook]:
-    """The looks that a file keeps, oldest first; none where there is no file yet.
-
-    Raises:
-        DataError: it cannot be read, or a line is none.
-    """
-    if not path.exists():
-        return []
-    decoder = msgspec.json.Decoder(PageLook)
-    content = DataFile(path, b"") if path.is_file() and not path.stat().st_size else read(path, what="looks")
-    found: list[PageLook] = []
-    for line, row in lines(content):
-        try:
-            found.append(decoded(row, decoder))
-        except FieldError as error:
-            raise DataError(f"{path}:{line}: {error}; mend or remove that line") from error
-    return found
 
 
 def outcomes(looks: Mapping[str, PageLook]) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Final
 
 from vidence.make.expert.drafts import ExpertDraft
 from vidence.make.expert.findings import DraftRow
 from vidence.make.expert.links import Page, page_of
 from vidence.make.expert.subjects import Concept, Curriculum
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import DASH, Line, Table, count, lines, number, tabulate
 
 _STATES: Final = ("covered", "filmed", "open", "dropped")
 
@@ -20,30 +21,18 @@ def findings_table(rows: Sequence[DraftRow]) -> Table:
     hit: dict[tuple[str, str], set[str]] = {}
     for one in found:
         hit.setdefault((one.column, one.kind), set()).add(one.row_id)
-    return Table(
-        name="findings",
-        title="What the checks found",
+    return tabulate(
+        "findings",
+        "What the checks found",
         label="cell",
-        columns=(
-            Column(key="kind", title="kind", kind="text"),
-            Column(key="faults", title="faults", kind="count"),
-            Column(key="warnings", title="warnings", kind="count"),
-            Column(key="rows", title="rows", kind="count"),
-        ),
-        rows=tuple(
-            Row(
-                key=f"{column}/{kind}",
-                label=column,
-                values=(
-                    kind,
-                    counts[column, kind, True],
-                    counts[column, kind, False],
-                    len(hit[column, kind]),
-                ),
-            )
-            for column, kind in sorted(hit)
-        ),
-        note="A fault keeps a draft out, a warning does not.",
+        rows=(Line("/".join(key), key[0], key) for key in sorted(hit)),
+        measures=[
+            number("kind", lambda key: key[1], kind="text"),
+            count("faults", lambda key: counts[*key, True]),
+            count("warnings", lambda key: counts[*key, False]),
+            count("rows", lambda key: len(hit[key])),
+        ],
+        notes=["A fault keeps a draft out, a warning does not."],
     )
 
 
@@ -62,20 +51,15 @@ def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
             "dropped" if one.concept_id not in usable else "covered" if one.concept_id in asked else one.state
         )
         counts.setdefault(key, Counter())[state] += 1
-    return Table(
-        name="concepts",
-        title="Concepts by chapter",
+    return tabulate(
+        "concepts",
+        "Concepts by chapter",
         label="chapter",
-        columns=tuple(Column(key=name, title=name, kind="count") for name in _STATES),
-        rows=tuple(
-            Row(
-                key="/".join(key),
-                label=key[2] or "\u2013",
-                detail=", ".join(filter(None, key[:2])),
-                values=tuple(mine[name] for name in _STATES),
-            )
+        rows=(
+            Line("/".join(key), key[2] or DASH, mine, detail=", ".join(filter(None, key[:2])))
             for key, mine in counts.items()
         ),
+        measures=[count(name, itemgetter(name)) for name in _STATES],
     )
 
 
@@ -83,15 +67,13 @@ def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) 
     """How many drafts rest on each textbook."""
     book_of = {one.concept_id: one.textbook for one in concepts}
     counts = Counter(book_of[one.concept_id] for one in drafts if one.concept_id in book_of)
-    return Table(
-        name="textbooks",
-        title="Drafts by textbook",
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return tabulate(
+        "textbooks",
+        "Drafts by textbook",
         label="textbook",
-        columns=(Column(key="drafts", title="drafts", kind="count"),),
-        rows=tuple(
-            Row(key=name, label=name or "\u2013", values=(n,))
-            for name, n in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        ),
+        rows=(Line(name, name or DASH, n) for name, n in ordered),
+        measures=[count("drafts", int)],
     )
 
 
@@ -113,10 +95,10 @@ def counts_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft], sou
         "sources": len(set(sources)),
         "clips": len(clips),
     } | {f"clips with {n} question{'s' * (n > 1)}": by_number[n] for n in sorted(by_number)}
-    return Table(
-        name="counts",
-        title="What the drafts hold",
+    return tabulate(
+        "counts",
+        "What the drafts hold",
         label="",
-        columns=(Column(key="n", title="number", kind="count"),),
-        rows=tuple(Row(key=name, label=name, values=(n,)) for name, n in values.items()),
+        rows=lines(values.items()),
+        measures=[count("n", int, "number")],
     )

@@ -1,13 +1,14 @@
 """What an exporter is given and must do, and how what it wrote is read back."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from vidence.catalog import create, names
 from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.output import json_file
 from vidence.records import Item
 
 SPLIT, CANARY = "split", "canary"
@@ -113,6 +114,15 @@ def same_medium(item: Item) -> str:
     if item.media[0].start_s is not None or item.media[0].end_s is not None:
         return "the format knows whole videos, and a span is cut out of this one"
     return ""
+
+
+def one_list(
+    exported: ExportSet, path: Path, row: Callable[[Item, ExportSet], dict[str, object]]
+) -> dict[Path, bytes]:
+    """The files of a format that is one list of rows, and of each hidden split ``questions-SPLIT.json``."""
+    lists = {path: exported.open_ones} if exported.open_ones else {}
+    lists |= {path.parent / f"questions-{name}.json": some for name, some in exported.hidden_splits.items()}
+    return {name: json_file([row(one, exported) for one in some]) for name, some in lists.items()}
 
 
 # --------------------------------------------------------------------------- reading back

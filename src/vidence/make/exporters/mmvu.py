@@ -4,8 +4,7 @@ from pathlib import Path
 
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.mmvu import disciplines
-from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
-from vidence.make.pipeline.output import json_file
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, one_list, same_medium
 from vidence.records import Item, Provenance
 
 _FOLDER = Path("mmvu")
@@ -41,12 +40,7 @@ class MmvuFile:
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """The file of all questions with answers."""
-        found = {}
-        if exported.open_ones:
-            found[_FILE] = json_file([_row(one, exported) for one in exported.open_ones])
-        for split, mine in exported.hidden_splits.items():
-            found[_FOLDER / f"questions-{split}.json"] = json_file([_row(one, exported) for one in mine])
-        return found
+        return one_list(exported, _FILE, _row)
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``mmvu``."""

@@ -3,8 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
-from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
-from vidence.make.pipeline.output import json_file
+from vidence.make.exporters.exporting import SPLIT, Exporter, ExportSet, one_list, same_medium
 from vidence.records import Item
 
 _FOLDER = Path("perceptioncomp")
@@ -37,12 +36,7 @@ class PerceptionCompFile:
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """The annotation file."""
-        found = {}
-        if exported.open_ones:
-            found[_FILE] = json_file([_row(one, exported) for one in exported.open_ones])
-        for split, mine in exported.hidden_splits.items():
-            found[_FOLDER / f"questions-{split}.json"] = json_file([_row(one, exported) for one in mine])
-        return found
+        return one_list(exported, _FILE, _row)
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``perceptioncomp``."""

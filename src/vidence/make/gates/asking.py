@@ -151,11 +151,6 @@ def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def as_lines(verdicts: Sequence[GateVerdict]) -> bytes:
-    """All verdicts, one JSON object per line."""
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in verdicts)
-
-
 TEXT_ONLY: Final = "text-only"
 ONE_FRAME: Final = "one-frame"
 _CHOICE: Final = "choice-direct"

@@ -14,28 +14,18 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
 from vidence.make.gates.asking import (
-    ONE_FRAME,
-    TEXT_ONLY,
     Asking,
     Decision,
     GateVerdict,
-    ask_blind,
-    ask_with_frames,
     remarks,
 )
 from vidence.make.gates.blind import BLIND
 from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.judged import judge_pool, judges_words
-from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.gates.rules import (
-    CheckRules,
-    JudgeRules,
-    NeedsAllRules,
-    OneFrameRules,
-    TextOnlyRules,
-)
+from vidence.make.gates.rules import AskingGates, CheckRules, JudgeRules
 from vidence.make.gates.splits import shared_between
+from vidence.make.gates.trying import AskingRules, ask_gate, asking_gates
 from vidence.make.gates.verdicts import ItemVerdict
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.pipeline.material import Dropped
@@ -64,7 +54,7 @@ class BalanceRules(Record, omit_defaults=True):
     draws: int = 1999
 
 
-class ItemGateRules(Record, omit_defaults=True):
+class ItemGateRules(AskingGates, omit_defaults=True):
     """Which gates questions are put through; those without rules are left out.
 
     With `to_people` a question that a model solves, or that texts give away and that is held back, is left
@@ -74,9 +64,6 @@ class ItemGateRules(Record, omit_defaults=True):
 
     checks: CheckRules | None = CheckRules()
     split_tag: str = "split"
-    text_only: TextOnlyRules | None = None
-    one_frame: OneFrameRules | None = None
-    needs_all: NeedsAllRules | None = None
     balance: BalanceRules | None = BalanceRules()
     judge: JudgeRules | None = None
     to_people: bool = False
@@ -127,9 +114,8 @@ def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> G
     if desk.others or any(rules.split_tag in item.tags for item in left):
         between = _between_splits(left, rules.split_tag, desk)
         left = line.dropping(LEAKS, left, lambda some: _with_others(some, desk), is_open=between)
-    left = line.text_only(left)
-    left = line.one_frame(left)
-    left = line.needs_all(left)
+    for gate, asking, reason in asking_gates(rules):
+        left = left if asking is None else line.asked(gate, left, asking, reason=reason)
     findings: tuple[StructureFinding, ...] = ()
     if rules.balance is not None:
         findings = read_balance(left, rules.balance, seed=desk.seed)
@@ -227,39 +213,19 @@ class _Line:
             return self.dropping(BLIND, items, lambda some: (), is_open=is_open)
         return self.dropping(BLIND, items, lambda some: found)
 
-    def text_only(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Readers of the words alone."""
-        rules = self._rules.text_only
-        if rules is None:
-            return items
-        models = self._models(TEXT_ONLY)
-        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
-        verdicts = ask_blind(items, rules, models=models, seed=self._desk.seed, how=how)
-        return self._asked(TEXT_ONLY, items, verdicts, reason="solved-blind")
-
-    def one_frame(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
-        """A reader of one frame."""
-        rules = self._rules.one_frame
-        if rules is None:
-            return items
-        models, tried = self._models(ONE_FRAME), cut_frames(items, rules, self._frames(ONE_FRAME))
-        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
-        verdicts = ask_with_frames(items, tried, rules, models=models, seed=self._desk.seed, how=how)
-        return self._asked(ONE_FRAME, items, verdicts, reason="solved-one-frame")
-
-    def needs_all(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
-        """A reader from whom pieces of evidence are withheld."""
-        rules = self._rules.needs_all
-        if rules is None:
-            return items
-        models, shown = self._models(NEEDS_ALL), cut_evidence(items, rules, self._frames(NEEDS_ALL))
-        how = Asking(pool=judge_pool(self._rules.judge, models, seed=self._desk.seed))
-        verdicts = ask_without(items, shown, rules, models=models, seed=self._desk.seed, how=how)
-        return self._asked(NEEDS_ALL, items, verdicts, reason="spans-not-needed")
-
-    def _asked(
-        self, gate: str, items: tuple[Item, ...], verdicts: Sequence[GateVerdict], *, reason: str
+    def asked(
+        self, gate: str, items: tuple[Item, ...], rules: AskingRules, *, reason: str
     ) -> tuple[Item, ...]:
+        """A gate that asks a model."""
+        models, seed = self._models(gate), self._desk.seed
+        verdicts: Sequence[GateVerdict] = ask_gate(
+            items,
+            rules,
+            frames=lambda: self._frames(gate),
+            models=models,
+            seed=seed,
+            how=Asking(pool=judge_pool(self._rules.judge, models, seed=seed)),
+        )
         if self._rules.to_people:
             verdicts = [
                 msgspec.structs.replace(one, decision="open", why=f"{reason}, for people to look at")

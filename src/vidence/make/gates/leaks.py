@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from vidence.make.gates.checks import right_answer
 from vidence.make.tasks.wording import content_words
 from vidence.make.writing.writer import Objection
 from vidence.records import Item
@@ -41,7 +42,7 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
         hints: one for each level.
         item: the question, with its answer and its rationale.
     """
-    answer = item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
+    answer = right_answer(item)
     told, steps = _bare(_forms(_words(answer))), [one for one in _STEP.split(item.rationale) if one.strip()]
     for level, hint in enumerate(hints, 1):
         words = _words(hint)

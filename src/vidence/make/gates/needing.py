@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow
@@ -235,11 +237,11 @@ def _verdict(
         return verdict
     if isinstance(said, Failed):
         vote = GateVote(model=rules.model, failed=f"{said.error}: {said.message}")
-        return _with(verdict, votes=(vote,), n_unusable=1, why="the model gave no answer")
+        return replace(verdict, votes=(vote,), n_unusable=1, why="the model gave no answer")
     whole, *held = said
     if not whole.is_right:
         why = "the model is not right with all of the evidence" if whole.is_usable else "no usable answer"
-        return _with(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
+        return replace(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
     unknown = [one for one in held if any(map(_says_nothing, one.marks))]
     needed = [one for one in held if one not in unknown and not one.is_right]
     k, most = _n_apart(needed, shown), _n_apart([*needed, *unknown], shown)
@@ -269,15 +271,3 @@ def _n_apart(votes: Sequence[GateVote], shown: ShownEvidence) -> int:
     if not shown.spans:
         return len(votes)
     return n_apart([shown.spans[one.without_span] for one in votes])
-
-
-def _with(verdict: GateVerdict, *, votes: Sequence[GateVote], n_unusable: int, why: str) -> GateVerdict:
-    return GateVerdict(
-        draft_id=verdict.draft_id,
-        gate=verdict.gate,
-        decision=verdict.decision,
-        votes=tuple(votes),
-        n_right=sum(one.is_right for one in votes),
-        n_unusable=n_unusable,
-        why=why,
-    )

@@ -2,30 +2,33 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from vidence.make.gates.asking import (
-    ONE_FRAME,
-    TEXT_ONLY,
     Asking,
     GateVerdict,
-    as_lines,
-    ask_blind,
-    ask_with_frames,
     remarks,
 )
 from vidence.make.gates.blind import BLIND, hold_back
 from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.letters import LetterCounts, spread_letters
-from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.gates.rules import MOST_LUCK, BlindRules, GateRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.needing import NEEDS_ALL
+from vidence.make.gates.rules import (
+    MOST_LUCK,
+    BlindRules,
+    GateRules,
+    NeedsAllRules,
+    OneFrameRules,
+    TextOnlyRules,
+)
+from vidence.make.gates.trying import AskingRules, ask_gate, asking_gates
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.output import json_lines
 from vidence.make.pipeline.session import Session
 
 VERDICTS_FILE = "verdicts.jsonl"
@@ -91,14 +94,13 @@ def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoo
         f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
     )
     drafts = gates.spread(drafts)
-    drafts = gates.text_only(drafts)
-    drafts = gates.one_frame(drafts)
-    drafts = gates.needs_all(drafts)
+    for gate, asking, reason in asking_gates(rules):
+        drafts = gates.asked(gate, drafts, asking, reason=reason)
     drafts, found = _held_back(room, drafts, rules=rules.blind)
     gates.words += found
     drafts = gates.spread(drafts)
     room.session.ledger.notes.extend(gates.notes)
-    write_file(room.session.out / VERDICTS_FILE, as_lines(gates.verdicts))
+    write_file(room.session.out / VERDICTS_FILE, json_lines(gates.verdicts))
     return Gated(
         drafts=drafts,
         verdicts=tuple(gates.verdicts),
@@ -149,82 +151,52 @@ class _Gates:
         self.letters = spread.counts
         return spread.drafts
 
-    def text_only(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what the panel answers without the video."""
-        rules, room = self._rules.text_only, self._room
-        if rules is None or not rules.models:
-            return self._left_out(TEXT_ONLY, drafts)
-        self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        ask = partial(ask_blind, rules=rules, models=room.models, seed=room.seed, how=room.how)
-        return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
+    def asked(
+        self, gate: str, drafts: tuple[Draft, ...], rules: AskingRules | None, *, reason: str
+    ) -> tuple[Draft, ...]:
+        """Drop what a gate that asks a model speaks against; drafts say how many moments proved needed."""
+        if rules is None or (isinstance(rules, TextOnlyRules) and not rules.models):
+            table = gate.replace("-", "_")
+            self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
+            return drafts
+        self.words.append(f"{gate}: {self._says(rules)}")
+        room = self._room
 
-    def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what a model answers with one frame."""
-        rules, room = self._rules.one_frame, self._room
-        if rules is None:
-            return self._left_out(ONE_FRAME, drafts)
-        self.words.append(f"{ONE_FRAME}: {self._frames(rules)}")
-
-        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
-            return ask_with_frames(
+        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+            verdicts = ask_gate(
                 some,
-                cut_frames(some, rules, room.frames(some)),
                 rules,
+                frames=lambda: room.frames(some),
                 models=room.models,
                 seed=room.seed,
                 how=room.how,
             )
+            self.verdicts += verdicts
+            self.notes += remarks(gate, verdicts)
+            gone = {one.draft_id: _told(one) for one in verdicts if one.decision == "dropped"}
+            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in gone.items()]
+            return [draft for draft in some if draft.draft_id not in gone], dropped
 
-        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
-
-    def needs_all(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Drop what needs fewer moments than it claims; the others say how many proved needed."""
-        rules, room = self._rules.needs_all, self._room
-        if rules is None:
-            return self._left_out(NEEDS_ALL, drafts)
-        self.words.append(
-            f"{NEEDS_ALL}: each span of evidence is withheld in turn from {self._spec(rules.model)}, which "
-            f"must not be right without it in {1 + rules.permutations} orders of the choices; "
-            + ("dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped")
-        )
-
-        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
-            return ask_without(
-                some,
-                cut_evidence(some, rules, room.frames(some)),
-                rules,
-                models=room.models,
-                seed=room.seed,
-                how=room.how,
-            )
-
-        kept = self._filter(NEEDS_ALL, drafts, ask, reason="spans-not-needed")
+        kept = room.session.filter(gate, drafts, gate_drafts)
+        if gate != NEEDS_ALL:
+            return kept
         proved = {one.draft_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
         return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
 
-    def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        table = gate.replace("-", "_")
-        self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
-        return drafts
-
-    def _filter(
-        self,
-        gate: str,
-        drafts: tuple[Draft, ...],
-        ask: Callable[[Sequence[Draft]], Sequence[GateVerdict]],
-        *,
-        reason: str,
-    ) -> tuple[Draft, ...]:
-        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            verdicts = ask(some)
-            self.verdicts += verdicts
-            self.notes += remarks(gate, verdicts)
-            gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
-            told = {name: _told(one) for name, one in gone.items()}
-            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in told.items()]
-            return [draft for draft in some if draft.draft_id not in gone], dropped
-
-        return self._room.session.filter(gate, drafts, gate_drafts)
+    def _says(self, rules: AskingRules) -> str:
+        match rules:
+            case TextOnlyRules():
+                return self._panel(rules)
+            case OneFrameRules():
+                return self._frames(rules)
+            case NeedsAllRules():
+                then = (
+                    "dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped"
+                )
+                return (
+                    f"each span of evidence is withheld in turn from {self._spec(rules.model)}, which must "
+                    f"not be right without it in {1 + rules.permutations} orders of the choices; {then}"
+                )
 
     def _spec(self, name: str) -> str:
         return self._room.models.spec(name).partition("?")[0]

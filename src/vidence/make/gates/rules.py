@@ -180,21 +180,26 @@ class BlindRules(Record, omit_defaults=True):
         return msgspec.structs.replace(self, hold=tuple(tasks.get(one, one).casefold() for one in named))
 
 
-class GateRules(Record, omit_defaults=True):
-    """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
+class AskingGates(Record, omit_defaults=True):
+    """The gates that ask models; those that are None are left out."""
 
     text_only: TextOnlyRules | None = None
     one_frame: OneFrameRules | None = None
     needs_all: NeedsAllRules | None = None
-    checks: CheckRules = CheckRules()
-    letters: bool = True
-    blind: BlindRules = BlindRules()
 
     @property
     def models(self) -> tuple[str, ...]:
         """The names of all models that gates ask."""
         panel = () if self.text_only is None else self.text_only.models
         return (*panel, *(one.model for one in (self.one_frame, self.needs_all) if one is not None))
+
+
+class GateRules(AskingGates, omit_defaults=True):
+    """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
+
+    checks: CheckRules = CheckRules()
+    letters: bool = True
+    blind: BlindRules = BlindRules()
 
 
 class ReviewRules(Record, omit_defaults=True):

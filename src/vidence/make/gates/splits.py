@@ -18,7 +18,6 @@ from vidence.media.stills import read_image
 from vidence.records import Item, Record
 from vidence.statistics.near_duplicates import LEAST, difference_hash, gather, near_pairs
 
-_CHUNK: Final = 2**20
 MOST_BITS: Final = 4
 _ROUNDING: Final = 1e-6
 _THIRDS: Final = 0.005  # 0.33 and 0.67 are meant to be 1

@@ -69,11 +69,6 @@ def content_of(item: Item) -> str:
     return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 
-def as_lines(verdicts: Sequence[ItemVerdict]) -> bytes:
-    """One JSON object per line."""
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in verdicts)
-
-
 def read_verdicts(path: Path) -> tuple[ItemVerdict, ...]:
     """The verdicts of a file.
 

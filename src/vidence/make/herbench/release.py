@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import MediaError, UsageError
-from vidence.make.gates.asking import as_lines, open_ones
+from vidence.make.gates.asking import open_ones
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.gates import VERDICTS_FILE, Gated
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.output import Question, json_lines
 from vidence.make.release.words import Facts
 from vidence.make.release.writing import (
     RELEASE,
@@ -278,7 +278,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
         letters=gated.letters,
         review=reviewing.result,
     )
-    extra |= {VERDICTS_FILE: as_lines(gated.verdicts), **dict(reviewing.extra)}
+    extra |= {VERDICTS_FILE: json_lines(gated.verdicts), **dict(reviewing.extra)}
     files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
     folder = work.out / RELEASE / f"{config.name}-{rules.version}"
     write_release(files, folder)

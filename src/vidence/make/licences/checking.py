@@ -13,9 +13,9 @@ from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import FieldError, csv_rows, ending_of, lines, objects, read, usable
 from vidence.errors import DataError, UsageError
 from vidence.make.licences.by_people import read_sheet
-from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_checks, write_checks
+from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_looks, write_checks
 from vidence.make.licences.youtube import YouTube
-from vidence.tables.table import Cell, Column, Row, Table, several
+from vidence.tables.table import DASH, Cell, Line, Table, number, several, tabulate
 
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
 """Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
@@ -88,7 +88,7 @@ def check_licences(
         DataError: a file cannot be used.
         AccessError: there is no key, or it is refused.
     """
-    history = read_checks(kept)
+    history = read_looks(kept, LicenceCheck)
     by_people = {} if manual is None else read_sheet(manual, today=now.date())
     known = {**believed(history, now=now, days=days), **by_people}
     asked = [one for one in videos if one not in known]
@@ -109,30 +109,20 @@ def check_licences(
 
 def licence_table(checked: Checked) -> Table:
     """One row a video."""
-    columns = (
-        Column(key="outcome", title="outcome", kind="text"),
-        Column(key="licence", title="licence", kind="text"),
-        Column(key="at", title="looked at", kind="text"),
-        Column(key="way", title="by", kind="text"),
-        Column(key="duration", title="seconds", kind="number"),
-        Column(key="why", title="why", kind="text"),
+    return tabulate(
+        "licences",
+        "Licences",
+        label="video",
+        rows=(Line(one.video, one.video, one) for one in checked.checks),
+        measures=[
+            number("outcome", lambda one: one.outcome, kind="text"),
+            number("licence", lambda one: one.licence or Cell(text=DASH), kind="text"),
+            number("at", lambda one: f"{one.at:%Y-%m-%d}", "looked at", kind="text"),
+            number("way", lambda one: "API" if one.way == "api" else ", ".join(one.by), "by", kind="text"),
+            number("duration", lambda one: one.duration_s, "seconds"),
+            number("why", lambda one: one.why, kind="text"),
+        ],
     )
-    rows = tuple(
-        Row(
-            key=one.video,
-            label=one.video,
-            values=(
-                one.outcome,
-                one.licence or Cell(text="\u2013"),
-                f"{one.at:%Y-%m-%d}",
-                "API" if one.way == "api" else ", ".join(one.by),
-                one.duration_s,
-                one.why,
-            ),
-        )
-        for one in checked.checks
-    )
-    return Table(name="licences", title="Licences", label="video", columns=columns, rows=rows)
 
 
 def summary(checked: Checked) -> str:

@@ -8,19 +8,21 @@ ours.
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from vidence.ask.files import DataFile, FieldError, decoded, lines, read
 from vidence.errors import DataError
-from vidence.media.whole import whole_file
+from vidence.make.pipeline.output import json_lines
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 Outcome: TypeAlias = Literal["passed", "refused", "gone", "unknown"]
 CREATIVE_COMMONS: Final = "creativeCommon"
 STANDARD: Final = "youtube"
 DAYS: Final = 30
+LookT = TypeVar("LookT", bound=Record)
 
 
 class LicenceCheck(Record, omit_defaults=True):
@@ -61,17 +63,17 @@ def outcome_of(licence: str) -> Outcome:
     return "refused" if licence == STANDARD else "unknown"
 
 
-def read_checks(path: Path) -> list[LicenceCheck]:
-    """The looks that a file keeps, oldest first; none where there is no file yet.
+def read_looks(path: Path, kind: type[LookT], *, what: str = "questions") -> list[LookT]:
+    """The looks at something that a file keeps, oldest first; none where there is no file yet.
 
     Raises:
-        DataError: it cannot be read, or a line is none; each is named.
+        DataError: it cannot be read, or a line is none; it is named.
     """
     if not path.exists():
         return []
-    decoder = msgspec.json.Decoder(LicenceCheck)
+    decoder = msgspec.json.Decoder(kind)
     found = []
-    content = DataFile(path, path.read_bytes()) if path.is_file() and not path.stat().st_size else read(path)
+    content = DataFile(path, b"") if path.is_file() and not path.stat().st_size else read(path, what=what)
     for line, row in lines(content):
         try:
             found.append(decoded(row, decoder))
@@ -80,17 +82,14 @@ def read_checks(path: Path) -> list[LicenceCheck]:
     return found
 
 
-def write_checks(path: Path, checks: Sequence[LicenceCheck]) -> None:
+def write_checks(path: Path, checks: Sequence[Record]) -> None:
     """Write the looks, one a line: all or nothing.
 
     Raises:
         DataError: the file cannot be written.
     """
-    encoder = msgspec.json.Encoder()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as part:
-            part.write_bytes(b"".join(encoder.encode(one) + b"\n" for one in checks))
+        write_whole(path, json_lines(checks))
     except OSError as error:
         raise DataError(f"{path} cannot be written ({error.strerror})") from error
 

@@ -6,7 +6,7 @@ Source: MMVU, §3.2 (the licence is checked through this API before a question c
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -162,13 +162,7 @@ class YouTube:
 
     def _read(self, client: "httpx2.Client", asked: Sequence[str]) -> tuple[int, bytes]:
         parameters = {"part": "status,snippet,contentDetails", "id": ",".join(asked), "key": self._key}
-        body = bytearray()
-        with client.stream("GET", self._address, params=parameters) as answer:
-            for block in answer.iter_bytes():
-                body += block
-                if len(body) > _MOST_BYTES:
-                    return answer.status_code, b""
-        return answer.status_code, bytes(body)
+        return read_bounded(client, self._address, parameters)
 
     def _one(self, video: str, found: dict[str, tuple[_Video, bytes]], body: bytes) -> LicenceCheck:
         digest = hashlib.sha256(body).hexdigest()
@@ -198,6 +192,17 @@ class YouTube:
 
     def _unknown(self, video: str, why: str) -> LicenceCheck:
         return LicenceCheck(video=video, outcome="unknown", at=self._now(), why=why)
+
+
+def read_bounded(client: "httpx2.Client", address: str, parameters: Mapping[str, str]) -> tuple[int, bytes]:
+    """The status and the body of a reply; one of more than 8 MB is empty."""
+    body = bytearray()
+    with client.stream("GET", address, params=parameters) as answer:
+        for block in answer.iter_bytes():
+            body += block
+            if len(body) > _MOST_BYTES:
+                return answer.status_code, b""
+    return answer.status_code, bytes(body)
 
 
 def seconds_of(duration: str) -> float | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.panels import PanelRules, panel_table, write_panel
@@ -89,9 +89,7 @@ class ActpldMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         panel_table(read.panel, folder, title=read.name, root=config.parent, people=None)

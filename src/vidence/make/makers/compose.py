@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.ask.prompting.templates import Template
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.composed.config import ComposeConfig, read_compose
 from vidence.make.composed.drafting import Key, Words, draft_of, finished
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
@@ -92,9 +92,7 @@ class ComposeMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = read_compose(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         remove_leftovers(folder)

@@ -31,7 +31,6 @@ from vidence.make.expert.subjects import (
 from vidence.make.expert.tables import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
-from vidence.make.gates.verdicts import as_lines
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, StageEnded, write_file
@@ -98,9 +97,7 @@ class ExpertMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = _read(config)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         remove_leftovers(folder)
@@ -445,7 +442,7 @@ class _Build(Session):
         gated = gate_items(items, rules.rules, desk)
         self._adopt(gated)
         files.append(self.out / VERDICTS_FILE)
-        write_file(files[-1], as_lines(gated.verdicts))
+        write_file(files[-1], json_lines(gated.verdicts))
         sentences += gated.words
         open_at: dict[str, list[str]] = defaultdict(list)
         for one in gated.verdicts:

@@ -17,6 +17,7 @@ from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
 from vidence.make.gates.asking import DraftSubject
+from vidence.make.gates.checks import right_answer
 from vidence.make.gates.leaks import leak_in
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.config_file import Count, read_config
@@ -115,9 +116,7 @@ class HintsMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
-        check_until(overrides, self)
-        if overrides.sheets:
-            raise UsageError(f"{NAME} has no sheets to fill in; leave out --sheets")
+        check_until(overrides, self, has_sheets=False)
         read = _read(config)
         loaded = _load(read, config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
@@ -285,7 +284,7 @@ class _Build(Session):
             words = self.template.fill(
                 {
                     "question": item.question,
-                    "answer": _answer(item),
+                    "answer": right_answer(item),
                     "rationale": item.rationale,
                     "evidence": "\n".join(_piece(one) for one in item.evidence if one.note.strip()),
                 }
@@ -295,8 +294,7 @@ class _Build(Session):
             (one,) = yield from write_all(pieces, CardWording.load())
             if one.made is not None:
                 return _Written(hints=one.made)
-            why = one.objection or Objection(reason="empty", detail="nothing was written")
-            return _Written(reason=why.reason, detail=why.detail)
+            return _Written(reason=one.why.reason, detail=one.why.detail)
 
         return start
 
@@ -364,10 +362,6 @@ class _Build(Session):
             return _Tried(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
 
         return start
-
-
-def _answer(item: Item) -> str:
-    return item.choices[ord(item.answer) - ord("A")] if item.answer_kind == "choice" else item.answer
 
 
 def _piece(evidence: Evidence) -> str:

@@ -18,9 +18,9 @@ from vidence.errors import DataError
 from vidence.make.pipeline.ledger import write_file
 from vidence.records import Record
 from vidence.tables.export import FORMULA, NUMBER, csv_text
+from vidence.text import first_lines
 
 MOST_BYTES: Final = 16_000_000
-_MOST_FAULTS: Final = 20
 _MOST_TEXT: Final = 2_000
 _FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER, re.ASCII)
 _CHECK: Final = re.compile(r"[a-z]{12}")
@@ -336,8 +336,7 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
         except FieldError as fault:
             faults.append(f"{path}:{line}: {fault}")
     if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        raise DataError("\n".join(faults[:_MOST_FAULTS]) + more)
+        raise DataError(first_lines(faults))
     return tuple(rows)
 
 

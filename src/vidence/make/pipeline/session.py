@@ -12,7 +12,7 @@ from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.engine.trust import check, needs_of_spec
-from vidence.errors import MediaError, StoreError, UnknownNameError, VidenceError
+from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError, VidenceError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
@@ -430,11 +430,14 @@ def _unreadable(error: MediaError) -> bytes:
     raise error
 
 
-def check_until(overrides: MakeOverrides, maker: Maker) -> None:
-    """See that the last stage that is wanted is one of the maker's.
+def check_until(overrides: MakeOverrides, maker: Maker, *, has_sheets: bool = True) -> None:
+    """See that the last stage that is wanted is one of the maker's, and sheets only where it has some.
 
     Raises:
-        UnknownNameError: it is not.
+        UnknownNameError: it is no stage of the maker.
+        UsageError: sheets are wanted, and the maker has none.
     """
     if overrides.until and overrides.until not in maker.stages:
         raise UnknownNameError(f"stage of {maker.name}", overrides.until, maker.stages)
+    if overrides.sheets and not has_sheets:
+        raise UsageError(f"{maker.name} has no sheets to fill in; leave out --sheets")

@@ -13,7 +13,7 @@ from vidence.make.review.sample import ReviewSample
 from vidence.make.review.sheet import Reviewed
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import proportion
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Column, Table, count, lines, tabulate
 
 REVIEW = "review"
 ALL_TASKS = "all"
@@ -146,34 +146,34 @@ def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
 
 def plan_table(plans: Sequence[TaskPlan]) -> Table:
     """The plan of a review as a table."""
-    headings = {
-        "n": ("questions", ""),
-        "sample": ("drawn", "In the sample"),
-        "queued": ("in any case", "A model gave the answer, or a gate left it open"),
-        "rest": ("not looked at", ""),
-        "rejectable": ("may be rejected", "So many of the sample, and the rest is still released"),
-        "needed": ("needed", "Reviews without a rejection that release the rest"),
-    }
-    return Table(
-        name="review",
-        title="What the review can release",
+    return tabulate(
+        "review",
+        "What the review can release",
         label=Column(key="task", title="task", kind="text"),
-        columns=tuple(
-            Column(key=key, title=title, note=note, kind="count") for key, (title, note) in headings.items()
-        ),
-        rows=tuple(
-            Row(
-                key=one.task,
-                label=one.task,
-                values=(
-                    *(one.n, one.n_sample, one.n_queued, one.n_rest),
-                    one.most_rejected if one.n_rest and one.most_rejected >= 0 else None,
-                    one.needed if one.n_rest else None,
-                ),
-            )
-            for one in plans
-        ),
-        note="Where none may be rejected, the sample is too small to release the rest of the task.",
+        rows=lines((one.task, one) for one in plans),
+        measures=[
+            count("n", lambda one: one.n, "questions"),
+            count("sample", lambda one: one.n_sample, "drawn", note="In the sample"),
+            count(
+                "queued",
+                lambda one: one.n_queued,
+                "in any case",
+                note="A model gave the answer, or a gate left it open",
+            ),
+            count("rest", lambda one: one.n_rest, "not looked at"),
+            count(
+                "rejectable",
+                lambda one: one.most_rejected if one.n_rest and one.most_rejected >= 0 else None,
+                "may be rejected",
+                note="So many of the sample, and the rest is still released",
+            ),
+            count(
+                "needed",
+                lambda one: one.needed if one.n_rest else None,
+                note="Reviews without a rejection that release the rest",
+            ),
+        ],
+        notes=["Where none may be rejected, the sample is too small to release the rest of the task."],
     )
 
 

@@ -20,9 +20,9 @@ from vidence.make.review.states import Folded, ItemState, fold
 from vidence.media.whole import remove_leftovers
 from vidence.records import Record
 from vidence.tables.export import csv_cell, csv_text
+from vidence.text import first_lines
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
-_MOST_FAULTS: Final = 20
 _PLAIN: Final = (
     *("event_id", "prev_sha256", "item_id", "revision", "kind", "role", "by", "at"),
     *("minutes", "message", "answer"),
@@ -292,9 +292,7 @@ def _item(raw: str) -> dict[str, object] | str:
 
 def _refuse(faults: Sequence[str], *, what: str) -> None:
     if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        listed = "\n".join(faults[:_MOST_FAULTS])
-        raise DataError(f"{what}: {len(faults)} faults\n{listed}{more}")
+        raise DataError(f"{what}: {len(faults)} faults\n{first_lines(faults)}")
 
 
 # --------------------------------------------------------------------------- lines

@@ -4,17 +4,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from vidence.errors import DataError
 from vidence.make.logs.files import Fault, csv_lines
 from vidence.make.review.protocol import Check, Stage
+from vidence.text import first_lines
 
 ITEM_ID, CHECK = "item_id", "check"
 ANSWER, WITNESS = "your answer", "witnesses"
 MINUTES, VERDICT, NOTE = "minutes", "verdict", "note"
 ACCEPT, RETURN, REJECT = "accept", "return", "reject"
-_MOST_FAULTS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +90,8 @@ def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
         DataError: there are some.
     """
     if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        listed = "\n".join(faults[:_MOST_FAULTS])
         told = ", ".join(map(str, paths))
-        raise DataError(f"{told}: {len(faults)} faults in the filled sheet\n{listed}{more}")
+        raise DataError(f"{told}: {len(faults)} faults in the filled sheet\n{first_lines(faults)}")
 
 
 def sheet_lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:

@@ -1,7 +1,7 @@
 """What people are owed, by the rules of the protocol: a ledger that is made from events and adds up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Final, Literal
@@ -10,7 +10,7 @@ from vidence.make.review.protocol import Pay
 from vidence.make.review.revisions import Event, Kind
 from vidence.records import Record
 from vidence.tables.export import csv_text
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Table, count, lines, number, tabulate
 
 ANNOTATIONS: Final[frozenset[Kind]] = frozenset({"submit"})
 VALIDATIONS: Final[frozenset[Kind]] = frozenset({"accept", "return", "reject"})
@@ -115,32 +115,22 @@ def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
     mine: dict[str, list[Entry]] = defaultdict(list)
     for one in entries:
         mine[one.by].append(one)
-    people = [(by, own) for by, own in sorted(mine.items())]
-    rows = [_row(by, own, pay) for by, own in (*people, ("all", list(entries)))]
-    return Table(
-        name="pay",
-        title="Pay",
+
+    def pieces(kind: str) -> Callable[[Sequence[Entry]], int]:
+        return lambda own: sum(one.kind == kind for one in own)
+
+    return tabulate(
+        "pay",
+        "Pay",
         label="who",
-        columns=(
-            Column(key="minutes", title="minutes"),
-            Column(key="annotations", title="annotations", kind="count"),
-            Column(key="validations", title="validations", kind="count"),
-            Column(key="amount", title="owed", kind="text"),
-        ),
-        rows=tuple(rows),
-        note="Only minutes that were stated earn anything by time.",
-    )
-
-
-def _row(by: str, entries: Sequence[Entry], pay: Pay) -> Row:
-    counts = Counter(one.kind for one in entries)
-    return Row(
-        key=by,
-        label=by,
-        values=(
-            sum(one.quantity for one in entries if one.kind == "time"),
-            counts["annotation"],
-            counts["validation"],
-            money(sum(one.amount for one in entries), pay.currency),
-        ),
+        rows=lines((*sorted(mine.items()), ("all", entries))),
+        measures=[
+            number("minutes", lambda own: sum(one.quantity for one in own if one.kind == "time")),
+            count("annotations", pieces("annotation")),
+            count("validations", pieces("validation")),
+            number(
+                "amount", lambda own: money(sum(one.amount for one in own), pay.currency), "owed", kind="text"
+            ),
+        ],
+        notes=["Only minutes that were stated earn anything by time."],
     )

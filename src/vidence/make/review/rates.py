@@ -16,7 +16,7 @@ from vidence.make.review.states import ENDS, ItemState, State
 from vidence.records import Estimate, Record
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.intervals import proportion
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Line, Table, count, lines, number, share, tabulate
 
 VERDICT: Final = "verdict"
 VERDICTS: Final = ("accept", "return", "reject")
@@ -204,56 +204,43 @@ def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
 
 def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
     """Rates, agreement and minutes as tables; those without a row are left out."""
-    rates = Table(
-        name="rates",
-        title="Rates",
+    rates = tabulate(
+        "rates",
+        "Rates",
         label="rate",
-        columns=(
-            Column(key="k", title="items", kind="count"),
-            Column(key="n", title="of", kind="count"),
-            Column(key="share", title="share", kind="share", note="With Wilson's interval"),
-        ),
-        rows=tuple(
-            Row(key=one.name, label=one.title, values=(one.k, one.n, one.share)) for one in found.rates
-        ),
-        note="Counted from the events. Items that have not come to an end are in no share but the last.",
+        rows=(Line(one.name, one.title, one) for one in found.rates),
+        measures=[
+            count("k", lambda one: one.k, "items"),
+            count("n", lambda one: one.n, "of"),
+            share("share", lambda one: one.share, note="With Wilson's interval"),
+        ],
+        notes=["Counted from the events. Items that have not come to an end are in no share but the last."],
     )
-    agreement = Table(
-        name="agreement",
-        title="Agreement of people who judged the same revision",
+    agreement = tabulate(
+        "agreement",
+        "Agreement of people who judged the same revision",
         label="check",
-        columns=(
-            Column(key="n", title="revisions", kind="count"),
-            Column(key="same", title="same", kind="count", note="Of how many the first two said the same"),
-            Column(key="kappa", title="kappa", note="Cohen's, of the first two"),
-            Column(key="alpha", title="alpha", note="Krippendorff's, of all"),
-        ),
-        rows=tuple(
-            Row(
-                key=f"{one.field}-{one.role}",
-                label=f"{one.field} ({one.role})" if one.role else one.field,
-                values=(one.n, one.same, one.kappa, one.alpha),
-            )
+        rows=(
+            Line(f"{one.field}-{one.role}", f"{one.field} ({one.role})" if one.role else one.field, one)
             for one in found.agreement
         ),
+        measures=[
+            count("n", lambda one: one.n, "revisions"),
+            count("same", lambda one: one.same, note="Of how many the first two said the same"),
+            number("kappa", lambda one: one.kappa, note="Cohen's, of the first two"),
+            number("alpha", lambda one: one.alpha, note="Krippendorff's, of all"),
+        ],
     )
-    minutes = Table(
-        name="minutes",
-        title="Minutes, as people stated them",
+    minutes = tabulate(
+        "minutes",
+        "Minutes, as people stated them",
         label="what",
-        columns=(
-            Column(key="n", title="events", kind="count"),
-            Column(key="stated", title="stated", kind="count"),
-            Column(key="median", title="median minutes"),
-        ),
-        rows=tuple(
-            Row(
-                key=f"{one.role}-{one.kind}",
-                label=f"{one.kind} ({one.role})",
-                values=(one.n, one.n_stated, one.median),
-            )
-            for one in found.minutes
-        ),
+        rows=(Line(f"{one.role}-{one.kind}", f"{one.kind} ({one.role})", one) for one in found.minutes),
+        measures=[
+            count("n", lambda one: one.n, "events"),
+            count("stated", lambda one: one.n_stated),
+            number("median", lambda one: one.median, "median minutes"),
+        ],
     )
     return tuple(table for table in (rates, agreement, minutes) if table.rows)
 
@@ -292,12 +279,12 @@ def verified_words(found: Verified) -> str:
 
 def verified_table(found: Verified) -> Table:
     """The last event of each person, to be kept elsewhere: a chain that ends earlier was cut."""
-    return Table(
-        name="heads",
-        title="The last event of each person",
+    return tabulate(
+        "heads",
+        "The last event of each person",
         label="who",
-        columns=(Column(key="head", title="hash", kind="text"),),
-        rows=tuple(Row(key=by, label=by, values=(head,)) for by, head in found.heads.items()),
+        rows=lines(found.heads.items()),
+        measures=[number("head", str, "hash", kind="text")],
     )
 
 
@@ -309,32 +296,22 @@ def states_table(reviews: Reviews, *, only: str | None = None) -> Table:
     """
     if only is not None and only not in get_args(State):
         raise UsageError(f"there is no state {only!r}; expected one of {', '.join(get_args(State))}")
-    return Table(
-        name="states",
-        title="Items and their states",
+    return tabulate(
+        "states",
+        "Items and their states",
         label="item",
-        columns=(
-            Column(key="state", title="state", kind="text"),
-            Column(key="revision", title="revision", kind="count"),
-            Column(key="returns", title="returns left", kind="count"),
-            Column(key="author", title="author", kind="text"),
-            Column(key="with", title="looked at by", kind="text"),
-            Column(
-                key="decided", title="decided", kind="text", note="Of the last revision, in the last stage"
+        rows=lines((one.item_id, one) for one in reviews.states.values() if only in (None, one.state)),
+        measures=[
+            number("state", lambda one: f"{one.state}{', disputed' * one.is_disputed}", kind="text"),
+            count("revision", lambda one: one.n),
+            count("returns", lambda one: one.returns_left, "returns left"),
+            number("author", lambda one: one.author, kind="text"),
+            number("with", lambda one: ", ".join(one.claims), "looked at by", kind="text"),
+            number(
+                "decided",
+                lambda one: ", ".join(f"{said.by} {said.verdict}" for said in one.decisions),
+                kind="text",
+                note="Of the last revision, in the last stage",
             ),
-        ),
-        rows=tuple(
-            Row(
-                key=one.item_id,
-                label=one.item_id,
-                values=(
-                    f"{one.state}, disputed" if one.is_disputed else one.state,
-                    *(one.n, one.returns_left, one.author),
-                    ", ".join(one.claims),
-                    ", ".join(f"{said.by} {said.verdict}" for said in one.decisions),
-                ),
-            )
-            for one in reviews.states.values()
-            if only in (None, one.state)
-        ),
+        ],
     )

@@ -39,6 +39,7 @@ from vidence.make.review.states import (
 )
 from vidence.make.review.translations import in_language
 from vidence.tables.export import csv_text
+from vidence.text import first_lines
 
 _IN: Final = "item."
 _BEFORE: Final = ("stage", "revision", "said before")
@@ -312,8 +313,7 @@ def refuse_all(faults: Sequence[str], *, what: str) -> None:
         DataError: there are some.
     """
     if faults:
-        more = f"\n... and {len(faults) - 20} more" if len(faults) > 20 else ""
-        raise DataError(f"{len(faults)} {what}\n" + "\n".join(faults[:20]) + more)
+        raise DataError(f"{len(faults)} {what}\n{first_lines(faults)}")
 
 
 @dataclass(frozen=True, kw_only=True)

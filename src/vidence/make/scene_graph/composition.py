@@ -1,9 +1,7 @@
 """A composed question as a program (`vidence-composition/1`): typed expressions, conditions with ids."""
 
-import hashlib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
@@ -276,11 +274,6 @@ def _sorted_atoms(raw: object) -> object:
     return [_sorted_atoms(one) for one in raw] if isinstance(raw, list | tuple) else raw
 
 
-def composition_sha256(composition: Composition) -> str:
-    """The hash of a composition."""
-    return f"sha256:{hashlib.sha256(canonical(composition)).hexdigest()}"
-
-
 def read_composition_line(line: str | bytes) -> Composition:
     """A composition from its JSON.
 
@@ -291,11 +284,6 @@ def read_composition_line(line: str | bytes) -> Composition:
         return msgspec.json.decode(line, type=Composition)
     except msgspec.DecodeError as error:
         raise DataError(f"no composition: {error}") from error
-
-
-def write_compositions(compositions: tuple[Composition, ...], path: Path) -> None:
-    """Write compositions as canonical JSON lines."""
-    path.write_bytes(b"".join(canonical(one) + b"\n" for one in compositions))
 
 
 def parts(expression: Expression) -> Iterator[Expression]:

@@ -7,9 +7,9 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
-from vidence.contracts import Loaded
+from vidence.contracts import Flow, Loaded
 from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, VidenceError
 from vidence.make.cards.pictures import PictureFolder
@@ -54,6 +54,7 @@ from vidence.seeing.watching import LastResort
 from vidence.statistics.paired import compare
 
 T = TypeVar("T")
+SaidT = TypeVar("SaidT", Looked, Captioned)
 STAGES: Final = ("videos", "measured", "looked", "captioned", "read", "gates", "quotas")
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -72,6 +73,17 @@ class SelectJob:
     today: date
     said: Mapping[str, PeopleSaid] = field(default_factory=dict)
     questions: Loaded | None = None
+
+
+@dataclass(frozen=True)
+class _Shown(Generic[SaidT]):
+    """What a model that is shown frames is asked: in which stage, in which role, by which prompt."""
+
+    stage: str
+    kind: type[SaidT]
+    role: str
+    model: str
+    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,25 +292,30 @@ class _Work:
         return tuple(crop for crop in found.frames if crop.frame_index in wanted)
 
     def _look(self, models: Models, words: SelectWording) -> None:
-        model = self.rules.ask.looker
-        stage = Stage(
-            name="looked",
-            kind=Looked,
-            version=asking.VERSION,
-            settings=[words.label(LOOK), models.spec(model)],
-        )
         frames = {name: self._frames(name, N_LOOKED) for name in self.measured if name not in self.job.said}
+        prompt = _Shown("looked", Looked, "looker", self.rules.ask.looker, words.label(LOOK))
+        self.looked = self._show(prompt, frames, lambda some: asking.look(some, words), models=models)
+
+    def _show(
+        self,
+        shown: _Shown[SaidT],
+        frames: Mapping[str, tuple[Crop, ...]],
+        start: Callable[[Sequence[Crop]], Callable[[], Flow[SaidT]]],
+        *,
+        models: Models,
+    ) -> dict[str, SaidT]:
+        """What a model says of the frames of each video; why, where it says nothing that can be used."""
+        settings = [shown.label, models.spec(shown.model)]
+        stage = Stage(name=shown.stage, kind=shown.kind, version=asking.VERSION, settings=settings)
         units = [
-            FlowUnit(
-                stage=stage, name=name, inputs={"frames": digest_of(some)}, start=asking.look(some, words)
-            )
+            FlowUnit(stage=stage, name=name, inputs={"frames": digest_of(some)}, start=start(some))
             for name, some in frames.items()
         ]
-        found = self.session.ask("looked", units, models=models, model=model)
-        silent = [*found.failed, *(name for name, one in _values(found).items() if one.why)]
-        self._note_silent("looker", silent)
-        self.looked = _values(found) | {name: Looked(why=_why(one)) for name, one in found.failed.items()}
-        self._close("looked", list(frames), list(frames), n_cached=found.n_cached)
+        found: Results[SaidT] = self.session.ask(shown.stage, units, models=models, model=shown.model)
+        said: dict[str, SaidT] = _values(found)
+        self._note_silent(shown.role, [*found.failed, *(name for name, one in said.items() if one.why)])
+        self._close(shown.stage, list(frames), list(frames), n_cached=found.n_cached)
+        return said | {name: shown.kind(why=_why(one)) for name, one in found.failed.items()}
 
     def _note_silent(self, role: str, names: Sequence[str]) -> None:
         """Say of how many videos a model said nothing that can be used."""
@@ -309,27 +326,9 @@ class _Work:
     def _caption(self, models: Models, words: SelectWording) -> dict[str, list[Item]]:
         """Have captions written of the videos with questions; the questions of each."""
         questions = self._questions()
-        model = self.rules.ask.captioner
-        stage = Stage(
-            name="captioned",
-            kind=Captioned,
-            version=asking.VERSION,
-            settings=[words.label(CAPTION), models.spec(model)],
-        )
         frames = {name: self._frames(name, N_CAPTIONED) for name in questions}
-        units = [
-            FlowUnit(
-                stage=stage, name=name, inputs={"frames": digest_of(some)}, start=asking.caption(some, words)
-            )
-            for name, some in frames.items()
-        ]
-        found = self.session.ask("captioned", units, models=models, model=model)
-        silent = [*found.failed, *(name for name, one in _values(found).items() if one.why)]
-        self._note_silent("captioner", silent)
-        self.captioned = _values(found) | {
-            name: Captioned(why=_why(one)) for name, one in found.failed.items()
-        }
-        self._close("captioned", list(frames), list(frames), n_cached=found.n_cached)
+        prompt = _Shown("captioned", Captioned, "captioner", self.rules.ask.captioner, words.label(CAPTION))
+        self.captioned = self._show(prompt, frames, lambda some: asking.caption(some, words), models=models)
         return questions
 
     def _read(self, models: Models, words: SelectWording, questions: Mapping[str, Sequence[Item]]) -> None:

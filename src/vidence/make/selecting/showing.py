@@ -1,5 +1,6 @@
 """What was found of all videos, for people and for other programs: tables, histograms, files, a page."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -18,7 +19,7 @@ from vidence.records import Estimate
 from vidence.tables.charts import Chart, Point, Series
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
-from vidence.tables.table import Column, Kind, Row, Table
+from vidence.tables.table import Column, Kind, Line, Row, Table, count, number, tabulate
 
 SOURCES_FILE, KEPT_FILE, PAGE_FILE = "sources.csv", "kept.csv", "selection.html"
 _TITLES: Final[Mapping[str, tuple[str, Kind]]] = {
@@ -94,30 +95,22 @@ def _value(name: str, value: float | None) -> float | int | None:
 
 def gate_table(found: Selected) -> Table:
     """Each gate: what it asks for, how many videos were tried, and how many it drops."""
-    columns = (
-        Column(key="asks", title="asks for", kind="text"),
-        Column(key="known", title="measured", kind="count"),
-        Column(key="low", title="too low", kind="count"),
-        Column(key="high", title="too high", kind="count"),
-        Column(key="unknown", title="unknown", kind="count"),
-    )
     values = [one.values(found.today) for one in found.candidates]
-    reasons = [fault.reason for one in found.verdicts.values() for fault in (*one.faults, *one.open)]
-    rows = tuple(
-        Row(
-            key=gate.name,
-            label=gate.name,
-            detail=MEASURES[gate.name],
-            values=(
-                gate.says,
-                sum(one[gate.name] is not None for one in values),
-                *(reasons.count(f"{gate.name}-{end}") for end in ("low", "high", "unknown")),
-            ),
-        )
-        for gate in found.gates
+    reasons = Counter(fault.reason for one in found.verdicts.values() for fault in (*one.faults, *one.open))
+    return tabulate(
+        "gates",
+        "Gates",
+        label="measure",
+        rows=(Line(one.name, one.name, one, detail=MEASURES[one.name]) for one in found.gates),
+        measures=[
+            number("asks", lambda gate: gate.says, "asks for", kind="text"),
+            count("known", lambda gate: sum(one[gate.name] is not None for one in values), "measured"),
+            count("low", lambda gate: reasons[f"{gate.name}-low"], "too low"),
+            count("high", lambda gate: reasons[f"{gate.name}-high"], "too high"),
+            count("unknown", lambda gate: reasons[f"{gate.name}-unknown"]),
+        ],
+        notes=["A video can fail several gates."],
     )
-    note = "A video can fail several gates."
-    return Table(name="gates", title="Gates", label="measure", columns=columns, rows=rows, note=note)
 
 
 def histograms(found: Selected) -> Iterator[Chart]:

@@ -74,6 +74,11 @@ class Piece(Generic[MadeT]):
     n_tries: int = 0
 
     @property
+    def why(self) -> Objection:
+        """Why nothing came of it."""
+        return self.objection or Objection(reason="empty", detail="nothing was written")
+
+    @property
     def is_open(self) -> bool:
         """Whether it was not asked for, or is worth asking for again."""
         if self.objection is None:

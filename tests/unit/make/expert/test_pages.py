@@ -7,7 +7,8 @@ import pytest
 from servers.wikipedia import WikipediaServer
 from vidence.errors import DataError
 from vidence.make.expert.links import Page
-from vidence.make.expert.pages import Wikipedia, look_up, outcomes, read_looks
+from vidence.make.expert.pages import PageLook, Wikipedia, look_up, outcomes
+from vidence.make.licences.checks import read_looks
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PAGES = {"Lens": None, "Lenses": "Lens", "Optics glass": "Lenses", "Spin": "?", "Spinning": "Spin"}
@@ -46,7 +47,7 @@ def test_what_was_found_is_kept_with_its_date_and_grows_old(server, tmp_path):
     assert again["en:Lens"].at == NOW
     looked(server, tmp_path, "Lens", now=NOW + timedelta(days=31))
     assert server.asked[-1] == ("en", ["Lens"])
-    assert [one.page for one in read_looks(tmp_path / "pages.jsonl")] == [
+    assert [one.page for one in read_looks(tmp_path / "pages.jsonl", PageLook)] == [
         "en:Lens",
         "en:Nowhere",
         "en:Spin",
@@ -88,7 +89,7 @@ def test_no_server_is_unknown_and_a_bad_file_is_named(tmp_path):
     assert one.why.startswith("the server did not answer")
     (tmp_path / "pages.jsonl").write_text('{"page": "en:Lens"}\n')
     with pytest.raises(DataError, match=r"pages\.jsonl:1"):
-        read_looks(tmp_path / "pages.jsonl")
+        read_looks(tmp_path / "pages.jsonl", PageLook)
 
 
 def test_a_look_that_was_stopped_goes_on_where_it_was(server, tmp_path):
@@ -108,7 +109,7 @@ def test_a_look_that_was_stopped_goes_on_where_it_was(server, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         look(Stopped)
-    assert len(read_looks(kept)) == 100
+    assert len(read_looks(kept, PageLook)) == 100
     server.asked.clear()
     assert len(look(Wikipedia)) == 101
     assert server.asked == [("en", ["Title 100"])]

@@ -5,7 +5,8 @@ import pytest
 
 from subjects.asked_items import question
 from vidence.errors import DataError
-from vidence.make.gates.verdicts import ItemVerdict, as_lines, content_of, filter_items, read_verdicts
+from vidence.make.gates.verdicts import ItemVerdict, content_of, filter_items, read_verdicts
+from vidence.make.pipeline.output import json_lines
 from vidence.records import Media
 
 ITEMS = tuple(question(i) for i in range(4))
@@ -23,7 +24,7 @@ VERDICTS = tuple(
 
 
 def test_only_what_is_dropped_goes_and_the_others_where_that_is_wanted(tmp_path):
-    (tmp_path / "v.jsonl").write_bytes(as_lines(VERDICTS))
+    (tmp_path / "v.jsonl").write_bytes(json_lines(VERDICTS))
     verdicts = read_verdicts(tmp_path / "v.jsonl")
     assert verdicts == VERDICTS
     kept, dropped = filter_items(ITEMS, verdicts)

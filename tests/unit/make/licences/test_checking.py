@@ -9,7 +9,7 @@ from servers.youtube import KEY, YouTubeServer
 from vidence.errors import AccessError, DataError, MissingKeyError, UsageError
 from vidence.make.licences.by_people import read_sheet, sheet
 from vidence.make.licences.checking import check_licences, licence_table, named_videos, summary
-from vidence.make.licences.checks import LicenceCheck, believed, read_checks, write_checks
+from vidence.make.licences.checks import LicenceCheck, believed, read_looks, write_checks
 from vidence.make.licences.youtube import YouTube
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_what_was_found_is_believed_for_thirty_days_and_the_rest_is_asked_again(
     assert again.n_asked == 1
     checked(server, [FREE], kept, now=NOW + timedelta(days=31))
     assert server.asked[-1] == [FREE]
-    assert [one.video for one in read_checks(kept)] == [FREE, SHUT, GONE, GONE, FREE]
+    assert [one.video for one in read_looks(kept, LicenceCheck)] == [FREE, SHUT, GONE, GONE, FREE]
 
 
 def test_a_later_refusal_goes_before_an_earlier_pass() -> None:
@@ -72,7 +72,7 @@ def test_fifty_are_asked_at_once_and_kept_before_the_next(server, tmp_path) -> N
     with pytest.raises(AccessError, match="YOUTUBE_API_KEY"):
         checked(server, videos, tmp_path / "kept.jsonl")
     assert [len(call) for call in server.asked] == [50, 50]
-    assert len(read_checks(tmp_path / "kept.jsonl")) == 50
+    assert len(read_looks(tmp_path / "kept.jsonl", LicenceCheck)) == 50
     assert checked(server, videos, tmp_path / "kept.jsonl").n_asked == 70
 
 
@@ -148,7 +148,7 @@ def test_two_people_who_agree_pass_and_ask_nothing(server, tmp_path) -> None:
     assert "second person" in found.checks[2].why
     assert server.asked == []
     checked(server, [FREE], tmp_path / "kept.jsonl", manual=filled)
-    assert len(read_checks(tmp_path / "kept.jsonl")) == 3
+    assert len(read_looks(tmp_path / "kept.jsonl", LicenceCheck)) == 3
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_broken_file_of_looks_is_named_with_its_line(tmp_path) -> None:
     write_checks(path, [LicenceCheck(video=FREE, outcome="passed", at=NOW)])
     path.write_text(path.read_text() + "{}\n")
     with pytest.raises(DataError, match=r"kept.jsonl:2: "):
-        read_checks(path)
+        read_looks(path, LicenceCheck)
 
 
 def test_the_table_has_a_row_for_each_video(server, tmp_path) -> None:

@@ -5,9 +5,9 @@ import pytest
 
 from subjects.gated import draft, questions
 from vidence.errors import DataError
-from vidence.make.gates.asking import GateVerdict, GateVote, as_lines
+from vidence.make.gates.asking import GateVerdict, GateVote
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.pipeline.output import item_of
+from vidence.make.pipeline.output import item_of, json_lines
 from vidence.make.review.audit import read_csv
 from vidence.make.review.revisions import Event
 from vidence.make.review.sample import draw_sample
@@ -38,7 +38,7 @@ def made(tmp_path):
     verdict = GateVerdict(
         draft_id="d0", gate="text-only", decision="open", votes=(vote,), n_unusable=1, why="quiet"
     )
-    (tmp_path / "verdicts.jsonl").write_bytes(as_lines([verdict]))
+    (tmp_path / "verdicts.jsonl").write_bytes(json_lines([verdict]))
     return tmp_path, drawn.rows
 
 
