@@ -120,22 +120,9 @@ def diagnose(
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
         begun(plan, folder=folder, environment=environment())
-    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress, on=on)
+    account = examined(diagnostic, plan, folder, options=options, progress=progress, on=on)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
-    return NOT_ALL if failed or read_plan(folder)[1].problems else 0
-
-
-def examine_plan(
-    diagnostic: "Diagnostic",
-    plan: Plan,
-    folder: Path,
-    *,
-    options: dict[str, str],
-    progress: str = "auto",
-    on: str | None = None,
-) -> int:
-    """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
-    return examined(diagnostic, plan, folder, options=options, progress=progress, on=on).n_failed
+    return NOT_ALL if account.n_failed or read_plan(folder)[1].problems else 0
 
 
 def examined(

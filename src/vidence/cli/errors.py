@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.console import AwayLines, Screen, say, several
+from vidence.cli.console import Screen, Waits, say, several
 from vidence.cli.outputs import (
     html_option,
     json_option,
@@ -137,7 +137,12 @@ def label(
     place.memory.parent.mkdir(parents=True, exist_ok=True)
     limits = AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s)
     console = Screen(stderr=True)
-    heard = _Away(console)
+    waits = Waits(console)
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Away | Back):
+            waits.words(event)
+
     with Jobs(
         {model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard, on=place.on
     ) as jobs:
@@ -250,22 +255,6 @@ def report(
         console.print(plain(sentence))
     for table in found.tables:
         print_table(table, console)
-
-
-class _Away:
-    """Says when the model answers nobody, and when it does again."""
-
-    def __init__(self, console: Screen) -> None:
-        self._lines = AwayLines(console)
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case Away():
-                self._lines.count_down(event)
-            case Back():
-                self._lines.end(event)
-            case _:
-                pass
 
 
 def _kinds(packet: "Packet", named: str | None) -> "Taxonomy":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from vidence.cli.gate import load_items
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import json_option, screen, show, write_said
 from vidence.cli.split import shares_of
 from vidence.engine.environment import now
 from vidence.errors import UsageError
@@ -159,12 +159,7 @@ def release(
     found = release_set(items, rules, material, into=into)
     sentences = [*_sentences(found), *_cautions(Path(what), material.account)]
     write_said(json_path, "release", sentences=sentences, tables=[_table(found)])
-    if not shown.quiet:
-        from vidence.tables.terminal import print_table
-
-        for sentence in sentences:
-            click.echo(sentence)
-        print_table(_table(found), shown)
+    show(shown, sentences, [_table(found)])
     return 0
 
 
@@ -300,7 +295,5 @@ def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
     if len(leaks) > _MOST_LISTED:
         said.append(f"and {len(leaks) - _MOST_LISTED:,} more places")
     write_said(json_path, "release", sentences=said)
-    if not shown.quiet:
-        for sentence in said:
-            click.echo(sentence)
+    show(shown, said, ())
     return GIVES_AWAY if leaks else 0

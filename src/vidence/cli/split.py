@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.cli.gate import load_items
-from vidence.cli.outputs import items_in, json_option, screen, write_said
+from vidence.cli.outputs import items_in, json_option, screen, show, write_said
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,13 +80,7 @@ def split(
         )
         code = 0
     write_said(json_path, "split", sentences=sentences, tables=tables)
-    if not shown.quiet:
-        from vidence.tables.terminal import print_table
-
-        for sentence in sentences:
-            click.echo(sentence)
-        for table in tables:
-            print_table(table, shown)
+    show(shown, sentences, tables)
     return code
 
 

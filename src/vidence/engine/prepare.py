@@ -61,6 +61,8 @@ _OWNER_AND_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*"
 )  # a path with an ending is that of a file
 
+NOBODY = "baseline:random"
+"""The model of a plan that asks nobody."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 
 
@@ -541,12 +543,24 @@ def choose_items(
     return items, tuple(notes)
 
 
+def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
+    """The questions of a plan that asks nobody: those with its tags, whatever it samples of them.
+
+    Raises:
+        UsageError: there is none.
+    """
+    return choose_items(loaded, _unsampled(plan, recorded_only=False), model=create("model", NOBODY))[0]
+
+
+def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
+    nothing = dict.fromkeys(("limit", "sample", "strata", "sample_by", "sample_videos"))
+    return msgspec.structs.replace(plan, recorded_only=recorded_only, **nothing)
+
+
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
     """The strata that a sample was drawn from; none without."""
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
-    everything = msgspec.structs.replace(
-        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None
-    )
+    everything = _unsampled(plan, recorded_only=plan.recorded_only)
     return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan)
 
 
