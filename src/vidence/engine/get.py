@@ -19,10 +19,11 @@ import msgspec
 from vidence.ask.fetching.address import HubAddress, is_address
 from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
 from vidence.ask.fetching.hub import Hub, HubFile, Listing
-from vidence.ask.fetching.plain import read_web, write_whole
+from vidence.ask.fetching.plain import read_web
 from vidence.catalog import create, names
 from vidence.contracts import Benchmark, Release
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
+from vidence.media.whole import write_whole
 from vidence.records import Item, Record
 
 FOLDER = "got"
