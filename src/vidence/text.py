@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -31,6 +32,17 @@ def sentence(text: str) -> str:
     """
     bare = text.rstrip(" .,;")
     return bare if bare.endswith(("?", "!")) else f"{bare}."
+
+
+def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
+    """The first few of some names as words, and how many more there are.
+
+    >>> some(["a", "b", "c"], most=2), some(["a", "b"], most=2)
+    ('a, b and 1 more', 'a, b')
+    """
+    listed = list(names)
+    more = len(listed) - most
+    return between.join(listed[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def normal_form(text: str) -> str:

@@ -9,7 +9,7 @@ import click
 
 from vidence.cli.console import Screen, show_licence
 from vidence.cli.diagnose import examined
-from vidence.cli.outputs import json_option, screen, write_asked
+from vidence.cli.outputs import PATH, json_option, screen, write_asked
 from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan
@@ -25,9 +25,7 @@ SEVERE = 3
 _MOST_LISTED = 20
 
 
-data_option = click.option(
-    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
-)
+data_option = click.option("--data", type=PATH, help="A benchmark's questions (default: what get fetched).")
 
 
 @click.command()
@@ -45,7 +43,7 @@ data_option = click.option(
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
 @partial(with_plan_flags, without={"strict", "repeats", "name"})
-@click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
+@click.option("--out", type=PATH, help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")
 @click.option("--strict", is_flag=True, help="Exit code 3 where something is severe.")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.outputs import Outputs, outputs, parser_option
+from vidence.cli.outputs import PATH, Outputs, outputs, parser_option
 from vidence.errors import UsageError
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=PATH)
 @parser_option
 @click.option(
     "--shared", is_flag=True, help="Compare the questions that all runs have a score for, where they differ."

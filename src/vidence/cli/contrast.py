@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.outputs import Outputs, outputs, parser_option
+from vidence.cli.outputs import PATH, Outputs, outputs, parser_option
 from vidence.errors import UsageError
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=PATH)
 @click.option("--tag", required=True, help="The tag whose values are set against each other.")
 @click.option("--of", "of", multiple=True, help="The value of the tag whose score is taken. [repeatable]")
 @click.option("--to", "less", help="The value whose score is subtracted from it.")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.outputs import Outputs, outputs, parser_option
+from vidence.cli.outputs import PATH, Outputs, outputs, parser_option
 from vidence.errors import UsageError
 
 
 @click.command()
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, type=PATH)
 @click.option("--x", required=True, help="Questions of the runs: all, or TAG=VALUE. Without runs a column.")
 @click.option("--y", required=True, help="The same; with runs and --with a column of the table.")
 @click.option("--by", help="A point for each run and value of this tag, not for each run alone.")

@@ -9,7 +9,7 @@ import click
 
 from vidence.cli.audit import data_option, named_questions
 from vidence.cli.console import Screen, show_licence
-from vidence.cli.outputs import Outputs, outputs
+from vidence.cli.outputs import PATH, Outputs, outputs
 from vidence.cli.run import where_option
 from vidence.engine.environment import cache_root
 from vidence.errors import MediaError, UsageError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--concepts",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The concepts.jsonl of vidence make expert: which are covered, by chapter.",
 )
 @outputs(csv="question")

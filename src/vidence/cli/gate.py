@@ -10,6 +10,7 @@ import click
 from vidence.cli.audit import data_option, named_questions
 from vidence.cli.console import Screen, show_licence
 from vidence.cli.outputs import (
+    PATH,
     file_option,
     items_in,
     json_option,
@@ -99,7 +100,7 @@ _panel = together(
 @data_option
 @click.option("--split", help="The part of the benchmark.")
 @click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
-@click.option("--media", type=click.Path(path_type=Path), help="The folder in which the media lie.")
+@click.option("--media", type=PATH, help="The folder in which the media lie.")
 @where_option("questions with this tag")
 @click.option(
     "--rule",
@@ -113,7 +114,7 @@ _panel = together(
 )
 @click.option(
     "--against",
-    type=click.Path(path_type=Path),
+    type=PATH,
     multiple=True,
     help="A file of questions that this set may share nothing with; repeatable.",
 )
@@ -125,7 +126,7 @@ _panel = together(
 )
 @click.option(
     "--by",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Keep and drop by earlier verdicts, or by what blind-panel found in a run; nothing is asked.",
 )
 @click.option(
@@ -135,9 +136,7 @@ _panel = together(
     metavar="LIST",
     help="Which decisions drop a question: dropped, open, untried.",
 )
-@click.option(
-    "--folder", type=click.Path(path_type=Path), help="Folder of the verdicts (default: runs/gate-ITEMS)."
-)
+@click.option("--folder", type=PATH, help="Folder of the verdicts (default: runs/gate-ITEMS).")
 @file_option("--out", "out", "Write the questions that are kept.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of orders of choices.")
 @level_option("Level of the intervals.")

@@ -34,6 +34,7 @@ from vidence.engine.environment import environment, now
 from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
 from vidence.records import Item
+from vidence.text import some
 
 _MOST_FILES = 8
 _MOST_NAMES = 10
@@ -221,7 +222,11 @@ def _media(
     _say_refused(refused, console)
     if absent:
         videos = (f"{several(len(absent), 'video')} cannot be had", "red")
-        say(console, videos, f": {_some(absent)}; vidence run --allow-missing goes on without them")
+        say(
+            console,
+            videos,
+            f": {some(absent, most=_MOST_NAMES)}; vidence run --allow-missing goes on without them",
+        )
     say(console, f"media in {media}" if media else "media lie beside the questions")
     return media, absent
 
@@ -229,12 +234,7 @@ def _media(
 def _say_refused(refused: Sequence[str], console: Console) -> None:
     if refused:
         members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
-        say(console, members, f": {_some(refused)}: links, or names that leave the folder")
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+        say(console, members, f": {some(refused, most=_MOST_NAMES)}: links, or names that leave the folder")
 
 
 def _ask(question: str, *, yes: bool) -> None:

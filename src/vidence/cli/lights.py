@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.cli.console import trust_option
-from vidence.cli.outputs import together
+from vidence.cli.outputs import PATH, together
 from vidence.cli.progress import progress_option
 from vidence.errors import VidenceError
 
@@ -43,9 +43,7 @@ lights_options = together(
     "options",
     LightsOptions,
     click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False),
-    click.option(
-        "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
-    ),
+    click.option("--out", type=PATH, help="Folder to work in (default: the configuration's)."),
     click.option(
         "--model",
         "models",

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.cli.console import Screen, Waits, say, several, trust_option
-from vidence.cli.outputs import json_option, screen, show, write_said
+from vidence.cli.outputs import PATH, json_option, screen, show, write_said
 from vidence.cli.progress import Meter, interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
@@ -94,9 +94,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.command()
 @click.argument("name")
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
-)
+@click.option("--out", type=PATH, help="Folder to work in (default: the configuration's).")
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
 @click.option(

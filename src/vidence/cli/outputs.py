@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_OUTPUT = Path("-")
+PATH = click.Path(path_type=Path)
 
 
 class Option(Protocol):

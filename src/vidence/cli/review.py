@@ -9,6 +9,7 @@ import click
 
 from vidence.cli.console import Screen, say, several
 from vidence.cli.outputs import (
+    PATH,
     csv_option,
     file_option,
     json_option,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_folder = click.argument("folder", metavar="REVIEW", type=click.Path(path_type=Path))
+_folder = click.argument("folder", metavar="REVIEW", type=PATH)
 _SHEETS = "sheets"
 _ACTS = ("claim", "release", "expire", "say", "withdraw", "reject", "reopen")
 
@@ -61,8 +62,8 @@ def review() -> None:
 
 
 @review.command("open")
-@click.argument("items", metavar="ITEMS", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the review.")
+@click.argument("items", metavar="ITEMS", type=PATH)
+@click.option("--out", type=PATH, required=True, help="The folder of the review.")
 @click.option("--protocol", help="A name, or FILE.toml; needed where the folder is new.")
 @click.option("--by", default="", metavar="NAME", help="Who puts them in (default: author of each line).")
 @click.option(
@@ -98,7 +99,7 @@ def open_review(*, items: Path, out: Path, protocol: str | None, by: str, role: 
 
 @review.command()
 @_folder
-@click.argument("items", metavar="ITEMS", type=click.Path(path_type=Path))
+@click.argument("items", metavar="ITEMS", type=PATH)
 @_by_option
 @_role_option
 @click.option(
@@ -176,7 +177,7 @@ def draw(
 
 @review.command()
 @_folder
-@click.argument("sheets", metavar="SHEET...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("sheets", metavar="SHEET...", nargs=-1, required=True, type=PATH)
 @_by_option
 @_role_option
 @_at_option
@@ -247,7 +248,7 @@ def act(
 
 @review.command()
 @_folder
-@click.argument("others", metavar="OTHER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("others", metavar="OTHER...", nargs=-1, required=True, type=PATH)
 def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
     """Add to REVIEW what others did in copies of it: their folders, or files of events (JSON lines or CSV).
 

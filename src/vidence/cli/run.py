@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
-from vidence.cli.outputs import Option, json_option, together
+from vidence.cli.outputs import PATH, Option, json_option, together
 from vidence.cli.progress import on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
@@ -111,23 +111,21 @@ class _RunCommand(click.Command):
 @click.argument("benchmark", required=False, metavar="BENCHMARK")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
 )
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
 @click.option(
     "--plan",
     "plan_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
 )
 @with_plan_flags
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
-)
+@click.option("--out", type=PATH, help="Run folder (default: runs/ and a name of its own).")
 @trust_option
 @_ending
 def run(
@@ -195,7 +193,7 @@ def patience_option(default: str | None = None) -> Callable[[F], F]:
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @patience_option()

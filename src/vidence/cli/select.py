@@ -8,7 +8,7 @@ import click
 from vidence.cli.audit import named_questions
 from vidence.cli.console import Screen, trust_option
 from vidence.cli.make import NOTHING_MADE, MakeDisplay
-from vidence.cli.outputs import json_option, screen, show, write_asked, write_said
+from vidence.cli.outputs import PATH, json_option, screen, show, write_asked, write_said
 from vidence.cli.progress import interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.errors import UsageError
@@ -28,7 +28,7 @@ def select() -> None:
 
 
 @select.command()
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=PATH)
 @click.option(
     "--preset", default="", metavar="NAME", help="Gates of a paper: perceptioncomp, mmvu, humanpcr-r."
 )
@@ -47,21 +47,14 @@ def select() -> None:
     metavar="WHAT",
     help="The set's questions, a file or a benchmark: what is one caption worth?",
 )
-@click.option(
-    "--manual",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Sheet that people filled; goes before models.",
-)
+@click.option("--manual", type=PATH, metavar="FILE", help="Sheet that people filled; goes before models.")
 @click.option(
     "--sheet",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write an empty sheet for people (text, lecture), and measure nothing.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=_OUT, show_default=True, help="Folder to work in."
-)
+@click.option("--out", type=PATH, default=_OUT, show_default=True, help="Folder to work in.")
 @trust_option
 @jobs_option
 @on_option
