@@ -306,7 +306,7 @@ class Session:
 
     async def work(
         self,
-        todo: Todo,
+        todo: "Todo | Feed[Todo]",
         ask: Callable[[ShownSubject], Awaitable[None]],
         *,
         n_consumers: int,
@@ -314,22 +314,17 @@ class Session:
     ) -> None:
         """Show every question and `ask` it; frames are prepared and questions asked at the same time.
 
+        Args:
+            todo: the questions, or groups of them that come one after the other.
+            ask: what is done with one that is shown.
+            n_consumers: how many at a time.
+            count: of what is decoded.
+
         Raises:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        groups = Listed(self.groups(todo))
-        await self.work_on(groups, ask, n_consumers=n_consumers, count=count)
-
-    async def work_on(
-        self,
-        groups: "Feed[Todo]",
-        ask: Callable[[ShownSubject], Awaitable[None]],
-        *,
-        n_consumers: int,
-        count: DecodeCount,
-    ) -> None:
-        """As `work`, for groups of questions that come one after the other."""
+        groups = self.groups(todo) if isinstance(todo, Sequence) else todo
         async with self.desk(count=count) as desk:
             # Twice as many as decode: a video is decoded while questions about others still wait.
             await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
