@@ -1,6 +1,5 @@
 """One file of the web, bounded, and written whole."""
 
-
 import pytest
 
 from vidence.ask.fetching.plain import github_base, read_web
