@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -42,6 +42,17 @@ def first_lines(faults: Sequence[str], *, most: int = 20) -> str:
     """
     more = f"\n... and {len(faults) - most} more" if len(faults) > most else ""
     return "\n".join(faults[:most]) + more
+
+
+def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
+    """The first few of some names as words, and how many more there are.
+
+    >>> some(["a", "b", "c"], most=2), some(["a", "b"], most=2)
+    ('a, b and 1 more', 'a, b')
+    """
+    listed = list(names)
+    more = len(listed) - most
+    return between.join(listed[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def normal_form(text: str) -> str:

@@ -95,6 +95,20 @@ def _quiet(library: str) -> Iterator[None]:
         logger.setLevel(before)
 
 
+@contextmanager
+def no_progress_bars() -> Iterator[None]:
+    """Transformers shows no bars; they come back afterwards."""
+    from transformers.utils import logging as library_logging
+
+    were_on = library_logging.is_progress_bar_enabled()
+    library_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if were_on:
+            library_logging.enable_progress_bar()
+
+
 def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> Path:
     """Fetch ``config.json`` of a repository on the hub; the folder that it lies in is named after the commit.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.cli.console import Screen
+from vidence.cli.console import Screen, say
 from vidence.cli.lights import FAILED_ITEMS, LightsOptions, ask_to_the_end, check_allowed, lights_options
 from vidence.cli.progress import Meter, interruptible
 
@@ -97,7 +97,7 @@ def _render(stimuli: "StimulusSet", folder: Path, console: Console, *, progress:
                 stimuli, condition, folder / "stimuli" / name, on_clip=lambda _: meter.advance()
             )
     for line in troubles:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, line)
     return troubles
 
 
@@ -116,11 +116,9 @@ def _ask(config: "AblationConfig", folder: Path, console: Console, *, progress: 
             with display.progress, interruptible(console):
                 summary = await run(plan, out, environment=place, now=now(), on_event=display)
             n_failed += summary.n_failed
-            console.print(
+            say(
+                console,
                 f"{model}, {condition.name}: {summary.n_tried} asked, {summary.n_answered_before} before",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
             )
 
     ask_to_the_end(ask_all, lost="the ablation did not finish")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.cli.console import Screen, show_licence
-from vidence.cli.diagnose import examine_plan
-from vidence.cli.outputs import json_option, screen, write_asked
+from vidence.cli.diagnose import examined
+from vidence.cli.outputs import PATH, json_option, screen, write_asked
 from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan
-from vidence.engine.prepare import make_plan, run_name
+from vidence.engine.prepare import NOBODY, make_plan, run_name
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from vidence.report.item_card import Card
 
 SEVERE = 3
-_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 _MOST_LISTED = 20
+
+
+data_option = click.option("--data", type=PATH, help="A benchmark's questions (default: what get fetched).")
 
 
 @click.command()
 @click.argument("what")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
-)
+@data_option
 @click.option(
     "--model",
     "models",
@@ -43,7 +43,7 @@ _MOST_LISTED = 20
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
 @partial(with_plan_flags, without={"strict", "repeats", "name"})
-@click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
+@click.option("--out", type=PATH, help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")
 @click.option("--strict", is_flag=True, help="Exit code 3 where something is severe.")
@@ -78,7 +78,7 @@ def audit(
     plan = make_plan(
         benchmark,
         data=source,
-        model=models[0] if models else _NOBODY,
+        model=models[0] if models else NOBODY,
         overrides=overrides,
     )
     console = Screen(stderr=True)
@@ -124,18 +124,12 @@ def _folder_name(plan: Plan, models: tuple[str, ...]) -> str:
 
 def _check(plan: Plan) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves."""
-    import msgspec
-
-    from vidence.catalog import create
-    from vidence.engine.prepare import check_addresses, choose_items, load_questions, media_root_of
+    from vidence.engine.prepare import check_addresses, every_item, load_questions, media_root_of
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
 
     loaded = load_questions(plan)
-    everything = msgspec.structs.replace(
-        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
-    )
-    items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
+    items = every_item(loaded, plan)
     root = media_root_of(plan, loaded)
     check_addresses(items, plan)
     gone = set(missing(root, items))
@@ -162,7 +156,7 @@ def _ask(
     found: dict[str, Diagnosed] = {}
     for name, options in wanted.items():
         diagnostic = open_diagnostic(name, options)
-        examine_plan(diagnostic, plan, folder, options=options)
+        examined(diagnostic, plan, folder, options=options)
         found[name] = load_diagnosed(diagnostic, folder, options=options, level=level)
     return Asked(found=found)
 

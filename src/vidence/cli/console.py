@@ -112,14 +112,29 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
         mark.touch()
 
 
-class AwayLines:
-    """The words about a server that answers nobody: a countdown, and lines where nobody watches the bar."""
+class Waits:
+    """What is said of a server that is waited for: in the bar, and in lines where nobody watches it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._next_line_s = math.inf  # the patience at which the next line is due
 
-    def count_down(self, event: Away) -> str:
+    def words(self, event: Waiting | Away | Back) -> str:
+        """What the bar says of a server that does not answer; nothing when it does."""
+        match event:
+            case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
+                    say(self._console, ("waiting: ", "yellow"), words)
+                return f"waiting {event.wait_s:.0f} s: {event.reason[:60]}"
+            case Away():
+                return self._count_down(event)
+            case Back():
+                self._next_line_s = math.inf
+                say(self._console, ("answered again", "green"), f" after {minutes(event.after_s)} min")
+                return ""
+
+    def _count_down(self, event: Away) -> str:
         """The words of the countdown; a line, too, at the beginning and every minute."""
         if event.left_s <= self._next_line_s:
             self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
@@ -127,11 +142,6 @@ class AwayLines:
             words = f"trying on for {minutes(event.left_s)} min (--patience): {never}{event.reason[:300]}"
             say(self._console, ("no answer: ", "yellow"), words)
         return f"no answer, trying on for {minutes(event.left_s)}: next in {event.wait_s:.0f} s"
-
-    def end(self, event: Back) -> None:
-        """Say that the server is back."""
-        self._next_line_s = math.inf
-        say(self._console, ("answered again", "green"), f" after {minutes(event.after_s)} min")
 
 
 class Display:
@@ -144,7 +154,7 @@ class Display:
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
-        self._away = AwayLines(console)
+        self._waits = Waits(console)
         self.has_started = False
         self.has_any = False  # whether there is anything that could be kept
         self.progress = Meter(console, mode=mode)
@@ -171,7 +181,8 @@ class Display:
                 self.progress.advance()
                 self._draw_note()
             case Waiting() | Away() | Back():
-                self._waiting = self._why_it_waits(event)
+                at_once = f" ({event.n_allowed} at once)" if isinstance(event, Waiting) else ""
+                self._waiting = self._waits.words(event) + at_once
                 self._draw_note()
             case MediaTrouble() | MachineLost():
                 self._n_troubles += 1
@@ -179,19 +190,6 @@ class Display:
                     self._say("media", event.message)
                 elif self._n_troubles == _MOST_LINES + 1:
                     self._say("media", "more troubles; the report counts them")
-
-    def _why_it_waits(self, event: Waiting | Away | Back) -> str:
-        """What the bar says of a server that does not answer; nothing when it does."""
-        match event:
-            case Waiting():
-                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
-                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
-                return f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
-            case Away():
-                return self._away.count_down(event)
-            case Back():
-                self._away.end(event)
-                return ""
 
     def _draw_note(self) -> None:
         counts = ", ".join(f"{n:,} {name}" for name, n in self._outcomes.items() if name != "failed")

@@ -1,75 +1,52 @@
 """``vidence contrast``."""
 
 from pathlib import Path
-from typing import Literal
 
 import click
 
-from vidence.cli.outputs import (
-    csv_option,
-    html_option,
-    interval_option,
-    items_option,
-    json_option,
-    latex_option,
-    level_option,
-    parser_option,
-    screen,
-    write_asked,
-    write_runs_page,
-)
+from vidence.cli.outputs import PATH, Outputs, outputs, parser_option
 from vidence.errors import UsageError
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=PATH)
 @click.option("--tag", required=True, help="The tag whose values are set against each other.")
 @click.option("--of", "of", multiple=True, help="The value of the tag whose score is taken. [repeatable]")
-@click.option("--to", "to", help="The value whose score is subtracted from it.")
+@click.option("--to", "less", help="The value whose score is subtracted from it.")
 @click.option("--trend", is_flag=True, help="The growth from one value of the tag to the next.")
 @parser_option
-@level_option("Level of the intervals; 1 less the level of the tests.")
-@html_option
-@csv_option("contrast")
-@json_option
-@latex_option
-@interval_option("pm")
-@items_option
+@outputs(
+    level="Level of the intervals; 1 less the level of the tests.",
+    csv="contrast",
+    interval="pm",
+    has_items=True,
+)
 def contrast(
     *,
     folders: tuple[Path, ...],
     tag: str,
     of: tuple[str, ...],
-    to: str | None,
+    less: str | None,
     trend: bool,
     parser: str | None,
-    level: float,
-    html: Path | None,
-    csv_path: Path | None,
-    json_path: Path | None,
-    latex: Path | None,
-    interval: Literal["pm", "brackets", "none"],
-    items: int,
+    to: Outputs,
 ) -> None:
     """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
     from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
-    from vidence.report.export import write_file
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
-    from vidence.tables.latex import latex as latex_of
 
-    console = screen(html, csv_path, json_path, latex)
-    if bool(of) != bool(to):
+    console = to.screen()
+    if bool(of) != bool(less):
         raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in dict.fromkeys(folders)]
-    pairs = [(value, to) for value in dict.fromkeys(of) if to]
-    found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=level)
+    pairs = [(value, less) for value in dict.fromkeys(of) if less]
+    found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=to.level)
     shown = section(found)
-    write_asked(
-        (csv_path, lambda file: write_contrast_csv(found, file)),
-        (json_path, lambda file: write_contrast_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(shown.tables, intervals=interval))),
+    to.write(
+        shown.tables,
+        csv=lambda file: write_contrast_csv(found, file),
+        json=lambda file: write_contrast_json(found, file),
+        html=lambda file: to.write_runs(runs, shown, file),
     )
-    if html is not None:
-        write_runs_page(runs, html, section=shown, level=level, n_items=items)
     draw_section(shown, console)  # last: whoever reads may close the pipe

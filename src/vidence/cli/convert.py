@@ -7,20 +7,20 @@ import click
 import msgspec
 
 from vidence.cli.console import several
-from vidence.cli.outputs import seen_from
+from vidence.cli.outputs import PATH, seen_from
 from vidence.cli.run import NOT_ALL
 from vidence.errors import StoreError
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=PATH)
 @click.option("--map", "mapping", metavar="MAP", help="A preset, FILE.toml, or FIELD=COLUMN,...")
 @click.option(
     "--benchmark", default="table", show_default=True, help="The benchmark that the questions are of."
 )
 @click.option("--split", help="Which part of it (default: its first split).")
 @click.option("--strict", is_flag=True, help="Stop at the first bad line.")
-@click.option("--out", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
+@click.option("--out", type=PATH, help="The file to write (default: standard output).")
 def convert(
     *, data: Path, mapping: str | None, benchmark: str, split: str | None, strict: bool, out: Path | None
 ) -> int:

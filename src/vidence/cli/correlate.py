@@ -2,26 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import click
 
-from vidence.cli.outputs import (
-    csv_option,
-    html_option,
-    interval_option,
-    json_option,
-    latex_option,
-    level_option,
-    parser_option,
-    screen,
-    write_asked,
-)
+from vidence.cli.outputs import PATH, Outputs, outputs, parser_option
 from vidence.errors import UsageError
 
 
 @click.command()
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, type=PATH)
 @click.option("--x", required=True, help="Questions of the runs: all, or TAG=VALUE. Without runs a column.")
 @click.option("--y", required=True, help="The same; with runs and --with a column of the table.")
 @click.option("--by", help="A point for each run and value of this tag, not for each run alone.")
@@ -39,12 +28,7 @@ from vidence.errors import UsageError
 @click.option("--within", metavar="COLUMN", help="Without runs: the column of what kind of row it is.")
 @click.option("--as", "names", multiple=True, help="What each run is called in the table, in order.")
 @parser_option
-@level_option("Level of the intervals.")
-@html_option
-@csv_option("point")
-@json_option
-@latex_option
-@interval_option("brackets")
+@outputs(level="Level of the intervals.", csv="point", interval="brackets")
 def correlate(
     *,
     folders: tuple[Path, ...],
@@ -57,36 +41,29 @@ def correlate(
     within: str | None,
     names: tuple[str, ...],
     parser: str | None,
-    level: float,
-    html: Path | None,
-    csv_path: Path | None,
-    json_path: Path | None,
-    latex: Path | None,
-    interval: Literal["pm", "brackets", "none"],
+    to: Outputs,
 ) -> None:
     """Whether two scores go together over run FOLDERS, or over the rows of a table."""
     from vidence.report import correlated
     from vidence.report.correlated_values import shown_of
-    from vidence.report.export import write_file
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.charts import table_of
-    from vidence.tables.latex import latex as latex_of
 
-    console = screen(html, csv_path, json_path, latex)
+    console = to.screen()
     if parser and not folders:
         raise UsageError(correlated.FOR_RUNS)
     axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
-    found, statements = shown_of(runs, axes, over_runs=over_runs, level=level)
+    found, statements = shown_of(runs, axes, over_runs=over_runs, level=to.level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
     named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
-    settings = {**{key: value for key, value in named.items() if value}, "level": level}
-    write_asked(
-        (csv_path, lambda file: correlated.write_points_csv(found, file)),
-        (json_path, lambda file: correlated.write_correlation_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(tables, intervals=interval))),
-        (html, lambda file: correlated.write_correlation_page(found, statements, file, settings=settings)),
+    settings = {**{key: value for key, value in named.items() if value}, "level": to.level}
+    to.write(
+        tables,
+        csv=lambda file: correlated.write_points_csv(found, file),
+        json=lambda file: correlated.write_correlation_json(found, file),
+        html=lambda file: correlated.write_correlation_page(found, statements, file, settings=settings),
     )
     draw_section(
         replace(correlated.section(found), tables=tables), console

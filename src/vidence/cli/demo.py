@@ -14,6 +14,7 @@ from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
 from vidence.catalog import parse_spec
 from vidence.cli.console import Screen
+from vidence.cli.outputs import PATH
 from vidence.cli.progress import Meter, progress_option
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
@@ -94,7 +95,7 @@ LIGHTS_ASKED = ("baseline:random", "pointlight-nn:{clean}")
 @click.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("demo-out"),
     show_default=True,
     help="Folder for videos, runs and the page.",

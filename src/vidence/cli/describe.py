@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.audit import named_questions
+from vidence.cli.audit import data_option, named_questions
 from vidence.cli.console import Screen, show_licence
-from vidence.cli.outputs import (
-    csv_option,
-    html_option,
-    json_option,
-    latex_option,
-    screen,
-    write_asked,
-)
-from vidence.cli.run import pairs
+from vidence.cli.outputs import PATH, Outputs, outputs
+from vidence.cli.run import where_option
 from vidence.engine.environment import cache_root
 from vidence.errors import MediaError, UsageError
 
@@ -26,38 +19,25 @@ if TYPE_CHECKING:
     from vidence.records import Item
     from vidence.tables.table import Table
 
-_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
-
 
 @click.command()
 @click.argument("what")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
-)
+@data_option
 @click.option("--split", help="The part of the benchmark.")
 @click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
 @click.option("--media", metavar="FOLDER", help="The folder in which the videos lie, or its address.")
 @click.option("--measure/--no-measure", default=True, help="Look into the videos that are here for lengths.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="TAG=VALUE",
-    callback=lambda context, flag, texts: pairs(texts, "--where"),
-    help="Only questions with this tag; repeatable.",
-)
+@where_option("questions with this tag")
 @click.option(
     "--cross", multiple=True, metavar="TAG,TAG", help="Count the values of two tags together; repeatable."
 )
 @click.option(
     "--concepts",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The concepts.jsonl of vidence make expert: which are covered, by chapter.",
 )
-@html_option
-@csv_option("question")
-@json_option
-@latex_option
+@outputs(csv="question")
 def describe(
     *,
     what: str,
@@ -69,37 +49,26 @@ def describe(
     where: dict[str, str],
     cross: tuple[str, ...],
     concepts: Path | None,
-    html: Path | None,
-    csv_path: Path | None,
-    json_path: Path | None,
-    latex: Path | None,
+    to: Outputs,
 ) -> None:
     """Statistics of a set of questions: WHAT is a file in the item format, or a benchmark.
 
     Lengths of texts, videos, sources, evidence, letters, vocabulary and tags; videos that are not here are
     counted and not measured.
     """
-    import msgspec
-
-    from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, load_questions, make_plan, media_root_of
+    from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan, media_root_of
     from vidence.report import described
-    from vidence.report.export import write_file
     from vidence.report.terminal import draw_section
-    from vidence.tables.latex import latex as latex_of
 
-    shown = screen(html, csv_path, json_path, latex)
+    shown = to.screen()
     crossed = [_crossed(text) for text in cross]
     benchmark, source = named_questions(what, data)
     given = {"split": split, "map": map, "media": media, "where": where}
     overrides = {key: value for key, value in given.items() if value}
-    plan = make_plan(benchmark, data=source, model=_NOBODY, overrides=overrides)
+    plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
     loaded = load_questions(plan)
-    plan = msgspec.structs.replace(
-        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
-    )
-    items, _ = choose_items(loaded, plan, model=create("model", _NOBODY))
+    items = every_item(loaded, plan)
     name = source.name if data is None and source is not None else benchmark
     found = described.describe(
         items,
@@ -114,11 +83,11 @@ def describe(
     if len(loaded.problems) > _MOST_NAMED:
         click.echo(f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out", err=True)
     settings = {"questions": str(plan.data), "where": where or "all"}
-    write_asked(
-        (csv_path, lambda file: described.write_described_csv(found, file)),
-        (json_path, lambda file: described.write_described_json(found, file)),
-        (latex, lambda file: write_file(file, latex_of(found.tables, intervals="none"))),
-        (html, lambda file: described.write_described_page(found, file, settings=settings)),
+    to.write(
+        found.tables,
+        csv=lambda file: described.write_described_csv(found, file),
+        json=lambda file: described.write_described_json(found, file),
+        html=lambda file: described.write_described_page(found, file, settings=settings),
     )
     draw_section(described.section(found), shown)  # last: whoever reads may close the pipe
 

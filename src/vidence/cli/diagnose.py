@@ -8,7 +8,7 @@ import click
 
 from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.console import Screen, say, several, trust_option, watched
-from vidence.cli.outputs import json_option, screen, write_asked
+from vidence.cli.outputs import PATH, json_option, screen, write_asked
 from vidence.cli.progress import on_option, progress_option
 from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
@@ -60,7 +60,7 @@ class _WithOptions(click.Command):
 @click.argument("what")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="File or folder of the questions (default: what vidence get fetched).",
 )
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
@@ -69,7 +69,7 @@ class _WithOptions(click.Command):
 )
 @with_plan_flags
 @click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
+@click.option("--out", type=PATH, help="Run folder (default: runs/ and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @json_option
 @trust_option
@@ -120,22 +120,9 @@ def diagnose(
         plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
         begun(plan, folder=folder, environment=environment())
-    failed = examine_plan(diagnostic, plan, folder, options=options, progress=progress, on=on)
+    account = examined(diagnostic, plan, folder, options=options, progress=progress, on=on)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
-    return NOT_ALL if failed or read_plan(folder)[1].problems else 0
-
-
-def examine_plan(
-    diagnostic: "Diagnostic",
-    plan: Plan,
-    folder: Path,
-    *,
-    options: dict[str, str],
-    progress: str = "auto",
-    on: str | None = None,
-) -> int:
-    """Examine what is left; how many questions failed. `progress` is one of `cli.progress.MODES`."""
-    return examined(diagnostic, plan, folder, options=options, progress=progress, on=on).n_failed
+    return NOT_ALL if account.n_failed or read_plan(folder)[1].problems else 0
 
 
 def examined(

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.console import AwayLines, Screen, say, several
+from vidence.cli.console import Screen, Waits, say, several
 from vidence.cli.outputs import (
+    PATH,
     html_option,
     json_option,
     level_option,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _taxonomy = click.option(
     "--taxonomy", help="The kinds: a name, or a TOML file (default: that of the packet, or of the benchmark)."
 )
-_packet = click.argument("folder", metavar="PACKET", type=click.Path(path_type=Path))
+_packet = click.argument("folder", metavar="PACKET", type=PATH)
 
 
 @click.group()
@@ -35,17 +36,12 @@ def errors() -> None:
 
 
 @errors.command()
-@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=PATH)
 @click.option("--same", type=click.IntRange(1), help="So many questions, the same for all runs.")
 @click.option("--wrong", type=click.IntRange(1), help="So many wrong replies of each run.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides which, and in which order.")
 @_taxonomy
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Folder of the packet; not one that has any.",
-)
+@click.option("--out", type=PATH, required=True, help="Folder of the packet; not one that has any.")
 @click.option("--frames/--no-frames", default=True, help="Picture the frames that were shown.")
 @parser_option
 def draw(
@@ -137,7 +133,12 @@ def label(
     place.memory.parent.mkdir(parents=True, exist_ok=True)
     limits = AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s)
     console = Screen(stderr=True)
-    heard = _Away(console)
+    waits = Waits(console)
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Away | Back):
+            waits.words(event)
+
     with Jobs(
         {model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard, on=place.on
     ) as jobs:
@@ -163,7 +164,7 @@ def label(
 
 @errors.command("import")
 @_packet
-@click.argument("sheet", required=False, type=click.Path(path_type=Path))
+@click.argument("sheet", required=False, type=PATH)
 @click.option("--labeller", help="Whose labels they are.")
 @click.option(
     "--findings", type=click.Choice(["selector-gap"]), help="Labels out of a diagnostic of the runs."
@@ -250,22 +251,6 @@ def report(
         console.print(plain(sentence))
     for table in found.tables:
         print_table(table, console)
-
-
-class _Away:
-    """Says when the model answers nobody, and when it does again."""
-
-    def __init__(self, console: Screen) -> None:
-        self._lines = AwayLines(console)
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case Away():
-                self._lines.count_down(event)
-            case Back():
-                self._lines.end(event)
-            case _:
-                pass
 
 
 def _kinds(packet: "Packet", named: str | None) -> "Taxonomy":

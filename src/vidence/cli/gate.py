@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from vidence.cli.audit import named_questions
+from vidence.cli.audit import data_option, named_questions
 from vidence.cli.console import Screen, show_licence
-from vidence.cli.outputs import file_option, items_in, json_option, level_option, screen, write_said
+from vidence.cli.outputs import (
+    PATH,
+    file_option,
+    items_in,
+    json_option,
+    level_option,
+    screen,
+    show,
+    together,
+    write_said,
+)
 from vidence.cli.progress import interruptible, progress_option
-from vidence.cli.run import pairs
+from vidence.cli.run import where_option
 from vidence.engine.environment import cache_root, environment
 from vidence.errors import UsageError
 
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
     from vidence.tables.table import Table
 
 NOTHING_LEFT = 3  # the command did its work, and no question is left
-_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +48,8 @@ class Panel:
     at_least: int | None
     forced: bool | None
     to_people: bool | None
-    judges: tuple[str, ...] = ()
-    judge: str | None = None
+    judges: tuple[str, ...]
+    judge: str | None
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -49,58 +58,63 @@ class Panel:
         return tuple(dict.fromkeys((*self.models, *(one for one in others if one), *self.judges)))
 
 
+_panel = together(
+    "panel",
+    Panel,
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        metavar="SPEC",
+        help="Who reads the words alone; several are a panel. None: this gate is left out.",
+    ),
+    click.option("--runs", metavar="auto|N", help="How often each reader is asked, the choices permuted."),
+    click.option(
+        "--at-least", type=click.IntRange(1), help="How many readers must be right in all their runs."
+    ),
+    click.option("--forced/--not-forced", default=None, help="End a question with the demand to choose."),
+    click.option("--one-frame", metavar="SPEC", help="Who is shown single frames, the decisive ones first."),
+    click.option(
+        "--needs-all", metavar="SPEC", help="Who must fail where one piece of evidence is withheld."
+    ),
+    click.option(
+        "--judge-model",
+        "judges",
+        multiple=True,
+        metavar="SPEC",
+        help="Who judges free answers; several are a panel. None: equal words are right, others stay open.",
+    ),
+    click.option(
+        "--judge", help="How free answers are judged, see vidence list judges (default: rule-first)."
+    ),
+    click.option(
+        "--to-people/--drop-solved",
+        default=None,
+        help="Leave open for people what a model solves, or drop it (the default).",
+    ),
+)
+
+
 @click.command()
 @click.argument("what", metavar="ITEMS")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="A benchmark's questions (default: what get fetched)."
-)
+@data_option
 @click.option("--split", help="The part of the benchmark.")
 @click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
-@click.option("--media", type=click.Path(path_type=Path), help="The folder in which the media lie.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="TAG=VALUE",
-    callback=lambda context, flag, texts: pairs(texts, "--where"),
-    help="Only questions with this tag; repeatable.",
-)
+@click.option("--media", type=PATH, help="The folder in which the media lie.")
+@where_option("questions with this tag")
 @click.option(
     "--rule",
     type=click.Choice(["humanpcr", "herbench", "mmvu"]),
     help="Runs and votes as in this paper; other flags count in their place.",
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="SPEC",
-    help="Who reads the words alone; several are a panel. None: this gate is left out.",
-)
-@click.option("--runs", metavar="auto|N", help="How often each reader is asked, the choices permuted.")
-@click.option("--at-least", type=click.IntRange(1), help="How many readers must be right in all their runs.")
-@click.option("--forced/--not-forced", default=None, help="End a question with the demand to choose.")
-@click.option("--one-frame", metavar="SPEC", help="Who is shown single frames, the decisive ones first.")
-@click.option("--needs-all", metavar="SPEC", help="Who must fail where one piece of evidence is withheld.")
-@click.option(
-    "--judge-model",
-    "judges",
-    multiple=True,
-    metavar="SPEC",
-    help="Who judges free answers; several are a panel. None: equal words are right, others stay open.",
-)
-@click.option("--judge", help="How free answers are judged, see vidence list judges (default: rule-first).")
-@click.option(
-    "--to-people/--drop-solved",
-    default=None,
-    help="Leave open for people what a model solves, or drop it (the default).",
-)
+@_panel
 @click.option("--checks/--no-checks", default=True, help="Drop what is doubled, ambiguous, or tells itself.")
 @click.option(
     "--near", type=click.FloatRange(0.5, 1), default=0.9, show_default=True, help="What is a double."
 )
 @click.option(
     "--against",
-    type=click.Path(path_type=Path),
+    type=PATH,
     multiple=True,
     help="A file of questions that this set may share nothing with; repeatable.",
 )
@@ -112,7 +126,7 @@ class Panel:
 )
 @click.option(
     "--by",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Keep and drop by earlier verdicts, or by what blind-panel found in a run; nothing is asked.",
 )
 @click.option(
@@ -122,9 +136,7 @@ class Panel:
     metavar="LIST",
     help="Which decisions drop a question: dropped, open, untried.",
 )
-@click.option(
-    "--folder", type=click.Path(path_type=Path), help="Folder of the verdicts (default: runs/gate-ITEMS)."
-)
+@click.option("--folder", type=PATH, help="Folder of the verdicts (default: runs/gate-ITEMS).")
 @file_option("--out", "out", "Write the questions that are kept.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of orders of choices.")
 @level_option("Level of the intervals.")
@@ -139,15 +151,7 @@ def gate(
     media: Path | None,
     where: dict[str, str],
     rule: Literal["humanpcr", "herbench", "mmvu"] | None,
-    models: tuple[str, ...],
-    runs: str | None,
-    at_least: int | None,
-    forced: bool | None,
-    one_frame: str | None,
-    needs_all: str | None,
-    judges: tuple[str, ...],
-    judge: str | None,
-    to_people: bool | None,
+    panel: Panel,
     checks: bool,
     near: float,
     against: tuple[Path, ...],
@@ -170,17 +174,6 @@ def gate(
     from vidence.make.gates.item_gates import BalanceRules
 
     wanted = _decisions(drop)
-    panel = Panel(
-        models=models,
-        one_frame=one_frame,
-        needs_all=needs_all,
-        runs=runs,
-        at_least=at_least,
-        forced=forced,
-        to_people=to_people,
-        judges=judges,
-        judge=judge,
-    )
     shown = screen(out, json_path)
     given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
     loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
@@ -203,7 +196,7 @@ def _said(
 ) -> int:
     """Say what was found; the exit code."""
     write_said(to[0], "gate", sentences=sentences, tables=tables)
-    _print(sentences, [one for one in tables if one.name != "rules"], to[1])
+    show(to[1], sentences, [one for one in tables if one.rows and one.name != "rules"])
     return 0 if n_kept else NOTHING_LEFT
 
 
@@ -215,23 +208,15 @@ def load_items(
     Raises:
         UsageError: there is no such file or benchmark, or no question.
     """
-    import msgspec
-
-    from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, load_questions, make_plan
+    from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan
 
     benchmark, source = named_questions(what, data)
-    plan = make_plan(benchmark, data=source, model=_NOBODY, overrides=overrides)
+    plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
     loaded = load_questions(plan)
-    plan = msgspec.structs.replace(
-        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None, recorded_only=False
-    )
-    items, _ = choose_items(loaded, plan, model=create("model", _NOBODY))
+    items = every_item(loaded, plan)
     for problem in loaded.problems:
         click.echo(f"left out: {problem}", err=True)
-    if not items:
-        raise UsageError(f"{what} has no question; loosen --where, or give another file")
     return loaded, tuple(items)
 
 
@@ -331,18 +316,6 @@ def _by_verdicts(
         items_in(kept, out, media_root=loaded.media_root)
     line = account_line(account).plain
     return _said(len(kept), (line, *decisions_words(verdicts, drop=drop)), (), to=said)
-
-
-def _print(sentences: "Sequence[str]", tables: "Sequence[Table]", shown: Screen) -> None:
-    from vidence.tables.terminal import print_table
-
-    if shown.quiet:
-        return
-    for sentence in sentences:
-        click.echo(sentence)
-    for table in tables:
-        if table.rows:
-            print_table(table, shown)
 
 
 @dataclass(frozen=True, kw_only=True)

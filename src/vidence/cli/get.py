@@ -27,18 +27,18 @@ from vidence.catalog import create
 from vidence.cli.console import say, several
 from vidence.cli.outputs import json_option, write_said
 from vidence.cli.progress import LINE_S, progress_option
-from vidence.cli.run import NOT_ALL, pairs
+from vidence.cli.run import NOT_ALL, where_option
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
 from vidence.engine.environment import environment, now
-from vidence.engine.prepare import make_plan, narrowed
+from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
 from vidence.records import Item
+from vidence.text import some
 
 _MOST_FILES = 8
 _MOST_NAMES = 10
 _LOOK_S = 0.5  # between two looks at what has been written, for the bar
-_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 
 
 @click.command()
@@ -48,13 +48,7 @@ _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this on
 @click.option("--config", help="The configuration, where a release has several.")
 @click.option("--split", help="Which part of the benchmark the videos are for (default: its first split).")
 @click.option("--limit", type=click.IntRange(min=1), help="Only videos of the first N questions.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="TAG=VALUE",
-    callback=lambda context, flag, texts: pairs(texts, "--where"),
-    help="Only videos of questions with this tag; repeatable.",
-)
+@where_option("videos of questions with this tag")
 @click.option("--sample", type=click.IntRange(min=1), help="Only videos of the N questions that run samples.")
 @click.option("--sample-by", metavar="TAG=N", help="Only videos of N questions with each value of a tag.")
 @click.option("--strata", metavar="TAG", help="With --sample: of each value of this tag its share of the N.")
@@ -113,7 +107,7 @@ def get(
             own=questions,
             on_file=bar,
         )
-    plan = make_plan(offered.benchmark, data=Path(data), model=_NOBODY, overrides=given)
+    plan = make_plan(offered.benchmark, data=Path(data), model=NOBODY, overrides=given)
     benchmark: Benchmark = create("benchmark", offered.benchmark)
     loaded = benchmark.load(data_place(data), split=plan.split)
     say(console, f"{several(len(loaded.items), 'question')} in {data}")
@@ -228,7 +222,11 @@ def _media(
     _say_refused(refused, console)
     if absent:
         videos = (f"{several(len(absent), 'video')} cannot be had", "red")
-        say(console, videos, f": {_some(absent)}; vidence run --allow-missing goes on without them")
+        say(
+            console,
+            videos,
+            f": {some(absent, most=_MOST_NAMES)}; vidence run --allow-missing goes on without them",
+        )
     say(console, f"media in {media}" if media else "media lie beside the questions")
     return media, absent
 
@@ -236,12 +234,7 @@ def _media(
 def _say_refused(refused: Sequence[str], console: Console) -> None:
     if refused:
         members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
-        say(console, members, f": {_some(refused)}: links, or names that leave the folder")
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+        say(console, members, f": {some(refused, most=_MOST_NAMES)}: links, or names that leave the folder")
 
 
 def _ask(question: str, *, yes: bool) -> None:

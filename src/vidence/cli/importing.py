@@ -6,24 +6,23 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import say, several, watched
+from vidence.cli.outputs import PATH
 from vidence.engine.environment import environment, now
 
 
 @click.command("import")
 @click.argument("layout")
-@click.argument("log", type=click.Path(path_type=Path))
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="The questions, where the log does not hold them."
-)
+@click.argument("log", type=PATH)
+@click.option("--data", type=PATH, help="The questions, where the log does not hold them.")
 @click.option("--map", "mapping", metavar="MAP", help="How --data is read where it is in another layout.")
 @click.option("--split", help="Which part of --data.")
 @click.option("--benchmark", default="table", show_default=True, help="The benchmark that --data belongs to.")
-@click.option("--media", type=click.Path(path_type=Path), help="Folder in which the videos lie.")
+@click.option("--media", type=PATH, help="Folder in which the videos lie.")
 @click.option("--model-name", help="Who replied (default: what the log says).")
 @click.option("--parser", help="How the letter is read from a reply.")
 @click.option("--text-parser", help="How answers that are texts are scored without a judge.")
 @click.option("--name", help="What tables and figures call the run (default: the model).")
-@click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/imported-...).")
+@click.option("--out", type=PATH, help="Run folder (default: runs/imported-...).")
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 def import_results(
     *,

@@ -7,7 +7,7 @@ import click
 
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.cli.console import Screen, say, trust_option, watched
-from vidence.cli.outputs import json_option
+from vidence.cli.outputs import PATH, json_option
 from vidence.cli.progress import on_option, progress_option
 from vidence.cli.run import NOT_ALL, patience_option, say_summary
 from vidence.engine.environment import environment
@@ -18,7 +18,7 @@ from vidence.text import sentence
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--judge", help="The judge's protocol (default: the one in the plan).")
 @click.option(
     "--judge-model", "judge_models", multiple=True, required=True, help="Who judges; several are a panel."

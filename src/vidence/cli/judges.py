@@ -10,6 +10,7 @@ import numpy as np
 
 from vidence.cli.console import Screen, say, several, trust_option, watched
 from vidence.cli.outputs import (
+    PATH,
     file_option,
     flags_given,
     html_option,
@@ -43,10 +44,10 @@ _ASKING = {
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=PATH)
 @click.option(
     "--human",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="What people said: item_id, model, repeat, rater, correct, and score, beats.",
 )
 @click.option("--partial", is_flag=True, help="Leave out labels of replies that are not there.")
@@ -60,7 +61,7 @@ _ASKING = {
 @click.option(
     "--judge-prompts",
     "prompts_dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder with templates of your own, or imported ones, for the one protocol.",
 )
 @click.option(
@@ -86,7 +87,7 @@ _ASKING = {
     "--recorded",
     "recorded",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Verdicts of --lines; nobody is asked about any. [repeatable]",
 )
 @trust_option

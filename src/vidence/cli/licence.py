@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.cli.console import say
-from vidence.cli.outputs import csv_option, json_option, screen, write_asked, write_said
+from vidence.cli.outputs import PATH, csv_option, json_option, screen, write_asked, write_said
 from vidence.engine.environment import now
 from vidence.errors import UsageError
 
@@ -27,7 +27,7 @@ def licence() -> None:
 @click.argument("videos", nargs=-1, required=True)
 @click.option(
     "--kept",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=_KEPT,
     show_default=True,
     help="File of all looks; what is found is added to it.",
@@ -39,12 +39,8 @@ def licence() -> None:
     show_default=True,
     help="How long an answer is believed.",
 )
-@click.option(
-    "--manual", type=click.Path(path_type=Path), help="Sheet that people filled; two must say the same."
-)
-@click.option(
-    "--sheet", type=click.Path(path_type=Path), help="Write an empty sheet for people, and ask nothing."
-)
+@click.option("--manual", type=PATH, help="Sheet that people filled; two must say the same.")
+@click.option("--sheet", type=PATH, help="Write an empty sheet for people, and ask nothing.")
 @csv_option("video")
 @json_option
 def check(

@@ -1,15 +1,14 @@
 """What `vidence ablate` and `vidence threshold` have in common: options, what is allowed, asking."""
 
-import dataclasses
-import functools
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from vidence.cli.console import trust_option
+from vidence.cli.outputs import PATH, together
 from vidence.cli.progress import progress_option
 from vidence.errors import VidenceError
 
@@ -40,39 +39,24 @@ class LightsOptions:
         return self.out if self.out is not None else self.beside / usual
 
 
-def lights_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of `LightsOptions`, which it is handed as ``options``."""
-
-    @functools.wraps(function)
-    def called(**values: object) -> int:
-        ours: dict[str, Any] = {
-            field.name: values.pop(field.name) for field in dataclasses.fields(LightsOptions)
-        }
-        return function(options=LightsOptions(**ours), **values)
-
-    options = (
-        click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False),
-        click.option(
-            "--out",
-            type=click.Path(path_type=Path),
-            help="Folder to work in (default: the configuration's).",
-        ),
-        click.option(
-            "--model",
-            "models",
-            multiple=True,
-            metavar="SPEC",
-            help="Ask this model in place of the configuration's; repeatable.",
-        ),
-        trust_option,
-        click.option(
-            "--check", is_flag=True, help="Only say what would be made and asked, and what it would tell."
-        ),
-        progress_option,
-    )
-    for option in reversed(options):
-        called = option(called)
-    return called
+lights_options = together(
+    "options",
+    LightsOptions,
+    click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False),
+    click.option("--out", type=PATH, help="Folder to work in (default: the configuration's)."),
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        metavar="SPEC",
+        help="Ask this model in place of the configuration's; repeatable.",
+    ),
+    trust_option,
+    click.option(
+        "--check", is_flag=True, help="Only say what would be made and asked, and what it would tell."
+    ),
+    progress_option,
+)
 
 
 def check_allowed(plans: Iterable[tuple["Plan", Path]], options: LightsOptions) -> None:

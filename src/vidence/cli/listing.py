@@ -1,7 +1,7 @@
 """``vidence list`` and ``vidence schema``."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,13 +61,15 @@ def list_names(*, kind: str | None, name: str | None, json_path: Path | None) ->
 def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]]:
     """What is listed, in words and for programs."""
     if kind is None:
-        return "\n".join(map(_everything, plurals())), {"kinds": {one: _names(one) for one in plurals()}}
+        return "\n".join(map(_everything, plurals())), {
+            "kinds": {one: tuple(_described(one)) for one in plurals()}
+        }
     if kind == "readers":  # the name of an earlier version
         raise UsageError("readers are called parsers now; say vidence list parsers")
     if kind not in plurals():
         raise UnknownNameError("kind", kind, plurals())
     if name is None:
-        described = {found: _summary(kind, found) for found in _names(kind)}
+        described = _described(kind)
         return _two_columns(described), {"kind": kind, "names": described}
     if kind == "mappings":
         return _mapping(name)
@@ -81,33 +83,20 @@ def plurals() -> tuple[str, ...]:
     return (*KINDS, *_OTHERS)
 
 
-def _names(plural: str) -> Sequence[str]:
-    return _OTHERS[plural]() if plural in _OTHERS else catalog.names(KINDS[plural])
+def _described(plural: str) -> Mapping[str, str]:
+    """The names of one kind, and what each says of itself."""
+    if plural in _OTHERS:
+        return _OTHERS[plural]()
+    return {name: catalog.summary(KINDS[plural], name) for name in catalog.names(KINDS[plural])}
 
 
 def _everything(plural: str) -> str:
     """One kind: what it is for, and a line for each of its names; names that say all in one line."""
-    heading, found = f"{plural}: {PURPOSES[plural]}", _names(plural)
+    heading, found = f"{plural}: {PURPOSES[plural]}", _described(plural)
     if plural in ("protocols", "prompts"):
         return f"{heading}\n  {', '.join(found)}"
-    described = {f"  {name}": _summary(plural, name) for name in found}
+    described = {f"  {name}": summary for name, summary in found.items()}
     return "\n".join(filter(None, (heading, _two_columns(described))))
-
-
-def _summary(plural: str, name: str) -> str:
-    if plural == "rows":
-        from vidence.engine.panel import paper_rows
-
-        return paper_rows()[name].says
-    if plural == "figures":
-        from vidence.report.panel_named import paper_views
-
-        return paper_views()[name].says
-    if plural == "mappings":
-        from vidence.ask.mapping.mapping import read_map
-
-        return read_map(name).about
-    return "" if plural in _OTHERS else catalog.summary(KINDS[plural], name)
 
 
 def _two_columns(described: Mapping[str, str]) -> str:
@@ -153,33 +142,33 @@ def _as_json(option: "Option") -> dict[str, object]:
     }
 
 
-def _prompt_sets() -> tuple[str, ...]:
+def _prompt_sets() -> Mapping[str, str]:
     from vidence.ask.prompting.templates import sets
 
-    return sets()
+    return dict.fromkeys(sets(), "")
 
 
-def _protocols() -> tuple[str, ...]:
+def _protocols() -> Mapping[str, str]:
     found = {name: catalog.create("benchmark", name).protocols for name in catalog.names("benchmark")}
-    return tuple(f"{name}/{protocol}" for name, protocols in found.items() for protocol in protocols)
+    return {f"{name}/{protocol}": "" for name, protocols in found.items() for protocol in protocols}
 
 
-def _rows() -> tuple[str, ...]:
+def _rows() -> Mapping[str, str]:
     from vidence.engine.panel import paper_rows
 
-    return tuple(paper_rows())
+    return {name: row.says for name, row in paper_rows().items()}
 
 
-def _mappings() -> tuple[str, ...]:
-    from vidence.ask.mapping.mapping import presets
+def _mappings() -> Mapping[str, str]:
+    from vidence.ask.mapping.mapping import presets, read_map
 
-    return tuple(presets())
+    return {name: read_map(name).about for name in presets()}
 
 
-def _figures() -> tuple[str, ...]:
+def _figures() -> Mapping[str, str]:
     from vidence.report.panel_named import paper_views
 
-    return tuple(paper_views())
+    return {name: view.says for name, view in paper_views().items()}
 
 
 # Names that are no files of code.

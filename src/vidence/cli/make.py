@@ -1,6 +1,5 @@
 """``vidence make``."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.console import AwayLines, Screen, say, several, trust_option
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.console import Screen, Waits, say, several, trust_option
+from vidence.cli.outputs import PATH, json_option, screen, show, write_said
 from vidence.cli.progress import Meter, interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
@@ -24,10 +23,7 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
-from vidence.tables.table import Table
-from vidence.tables.terminal import print_table
 
-_LONG_WAIT_S = 20.0
 NOTHING_MADE = 3  # the command did its work, and there is no question
 
 
@@ -40,7 +36,7 @@ class MakeDisplay:
         self.progress = Meter(console, mode=mode, is_transient=True)
         self.progress.begin("making")
         self._n_jobs = self._n_failed = 0
-        self._away = AwayLines(console)
+        self._waits = Waits(console)
         self.has_begun = False
         self._counts_frames = False
 
@@ -67,16 +63,8 @@ class MakeDisplay:
     def asking(self, event: Event) -> None:
         """Draw what happened to the models that were asked."""
         match event:
-            case Waiting():
-                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
-                    words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
-                    say(self._console, ("waiting: ", "yellow"), words)
-                self._note(f"waiting {event.wait_s:.0f} s: {event.reason[:60]}")
-            case Away():
-                self._note(self._away.count_down(event))
-            case Back():
-                self._away.end(event)
-                self._note("")
+            case Waiting() | Away() | Back():
+                self._note(self._waits.words(event))
             case JobDone():
                 self._n_jobs += 1
                 self._n_failed += event.failed is not None
@@ -106,9 +94,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 @click.command()
 @click.argument("name")
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
-)
+@click.option("--out", type=PATH, help="Folder to work in (default: the configuration's).")
 @click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
 @click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
 @click.option(
@@ -158,7 +144,7 @@ def make(
         maker.check(config)
         outlook = maker.foresee(config, overrides=overrides, context=BuildContext.of(environment()))
         write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
-        _say(outlook.sentences, outlook.tables, screen(json_path))
+        show(screen(json_path), outlook.sentences, outlook.tables)
         return 0 if outlook.can_make else NOTHING_MADE
     display = MakeDisplay(console, mode=progress)
     with display.progress, interruptible(console):
@@ -180,17 +166,7 @@ def make(
     sentences = (*built.sentences, *([counts] if counts else []))
     values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
     write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
-    _say(sentences, built.tables, screen(json_path))
+    show(screen(json_path), sentences, built.tables)
     for path in built.files:
         click.echo(f"wrote {path}", err=True)
     return NOTHING_MADE if built.is_empty else 0
-
-
-def _say(sentences: Sequence[str], tables: Sequence[Table], shown: Screen) -> None:
-    """Print what a maker says; nothing where a file goes to the standard output."""
-    if shown.quiet:
-        return
-    for sentence in sentences:
-        click.echo(sentence)
-    for table in tables:
-        print_table(table, shown)

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
+from vidence.cli.outputs import PATH
 from vidence.engine.plan import migrate_plan
 from vidence.engine.store import RUN_FILE, migrate_run
 from vidence.errors import StoreError
 
 
 @click.command()
-@click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("folders", type=PATH, nargs=-1, required=True)
 def migrate(*, folders: tuple[Path, ...]) -> None:
     """Rewrite run FOLDERS of an earlier version, so that this one reads them and goes on with them.
 

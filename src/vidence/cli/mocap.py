@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import PATH, json_option, screen, write_said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option(
     "--format", "format_name", default="", help="The format; otherwise the name and the first lines tell."
 )

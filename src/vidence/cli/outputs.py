@@ -1,18 +1,21 @@
 """Options that commands have in common: how runs are read, what is written where; `-` is standard output."""
 
+import dataclasses
+import functools
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
-from vidence.cli.console import Screen
+from vidence.cli.console import Screen, say
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_OUTPUT = Path("-")
+PATH = click.Path(path_type=Path)
 
 
 class Option(Protocol):
@@ -140,6 +144,16 @@ def write_said(
             write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
 
 
+def show(shown: Screen, sentences: Sequence[str], tables: "Sequence[Table]") -> None:
+    """Say sentences and tables, where the standard output is not taken by a file."""
+    from vidence.tables.terminal import print_table
+
+    for sentence in sentences:
+        say(shown, sentence)
+    for table in tables:
+        print_table(table, shown)
+
+
 parser_option = click.option(
     "--parser", help="Read all stored replies again with this parser; nothing is asked."
 )
@@ -184,23 +198,101 @@ def interval_option(default: str) -> Option:
     )
 
 
-def write_runs_page(
-    runs: "Sequence[Run]", path: Path, *, section: "Section", level: float, n_items: int
-) -> None:
-    """Write the page of some runs with a section of its own, and say so."""
-    import numpy as np
+def together(name: str, kind: type, *options: Option) -> Option:
+    """Options whose values a command is handed as one.
 
-    from vidence.report.page import write_page
-    from vidence.report.results import SEED
+    Args:
+        name: of the command's argument.
+        kind: a dataclass with fields that are called as the options; others keep their defaults.
+        options: in the order of the help.
+    """
+    names = [field.name for field in dataclasses.fields(kind)]
 
-    with written(path) as file:
+    def added(function: F) -> F:
+        @functools.wraps(function)
+        def called(**values: object) -> object:
+            ours = {one: values.pop(one) for one in names if one in values}
+            return function(**{name: kind(**ours)}, **values)
+
+        for option in reversed(options):
+            called = option(called)
+        return cast("F", called)
+
+    return added
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where a command writes what it found, and in which form."""
+
+    level: float = 0.95
+    html: Path | None = None
+    csv_path: Path | None = None
+    json_path: Path | None = None
+    latex: Path | None = None
+    interval: Literal["pm", "brackets", "none"] = "none"
+    items: int = 0
+
+    def screen(self) -> Screen:
+        """As `screen`, for its files."""
+        return screen(self.html, self.csv_path, self.json_path, self.latex)
+
+    def write(
+        self,
+        tables: "Sequence[Table]",
+        *,
+        csv: Callable[[Path], object],
+        json: Callable[[Path], object],
+        html: Callable[[Path], object],
+    ) -> None:
+        """Write the files that were asked for; LaTeX has the tables.
+
+        Raises:
+            StoreError: one cannot be written.
+        """
+        from vidence.report.export import write_file
+        from vidence.tables.latex import latex as latex_of
+
+        write_asked(
+            (self.csv_path, csv),
+            (self.json_path, json),
+            (self.latex, lambda file: write_file(file, latex_of(tables, intervals=self.interval))),
+            (self.html, html),
+        )
+
+    def write_runs(self, runs: "Sequence[Run]", section: "Section", page: Path) -> None:
+        """Write the page of some runs with a section of its own."""
+        import numpy as np
+
+        from vidence.report.page import write_page
+        from vidence.report.results import SEED
+
         write_page(
             runs,
-            file,
+            page,
             cache_root=cache_root(),
             media_root=None,
-            n_items=n_items,
+            n_items=self.items,
             extra_sections=[section],
-            level=level,
+            level=self.level,
             rng=np.random.default_rng(SEED),
         )
+
+
+def outputs(*, csv: str, level: str = "", interval: str = "", has_items: bool = False) -> Option:
+    """The options of `Outputs`, which a command is handed as ``to``.
+
+    Args:
+        csv: what ``--csv`` has a row for.
+        level: what ``--level`` says of itself; without it there is none.
+        interval: the default of ``--interval``; without it there is none.
+        has_items: whether there is ``--items``.
+    """
+    options = [html_option, csv_option(csv), json_option, latex_option]
+    if level:
+        options.insert(0, level_option(level))
+    if interval:
+        options.append(interval_option(interval))
+    if has_items:
+        options.append(items_option)
+    return together("to", Outputs, *options)

@@ -10,6 +10,7 @@ import click
 from vidence.cli.console import Screen, say, trust_option
 from vidence.cli.diagnose import examined
 from vidence.cli.outputs import (
+    PATH,
     interval_option,
     items_option,
     json_option,
@@ -32,12 +33,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder of the runs and the page (default: runs/panel-FILE).",
-)
+@click.argument("file", type=PATH)
+@click.option("--out", type=PATH, help="Folder of the runs and the page (default: runs/panel-FILE).")
 @click.option(
     "--as",
     "views",
@@ -50,7 +47,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tables",
     "tables_dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the tables of the views as CSV into this folder.",
 )
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import PATH
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "
 
 @click.command()
 @click.argument("sources", nargs=-1)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the files.")
+@click.option("--out", required=True, type=PATH, help="Folder for the files.")
 @click.option(
     "--set",
     "settings",
@@ -64,7 +65,7 @@ _KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "
 )
 @click.option(
     "--again",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A stimulus.json: make that stimulus again and check every pixel; name SOURCES that have moved.",
 )
 def pointlight(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import PATH, json_option, screen, write_said
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--run",
     "folder",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Take questions, videos, accuracy and icc from an earlier run.",
 )
 @click.option(

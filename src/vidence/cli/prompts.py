@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vidence.cli.outputs import PATH
+
 if TYPE_CHECKING:
     from vidence.ask.prompting.origin import ImportedSet
     from vidence.ask.prompting.templates import Template
@@ -24,11 +26,11 @@ def prompts() -> None:
     "--from",
     "source",
     required=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The folder of the authors' repository, or a text file with one prompt (with --as).",
 )
 @click.option("--as", "template", help="Which template a text file is, such as choice-cot.")
-@click.option("--out", type=click.Path(path_type=Path), help="The new folder (default: prompts/NAME).")
+@click.option("--out", type=PATH, help="The new folder (default: prompts/NAME).")
 @click.option(
     "--unchecked", is_flag=True, help="Take texts whose SHA-256 is not known; every report says so."
 )
@@ -50,7 +52,7 @@ def import_prompts(
 
 
 @prompts.command("list")
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, type=PATH)
 def list_prompts(*, folders: tuple[Path, ...]) -> None:
     """The sets that vidence brings and those in FOLDERS (default: in prompts/): label, origin, hash."""
     from vidence.ask.prompting.origin import read_origin

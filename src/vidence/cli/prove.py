@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.outputs import file_option, json_option, screen, write_asked, write_said
+from vidence.cli.outputs import PATH, file_option, json_option, screen, write_asked, write_said
 
 if TYPE_CHECKING:
     from vidence.make.scene_graph.proof import Problem, Verdict, Without
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("compositions", type=click.Path(path_type=Path))
-@click.option("--scenes", required=True, type=click.Path(path_type=Path), help="The file of scenes.")
+@click.argument("compositions", type=PATH)
+@click.option("--scenes", required=True, type=PATH, help="The file of scenes.")
 @file_option("--out", "out", "Write the proofs of what is proved, as JSON lines; - prints them.")
 @click.option("--todo", is_flag=True, help="List the unknown facts that would decide most, best first.")
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from vidence.cli.gate import load_items
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import PATH, json_option, screen, show, write_said
 from vidence.cli.split import shares_of
 from vidence.engine.environment import now
 from vidence.errors import UsageError
@@ -27,7 +27,6 @@ GIVES_AWAY = 3  # a folder tells hidden answers
 _SECRET_BYTES = 32
 _SEED = 0  # of intervals in the datasheet
 _MOST_LISTED = 50
-_path = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class Papers:
 )
 @click.option("--version", help="Of this release (default: that of --about, or 1.0.0).")
 @click.option("--name", help="Of the set (default: the name of the file).")
-@click.option("--about", type=_path, help="TOML file: title, authors, contact, url, date, licence, …")
+@click.option("--about", type=PATH, help="TOML file: title, authors, contact, url, date, licence, …")
 @click.option(
     "--format",
     "formats",
@@ -59,9 +58,9 @@ class Papers:
     metavar="NAME,…",
     help="In which formats; see vidence list exporters.",
 )
-@click.option("--data", type=_path, help="A benchmark's questions, for a name of one.")
+@click.option("--data", type=PATH, help="A benchmark's questions, for a name of one.")
 @click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
-@click.option("--media", type=_path, help="The folder in which the media lie.")
+@click.option("--media", type=PATH, help="The folder in which the media lie.")
 @click.option(
     "--media-files",
     type=click.Choice(["none", "copy", "link"]),
@@ -84,22 +83,22 @@ class Papers:
 @click.option("--hide", default="", metavar="SPLIT,…", help="Splits whose answers are not released.")
 @click.option("--keep-tag", "keep_tags", multiple=True, metavar="TAG", help="Public in hidden splits, too.")
 @click.option("--hide-tag", "hide_tags", multiple=True, metavar="TAG", help="Not public in hidden splits.")
-@click.option("--account", type=_path, help="The account.json of the making, for the datasheet.")
-@click.option("--review", type=_path, help="Folder of a review: only what it accepted is released.")
-@click.option("--licences", type=_path, help="File of vidence licence check: films must pass it.")
-@click.option("--manual", type=_path, help="The sheet that two people filled, for --licences.")
+@click.option("--account", type=PATH, help="The account.json of the making, for the datasheet.")
+@click.option("--review", type=PATH, help="Folder of a review: only what it accepted is released.")
+@click.option("--licences", type=PATH, help="File of vidence licence check: films must pass it.")
+@click.option("--manual", type=PATH, help="The sheet that two people filled, for --licences.")
 @click.option(
     "--without-licence", multiple=True, metavar="NAME", help="Sources allowed without a licence; all: any."
 )
 @click.option(
-    "--agreement", type=_path, help="Text that users agree to; headings are written if it is absent."
+    "--agreement", type=PATH, help="Text that users agree to; headings are written if it is absent."
 )
-@click.option("--withdrawn", type=_path, help="Withdrawn questions: JSON lines with item_id and reason.")
+@click.option("--withdrawn", type=PATH, help="Withdrawn questions: JSON lines with item_id and reason.")
 @click.option(
-    "--after", type=_path, help="The release before: what is gone is withdrawn, what changed is named."
+    "--after", type=PATH, help="The release before: what is gone is withdrawn, what changed is named."
 )
 @click.option(
-    "--scan", type=_path, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
+    "--scan", type=PATH, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
 )
 @json_option
 def release(
@@ -159,12 +158,7 @@ def release(
     found = release_set(items, rules, material, into=into)
     sentences = [*_sentences(found), *_cautions(Path(what), material.account)]
     write_said(json_path, "release", sentences=sentences, tables=[_table(found)])
-    if not shown.quiet:
-        from vidence.tables.terminal import print_table
-
-        for sentence in sentences:
-            click.echo(sentence)
-        print_table(_table(found), shown)
+    show(shown, sentences, [_table(found)])
     return 0
 
 
@@ -300,7 +294,5 @@ def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
     if len(leaks) > _MOST_LISTED:
         said.append(f"and {len(leaks) - _MOST_LISTED:,} more places")
     write_said(json_path, "release", sentences=said)
-    if not shown.quiet:
-        for sentence in said:
-            click.echo(sentence)
+    show(shown, said, ())
     return GIVES_AWAY if leaks else 0

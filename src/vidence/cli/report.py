@@ -10,6 +10,7 @@ import numpy as np
 
 from vidence.cli.console import Screen
 from vidence.cli.outputs import (
+    PATH,
     csv_option,
     file_option,
     html_option,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=PATH)
 @click.option("--parser", help="Read the stored replies again with this parser; nothing is asked.")
 @html_option
 @csv_option("trial, with all that is known of it")
@@ -49,12 +50,7 @@ if TYPE_CHECKING:
 @click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")
 @latex_option
 @interval_option("pm")
-@click.option(
-    "--tables",
-    "tables_dir",
-    type=click.Path(path_type=Path),
-    help="Write each table as CSV into this folder.",
-)
+@click.option("--tables", "tables_dir", type=PATH, help="Write each table as CSV into this folder.")
 def report(
     *,
     folders: tuple[Path, ...],

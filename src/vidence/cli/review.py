@@ -9,11 +9,13 @@ import click
 
 from vidence.cli.console import Screen, say, several
 from vidence.cli.outputs import (
+    PATH,
     csv_option,
     file_option,
     json_option,
     level_option,
     screen,
+    show,
     write_asked,
     write_said,
 )
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_folder = click.argument("folder", metavar="REVIEW", type=click.Path(path_type=Path))
+_folder = click.argument("folder", metavar="REVIEW", type=PATH)
 _SHEETS = "sheets"
 _ACTS = ("claim", "release", "expire", "say", "withdraw", "reject", "reopen")
 
@@ -60,8 +62,8 @@ def review() -> None:
 
 
 @review.command("open")
-@click.argument("items", metavar="ITEMS", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the review.")
+@click.argument("items", metavar="ITEMS", type=PATH)
+@click.option("--out", type=PATH, required=True, help="The folder of the review.")
 @click.option("--protocol", help="A name, or FILE.toml; needed where the folder is new.")
 @click.option("--by", default="", metavar="NAME", help="Who puts them in (default: author of each line).")
 @click.option(
@@ -97,7 +99,7 @@ def open_review(*, items: Path, out: Path, protocol: str | None, by: str, role: 
 
 @review.command()
 @_folder
-@click.argument("items", metavar="ITEMS", type=click.Path(path_type=Path))
+@click.argument("items", metavar="ITEMS", type=PATH)
 @_by_option
 @_role_option
 @click.option(
@@ -175,7 +177,7 @@ def draw(
 
 @review.command()
 @_folder
-@click.argument("sheets", metavar="SHEET...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("sheets", metavar="SHEET...", nargs=-1, required=True, type=PATH)
 @_by_option
 @_role_option
 @_at_option
@@ -246,7 +248,7 @@ def act(
 
 @review.command()
 @_folder
-@click.argument("others", metavar="OTHER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("others", metavar="OTHER...", nargs=-1, required=True, type=PATH)
 def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
     """Add to REVIEW what others did in copies of it: their folders, or files of events (JSON lines or CSV).
 
@@ -276,14 +278,12 @@ def verify(*, folder: Path, json_path: Path | None) -> int:
     """
     from vidence.make.review.files import verify as verify_files
     from vidence.make.review.rates import verified_table, verified_words
-    from vidence.tables.terminal import print_table
 
     console = screen(json_path)
     found = verify_files(folder)
     sentence, table = verified_words(found), verified_table(found)
     write_said(json_path, "review verify", sentences=(sentence,), tables=(table,))
-    say(console, sentence)
-    print_table(table, console)
+    show(console, [sentence], [table])
     return NOT_ALL if found.broken else 0
 
 
@@ -298,7 +298,6 @@ def state(*, folder: Path, state_name: str | None, csv_path: Path | None, json_p
     from vidence.make.review.rates import states_table, states_words
     from vidence.report.export import write_file
     from vidence.tables.export import table_as_csv
-    from vidence.tables.terminal import print_table
 
     console = screen(csv_path, json_path)
     reviews = read_reviews(folder)
@@ -306,9 +305,7 @@ def state(*, folder: Path, state_name: str | None, csv_path: Path | None, json_p
     sentences = states_words(reviews)
     write_asked((csv_path, lambda file: write_file(file, table_as_csv(table))))
     write_said(json_path, "review state", sentences=sentences, tables=(table,))
-    for sentence in sentences:
-        say(console, sentence)
-    print_table(table, console)
+    show(console, sentences, [table])
 
 
 @review.command()
@@ -336,7 +333,6 @@ def rates(
     from vidence.make.review.files import read_reviews
     from vidence.make.review.groups import group_table, groups_of
     from vidence.make.review.rates import rates_of, rates_tables, rates_words
-    from vidence.tables.terminal import print_table
 
     console = screen(json_path)
     reviews = read_reviews(folder)
@@ -344,10 +340,7 @@ def rates(
     split = [group_table(groups_of(reviews, key), key, level=level, shows_all=operator) for key in keys]
     tables, sentences = (*rates_tables(found), *split), rates_words(found)
     write_said(json_path, "review rates", sentences=sentences, tables=tables)
-    for sentence in sentences:
-        say(console, sentence)
-    for table in tables:
-        print_table(table, console)
+    show(console, sentences, tables)
 
 
 @review.command()
@@ -359,7 +352,6 @@ def pay(*, folder: Path, csv_path: Path | None, json_path: Path | None) -> None:
     from vidence.make.review.files import read_reviews
     from vidence.make.review.pay import ledger, ledger_csv, over_the_cap, pay_table
     from vidence.report.export import write_file
-    from vidence.tables.terminal import print_table
 
     console = screen(csv_path, json_path)
     reviews = read_reviews(folder)
@@ -370,9 +362,7 @@ def pay(*, folder: Path, csv_path: Path | None, json_path: Path | None) -> None:
     table, sentences = pay_table(entries, rules), over_the_cap(entries, rules)
     write_asked((csv_path, lambda file: write_file(file, ledger_csv(entries))))
     write_said(json_path, "review pay", sentences=sentences, tables=(table,))
-    for sentence in sentences:
-        say(console, sentence)
-    print_table(table, console)
+    show(console, sentences, [table])
 
 
 @review.command()

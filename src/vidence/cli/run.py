@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Screen, say, several, show_licence, trust_option, watched
-from vidence.cli.outputs import json_option
+from vidence.cli.outputs import PATH, Option, json_option, together
 from vidence.cli.progress import on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
@@ -35,16 +35,21 @@ def flag_of(field: str) -> str:
     return next((one.flag.partition("/")[0] for one in plan_flags() if one.field == field), f"--{field}")
 
 
-def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
-    """Give a command the flags of a plan, but for some fields, and ``--where``."""
-    function = click.option("--retries", type=int, hidden=True)(function)  # see make_plan
-    function = click.option(
+def where_option(what: str) -> Option:
+    """``--where``, for only so much of what a command is about."""
+    return click.option(
         "--where",
         multiple=True,
         metavar="TAG=VALUE",
         callback=lambda context, flag, texts: pairs(texts, "--where"),
-        help="Only questions with this tag; repeatable.",
-    )(function)
+        help=f"Only {what}; repeatable.",
+    )
+
+
+def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
+    """Give a command the flags of a plan, but for some fields, and ``--where``."""
+    function = click.option("--retries", type=int, hidden=True)(function)  # see make_plan
+    function = where_option("questions with this tag")(function)
     for one in reversed(plan_flags()):
         if one.field in without:
             continue
@@ -59,6 +64,26 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
             settings["type"] = one.kind
         function = click.option(one.flag, one.field, **settings)(function)
     return function
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
+
+    page: bool
+    json_path: Path | None
+    progress: str
+    on: str | None
+
+
+_ending = together(
+    "ending",
+    Ending,
+    click.option("--page/--no-page", default=True, help="Write report.html at the end."),
+    json_option,
+    on_option,
+    progress_option,
+)
 
 
 class _RunCommand(click.Command):
@@ -86,28 +111,23 @@ class _RunCommand(click.Command):
 @click.argument("benchmark", required=False, metavar="BENCHMARK")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
 )
 @click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
 @click.option(
     "--plan",
     "plan_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
 )
 @with_plan_flags
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
-)
+@click.option("--out", type=PATH, help="Run folder (default: runs/ and a name of its own).")
 @trust_option
-@click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-@json_option
-@on_option
-@progress_option
+@_ending
 def run(
     *,
     benchmark: str | None,
@@ -117,10 +137,7 @@ def run(
     replay_columns: str | None,
     out: Path | None,
     trust: bool,
-    page: bool,
-    json_path: Path | None,
-    on: str | None,
-    progress: str,
+    ending: Ending,
     **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
@@ -129,7 +146,6 @@ def run(
     the same run; nothing is asked twice.
     """
     spec = with_columns(model, replay_columns) if replay_columns and model else model
-    ending = _Ending(page=page, json_path=json_path, progress=progress, on=on)
     if plan_path is not None:
         changes = _Changes(data=data, model=spec, overrides=overrides)
         return _repeat(plan_path, changes, out=out, trust=trust, ending=ending)
@@ -148,17 +164,7 @@ class _Changes:
     overrides: Mapping[str, object]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ending:
-    """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
-
-    page: bool
-    json_path: Path | None
-    progress: str
-    on: str | None
-
-
-def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: _Ending) -> int:
+def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: Ending) -> int:
     """Run the plan of a file; where it is the same, say what has changed since its own run."""
     source, written, facts = read_source(path)
     plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
@@ -187,32 +193,20 @@ def patience_option(default: str | None = None) -> Callable[[F], F]:
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @patience_option()
 @click.option("--name", help="What tables and figures call the run from now on.")
 @trust_option
-@click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-@json_option
-@on_option
-@progress_option
-def resume(
-    *,
-    folder: Path,
-    trust: bool,
-    page: bool,
-    json_path: Path | None,
-    on: str | None,
-    progress: str,
-    **changes: object,
-) -> int:
+@_ending
+def resume(*, folder: Path, trust: bool, ending: Ending, **changes: object) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
     plan = taken_up(folder, environment=environment(), is_trusted=trust)
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
-    return go(plan, folder, _Ending(page=page, json_path=json_path, progress=progress, on=on))
+    return go(plan, folder, ending)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -236,7 +230,7 @@ def with_columns(model: str, columns: str) -> str:
     return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
-def go(plan: Plan, folder: Path, ending: _Ending) -> int:
+def go(plan: Plan, folder: Path, ending: Ending) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
     console = Screen(stderr=True)
     again = f"vidence resume {folder}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import PATH, json_option, screen, write_said
 
 if TYPE_CHECKING:
     from vidence.report.listed import Listed
@@ -19,7 +19,7 @@ _GAP = 2
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
+@click.argument("folder", type=PATH, default=Path("runs"))
 @json_option
 def runs(*, folder: Path, json_path: Path | None) -> None:
     """The runs in FOLDER (default: runs) and below it: how far each is, its score, what it cost."""

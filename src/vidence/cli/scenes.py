@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from vidence.cli.console import say, several
-from vidence.cli.outputs import json_option, screen, write_said
+from vidence.cli.outputs import PATH, json_option, screen, write_said
 from vidence.engine.environment import environment
 from vidence.errors import DataError, UsageError
 
@@ -14,9 +14,7 @@ _MOST_SHOWN = 10
 
 @click.command()
 @click.argument("source")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The file of scenes (.jsonl) to write."
-)
+@click.option("--out", required=True, type=PATH, help="The file of scenes (.jsonl) to write.")
 @json_option
 def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
     """Write the scenes of SOURCE as a file that vidence prove reads; the vocabulary lies beside it (.toml).

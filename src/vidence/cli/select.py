@@ -8,7 +8,7 @@ import click
 from vidence.cli.audit import named_questions
 from vidence.cli.console import Screen, trust_option
 from vidence.cli.make import NOTHING_MADE, MakeDisplay
-from vidence.cli.outputs import json_option, screen, write_asked, write_said
+from vidence.cli.outputs import PATH, json_option, screen, show, write_asked, write_said
 from vidence.cli.progress import interruptible, jobs_option, on_option, progress_option
 from vidence.engine.environment import environment, now
 from vidence.errors import UsageError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from vidence.make.selecting.rules import SelectRules
     from vidence.make.selecting.selection import Selection
 
-_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 _OUT = Path("selected")
 _MOST_SHOWN = 60  # rows in the terminal; files have all
 
@@ -29,7 +28,7 @@ def select() -> None:
 
 
 @select.command()
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=PATH)
 @click.option(
     "--preset", default="", metavar="NAME", help="Gates of a paper: perceptioncomp, mmvu, humanpcr-r."
 )
@@ -48,21 +47,14 @@ def select() -> None:
     metavar="WHAT",
     help="The set's questions, a file or a benchmark: what is one caption worth?",
 )
-@click.option(
-    "--manual",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Sheet that people filled; goes before models.",
-)
+@click.option("--manual", type=PATH, metavar="FILE", help="Sheet that people filled; goes before models.")
 @click.option(
     "--sheet",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write an empty sheet for people (text, lecture), and measure nothing.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=_OUT, show_default=True, help="Folder to work in."
-)
+@click.option("--out", type=PATH, default=_OUT, show_default=True, help="Folder to work in.")
 @trust_option
 @jobs_option
 @on_option
@@ -125,7 +117,6 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     import msgspec
 
     from vidence.make.selecting.showing import gate_table, video_table
-    from vidence.tables.terminal import print_table
 
     selected = found.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]
@@ -135,11 +126,7 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     if len(tables[-1].rows) > _MOST_SHOWN:
         more = f"The first {_MOST_SHOWN} of {len(tables[-1].rows):,}; sources.csv has all."
         tables[-1] = msgspec.structs.replace(tables[-1], rows=tables[-1].rows[:_MOST_SHOWN], note=more)
-    if not shown.quiet:
-        for sentence in found.sentences:
-            click.echo(sentence)
-        for table in tables:
-            print_table(table, shown)
+    show(shown, found.sentences, tables)
     for path in found.files:
         click.echo(f"wrote {path}", err=True)
 
@@ -165,7 +152,7 @@ def _rules(path: Path | None, *, preset: str, detector: str | None, has_question
 
 def _loaded(what: str) -> "Loaded":
     """The questions that a file or a benchmark has."""
-    from vidence.engine.prepare import load_questions, make_plan
+    from vidence.engine.prepare import NOBODY, load_questions, make_plan
 
     benchmark, source = named_questions(what, None)
-    return load_questions(make_plan(benchmark, data=source, model=_NOBODY, overrides={}))
+    return load_questions(make_plan(benchmark, data=source, model=NOBODY, overrides={}))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.cli.gate import load_items
-from vidence.cli.outputs import items_in, json_option, screen, write_said
+from vidence.cli.outputs import PATH, items_in, json_option, screen, show, write_said
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ _MOST_LISTED = 20
 @click.option("--stratify", default="", metavar="TAG,…", help="Spread the values of these tags evenly.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of sources.")
 @click.option("--check", is_flag=True, help="Say what the sets ITEMS and OTHER have in common.")
-@click.option("--data", type=click.Path(path_type=Path), help="A benchmark's questions, for a name of one.")
+@click.option("--data", type=PATH, help="A benchmark's questions, for a name of one.")
 @click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
-@click.option("--media", type=click.Path(path_type=Path), help="The folder in which the media lie.")
+@click.option("--media", type=PATH, help="The folder in which the media lie.")
 @click.option("--hash/--no-hash", "hashed", default=True, help="Tell files apart by their bytes, too.")
 @click.option("--near", type=click.FloatRange(0.5, 1), default=0.8, show_default=True, help="Near questions.")
 @click.option(
@@ -80,13 +80,7 @@ def split(
         )
         code = 0
     write_said(json_path, "split", sentences=sentences, tables=tables)
-    if not shown.quiet:
-        from vidence.tables.terminal import print_table
-
-        for sentence in sentences:
-            click.echo(sentence)
-        for table in tables:
-            print_table(table, shown)
+    show(shown, sentences, tables)
     return code
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from vidence.cli.outputs import PATH
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
+from vidence.text import some
 
 if TYPE_CHECKING:
     from vidence.studio.headers import Application
@@ -228,7 +230,7 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
 
 @studio.command("open")
 @_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
 @_host
 @_port
 @_media
@@ -263,7 +265,7 @@ def open_alone(
 
 @studio.command("serve")
 @_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
 @_host
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option(
@@ -275,7 +277,7 @@ def open_alone(
 )
 @click.option(
     "--tls",
-    type=click.Path(path_type=Path),
+    type=PATH,
     nargs=2,
     metavar="CERT KEY",
     help="Speak TLS: the certificate with its chain, and its key, in PEM.",
@@ -473,7 +475,7 @@ def add_project(
 
 @studio.command("backup")
 @_data
-@click.option("--to", type=click.Path(path_type=Path), metavar="FILE", help="Default: in DIR/backups.")
+@click.option("--to", type=PATH, metavar="FILE", help="Default: in DIR/backups.")
 @_database
 def back_up(*, folder: Path, to: Path | None, database: str) -> None:
     """Copy the database of DIR while it is in use, and check the copy."""
@@ -536,22 +538,15 @@ def export_files(*, folder: Path, out: Path, database: str) -> None:
     done = export_studio(out)
     click.echo(f"{out}: {done.n_rows:,} rows in {done.n_files} files")
     if done.no_questions:
-        listed = ", ".join(done.no_questions[:_MOST_NAMED])
-        more = (
-            f" and {len(done.no_questions) - _MOST_NAMED} more"
-            if len(done.no_questions) > _MOST_NAMED
-            else ""
-        )
-        click.echo(f"no questions of the item format, so only in revisions.jsonl: {listed}{more}", err=True)
+        listed = some(done.no_questions, most=_MOST_NAMED)
+        click.echo(f"no questions of the item format, so only in revisions.jsonl: {listed}", err=True)
 
 
 @studio.command("import")
 @_data
 @click.argument("what", metavar="PATH...", nargs=-1, required=True)
 @_project_in
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="A benchmark's questions, where PATH is its name."
-)
+@click.option("--data", type=PATH, help="A benchmark's questions, where PATH is its name.")
 @click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
 @click.option("--by", default="import", show_default=True, help="Under which pseudonym questions come in.")
 @_database

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from vidence.cli.console import Screen
+from vidence.cli.console import Screen, say
 from vidence.cli.lights import FAILED_ITEMS, LightsOptions, ask_to_the_end, check_allowed, lights_options
 from vidence.cli.progress import Meter, interruptible
 
@@ -117,7 +117,7 @@ def _render(stimuli: "ThresholdStimuli", folder: Path, console: Console, *, prog
         meter.begin("rendering", total=stimuli.n_questions * len(levels_of(config)))
         troubles = write_stimuli(stimuli, place, on_clip=lambda _: meter.advance())
     for line in troubles:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, line)
     questions = list(_questions(folder).values())
     for observer in config.observers:
         write_observer(observer, config, questions, folder=place)
@@ -164,12 +164,7 @@ def _ask(
                     )
                     made.append(found)
             n_failed += summary.n_failed
-            console.print(
-                f"{name}: {summary.n_tried} asked, {summary.n_answered_before} before",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            say(console, f"{name}: {summary.n_tried} asked, {summary.n_answered_before} before")
 
     ask_to_the_end(ask_all, lost="the thresholds were not found")
     return made, n_failed

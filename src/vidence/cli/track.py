@@ -10,7 +10,7 @@ import click
 
 from vidence.catalog import check_name
 from vidence.cli.console import Screen, say, several
-from vidence.cli.outputs import flags_given
+from vidence.cli.outputs import PATH, flags_given
 from vidence.cli.progress import Meter, interruptible, jobs_option, on_option, progress_option
 from vidence.errors import UsageError
 
@@ -42,7 +42,7 @@ _STEPS = "outliers,gaps,smoothing,merging"
 
 
 @click.command()
-@click.argument("video", type=click.Path(path_type=Path), required=False)
+@click.argument("video", type=PATH, required=False)
 @click.option(
     "--detector",
     default="hog",
@@ -93,12 +93,10 @@ _STEPS = "outliers,gaps,smoothing,merging"
 )
 @click.option(
     "--gt",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Ground truth in the format of MOTChallenge: measure the tracks against it.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder (default: tracks/ and the name of the video)."
-)
+@click.option("--out", type=PATH, help="Folder (default: tracks/ and the name of the video).")
 @click.option(
     "--table",
     type=click.Choice(["parquet", "csv"]),

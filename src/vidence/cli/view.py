@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import click
 
+from vidence.cli.outputs import PATH
 from vidence.cli.studio import need_studio, start_alone, there
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
@@ -25,7 +26,7 @@ _MOST_NAMED = 20
 
 
 @click.command()
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
 @click.option(
     "--media-root",
@@ -41,7 +42,7 @@ _MOST_NAMED = 20
     "--export",
     "export_to",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the pages into a new folder that opens without a server, and end.",
 )
 @click.option(

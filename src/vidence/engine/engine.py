@@ -647,5 +647,6 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 ),
                 on_event=self._on_event,
             )
-            self._askers[name].allow(most, part=self._part)
+            if self._part != 1.0:
+                self._askers[name].allow(most, part=self._part)
         return self._askers[name]

@@ -125,16 +125,3 @@ def machine() -> str:
         return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return platform.node()
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is a process of this machine with this number; True where that cannot be known."""
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -117,7 +117,8 @@ class FrameDesk:
             for item in items
             if item.media and not all(isinstance(one, Failed) for one in chosen[item.item_id].values())
         }
-        videos = {source: await self._whole(source, facts[source]) for source in sorted(sent, key=str)}
+        whole = sorted(sent, key=str) if self._place.whole_video else ()
+        videos = {source: await self._whole(source, facts[source]) for source in whole}
         return {
             item.item_id: {
                 name: self._assemble(item, name, selection, facts=facts, frames=frames, videos=videos)
@@ -163,7 +164,7 @@ class FrameDesk:
     async def _whole(self, source: Source, facts: MediaFacts | Failed) -> Silent | Failed | None:
         """The file that is sent where whole videos are; None where they are not."""
         path, kind = source
-        if not self._place.whole_video or kind != "video":
+        if kind != "video":
             return None
         if isinstance(facts, Failed):
             return facts

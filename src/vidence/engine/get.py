@@ -19,11 +19,13 @@ import msgspec
 from vidence.ask.fetching.address import HubAddress, is_address
 from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
 from vidence.ask.fetching.hub import Hub, HubFile, Listing
-from vidence.ask.fetching.plain import read_web, write_whole
+from vidence.ask.fetching.plain import read_web
 from vidence.catalog import create, names
 from vidence.contracts import Benchmark, Release
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
+from vidence.media.whole import write_whole
 from vidence.records import Item, Record
+from vidence.text import some
 
 FOLDER = "got"
 _VIDEOS = ("*.mp4", "*.mkv", "*.webm", "*.avi", "*.mov")
@@ -111,7 +113,7 @@ def offer(name: str, *, hub: Hub, revision: str | None = None, config: str | Non
     if benchmark and release.questions and not questions:
         raise DataError(
             f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
-            f"it holds {_some(one.path for one in listing.files)}"
+            f"it holds {some((one.path for one in listing.files), most=6)}"
         )
     chosen = _of_config(questions, config) if benchmark else questions
     return Offer(
@@ -186,14 +188,6 @@ def _table_name(file: HubFile) -> str:
 
 def _folders(files: Iterable[HubFile]) -> set[PurePosixPath]:
     return {PurePosixPath(one.path).parent for one in files}
-
-
-def _some(paths: Iterable[str], *, most: int = 6) -> str:
-    listed = list(paths)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
-
-
-# --------------------------------------------------------------------------- fetching
 
 
 def get_questions(

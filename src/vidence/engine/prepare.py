@@ -61,6 +61,8 @@ _OWNER_AND_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*"
 )  # a path with an ending is that of a file
 
+NOBODY = "baseline:random"
+"""The model of a plan that asks nobody."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 
 
@@ -390,7 +392,9 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
-            "strata": _strata(loaded.items, plan, asked=items, model=model),
+            "strata": _strata(loaded.items, plan, asked=items, model=model)
+            if plan.strata or plan.sample_by
+            else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
@@ -524,13 +528,7 @@ def choose_items(
         root = media_root_of(plan, loaded)
         check_addresses(items, plan)
         notes += _outside(items, root, is_allowed=not plan.media_inside)
-        command = command_for(plan.benchmark)
-        items, left_out = _with_media(
-            items,
-            root,
-            allow_missing=plan.allow_missing,
-            hint=f"{command} fetches them. " if command else "",
-        )
+        items, left_out = _with_media(items, root, allow_missing=plan.allow_missing, benchmark=plan.benchmark)
         notes += left_out
     else:
         _unnamed_addresses(items, plan)  # what is not read is stored all the same
@@ -541,12 +539,24 @@ def choose_items(
     return items, tuple(notes)
 
 
+def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
+    """The questions of a plan that asks nobody: those with its tags, whatever it samples of them.
+
+    Raises:
+        UsageError: there is none.
+    """
+    return choose_items(loaded, _unsampled(plan, recorded_only=False), model=create("model", NOBODY))[0]
+
+
+def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
+    nothing = dict.fromkeys(("limit", "sample", "strata", "sample_by", "sample_videos"))
+    return msgspec.structs.replace(plan, recorded_only=recorded_only, **nothing)
+
+
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
     """The strata that a sample was drawn from; none without."""
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
-    everything = msgspec.structs.replace(
-        plan, limit=None, sample=None, strata=None, sample_by=None, sample_videos=None
-    )
+    everything = _unsampled(plan, recorded_only=plan.recorded_only)
     return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan)
 
 
@@ -629,7 +639,7 @@ def _outside(items: Sequence[Item], media_root: MediaPath, *, is_allowed: bool) 
 
 
 def _with_media(
-    items: Sequence[Item], media_root: MediaPath, *, allow_missing: bool, hint: str = ""
+    items: Sequence[Item], media_root: MediaPath, *, allow_missing: bool, benchmark: str = "table"
 ) -> tuple[Sequence[Item], list[str]]:
     absent = missing(media_root, items)
     if not absent:
@@ -644,6 +654,8 @@ def _with_media(
     kept = kept_where(items, is_whole)
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     named = [one if isinstance(one, Path) else str(one) for one in absent]
+    command = command_for(benchmark)
+    hint = f"{command} fetches them. " if command else ""
     if not allow_missing:
         raise MissingMediaError(
             f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", named

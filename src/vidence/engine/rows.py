@@ -1,6 +1,7 @@
 """What the rows of a run hold as they are stored, and a row as it is read again."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import msgspec
 
@@ -19,18 +20,18 @@ class TrialRow(Record):
     choice_order: tuple[int, ...] = ()
     steps: tuple[Step, ...] = ()
 
+    @classmethod
+    def of(cls, trial: Trial) -> Self:
+        """What is stored of a trial."""
+        return cls(**{name: getattr(trial, name) for name in cls.__struct_fields__})
+
     def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
         """The whole."""
         return Trial(
             item_id=item_id,
             repeat=repeat,
             selection=selection,
-            prompt=self.prompt,
-            reply=self.reply,
-            score=self.score,
-            is_remembered=self.is_remembered,
-            choice_order=self.choice_order,
-            steps=self.steps,
+            **msgspec.structs.asdict(self),
         )
 
 
@@ -63,17 +64,8 @@ class BriefRow(msgspec.Struct):
 
     def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
         """The trial without the words of its prompt."""
-        return Trial(
-            item_id=item_id,
-            repeat=repeat,
-            selection=selection,
-            prompt=None if self.prompt is None else self.prompt.prompt(),
-            reply=self.reply,
-            score=self.score,
-            is_remembered=self.is_remembered,
-            choice_order=self.choice_order,
-            steps=self.steps,
-        )
+        given = msgspec.structs.asdict(self) | {"prompt": self.prompt and self.prompt.prompt()}
+        return Trial(item_id=item_id, repeat=repeat, selection=selection, **given)
 
 
 class FindingRow(Record):

@@ -306,7 +306,7 @@ class Session:
 
     async def work(
         self,
-        todo: Todo,
+        todo: "Todo | Feed[Todo]",
         ask: Callable[[ShownSubject], Awaitable[None]],
         *,
         n_consumers: int,
@@ -314,22 +314,17 @@ class Session:
     ) -> None:
         """Show every question and `ask` it; frames are prepared and questions asked at the same time.
 
+        Args:
+            todo: the questions, or groups of them that come one after the other.
+            ask: what is done with one that is shown.
+            n_consumers: how many at a time.
+            count: of what is decoded.
+
         Raises:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        groups = Listed(self.groups(todo))
-        await self.work_on(groups, ask, n_consumers=n_consumers, count=count)
-
-    async def work_on(
-        self,
-        groups: "Feed[Todo]",
-        ask: Callable[[ShownSubject], Awaitable[None]],
-        *,
-        n_consumers: int,
-        count: DecodeCount,
-    ) -> None:
-        """As `work`, for groups of questions that come one after the other."""
+        groups = self.groups(todo) if isinstance(todo, Sequence) else todo
         async with self.desk(count=count) as desk:
             # Twice as many as decode: a video is decoded while questions about others still wait.
             await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
@@ -406,11 +401,9 @@ async def opened_session(
         others: specs of further models by the names under which flows ask them, where one that begins with
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
-    asking, judging = _budgets(plan)
-    memory = environment.replies(plan.memory)
-    again = RESUME if views is None else SAME_COMMAND
-    async with Engine(memory=memory, limits=plan.limits, on_event=on_event, again=again) as engine:
-        parts = _opened_parts(engine, plan, budgets=(asking, judging), views=views, others=others)
+    async with _opened_parts(
+        plan, replies=environment.replies(plan.memory), on_event=on_event, views=views, others=others
+    ) as parts:
         prepared = prepare(
             plan,
             strategy=parts.strategy,
@@ -446,12 +439,9 @@ async def opened_again(
         UsageError: something is another here than where the session was first opened.
     """
     plan = opening.plan
-    asking, judging = _budgets(plan)
-    again = RESUME if opening.views is None else SAME_COMMAND
-    async with Engine(memory=replies, limits=plan.limits, on_event=on_event, again=again) as engine:
-        parts = _opened_parts(
-            engine, plan, budgets=(asking, judging), views=opening.views, others=opening.others
-        )
+    async with _opened_parts(
+        plan, replies=replies, on_event=on_event, views=opening.views, others=opening.others
+    ) as parts:
         prepared = prepared_again(
             plan,
             opening.facts,
@@ -461,18 +451,6 @@ async def opened_again(
             media_root=opening.media_root,
         )
         yield parts.session(prepared, opening=opening, environment=environment, on_event=on_event)
-
-
-def _budgets(plan: Plan) -> tuple[Budget, Budget]:
-    """That of the answers and that of the judges, with one limit together."""
-    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    judging = Budget(
-        price_in=plan.judge_price_in,
-        price_out=plan.judge_price_out,
-        max_cost=plan.max_cost,
-        shared=asking.shared,
-    )
-    return asking, judging
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -485,7 +463,8 @@ class _Parts:
     opened: Mapping[str, OpenView]
     models: Mapping[str, Model]
     pool: JudgePool | None
-    budgets: tuple[Budget, Budget]
+    asking: Budget
+    judging: Budget
 
     def session(
         self, prepared: Prepared, *, opening: Opening, environment: Environment, on_event: Listener
@@ -495,8 +474,8 @@ class _Parts:
             prepared=prepared,
             engine=self.engine,
             views={name: self.opened[f"view {name}"] for name in self.wanted},
-            asking=self.budgets[0],
-            judging=self.budgets[1],
+            asking=self.asking,
+            judging=self.judging,
             pool=self.pool,
             environment=environment,
             on_event=on_event,
@@ -507,41 +486,50 @@ class _Parts:
         )
 
 
-def _opened_parts(
-    engine: Engine,
+@asynccontextmanager
+async def _opened_parts(
     plan: Plan,
     *,
-    budgets: tuple[Budget, Budget],
+    replies: Path | str | Replies,
+    on_event: Listener,
     views: Mapping[str, View] | None,
     others: Mapping[str, str] | None,
-) -> _Parts:
-    asking, judging = budgets
-    strategy: Strategy = create("strategy", plan.strategy)
-    if views is None:
-        check_draws(strategy, plan)
-    wanted = strategy.views(plan.view) if views is None else views
-    asked_by = strategy.models() if others is None else others
-    named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
-    # The plan's own selector is among them, whether it is shown or not: its facts are kept.
-    opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
-    for name, text in named.items():
-        spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
-        engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
-    asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
-    for spec in asked.keys() - {plan.model}:
-        engine.add(spec, ModelRules(spec=spec, budget=asking))
-    names = [*named, *asked, plan.model]
-    models = {name: engine.model(name) for name in names}
-    check_texts(models[""], plan.sampling)
-    return _Parts(
-        engine=engine,
-        strategy=strategy,
-        wanted=wanted,
-        opened=opened,
-        models=models,
-        pool=add_judges(engine, plan, judging),
-        budgets=budgets,
+) -> AsyncIterator[_Parts]:
+    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
+    judging = Budget(
+        price_in=plan.judge_price_in,
+        price_out=plan.judge_price_out,
+        max_cost=plan.max_cost,
+        shared=asking.shared,
     )
+    again = RESUME if views is None else SAME_COMMAND
+    async with Engine(memory=replies, limits=plan.limits, on_event=on_event, again=again) as engine:
+        strategy: Strategy = create("strategy", plan.strategy)
+        if views is None:
+            check_draws(strategy, plan)
+        wanted = strategy.views(plan.view) if views is None else views
+        asked_by = strategy.models() if others is None else others
+        named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
+        # The plan's own selector is among them, whether it is shown or not: its facts are kept.
+        opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
+        for name, text in named.items():
+            spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
+            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
+        asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
+        for spec in asked.keys() - {plan.model}:
+            engine.add(spec, ModelRules(spec=spec, budget=asking))
+        models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
+        check_texts(models[""], plan.sampling)
+        yield _Parts(
+            engine=engine,
+            strategy=strategy,
+            wanted=wanted,
+            opened=opened,
+            models=models,
+            pool=add_judges(engine, plan, judging),
+            asking=asking,
+            judging=judging,
+        )
 
 
 # --------------------------------------------------------------------------- producers and consumers

@@ -63,10 +63,10 @@ def named_specs(kind: str, spec_text: str, *, base: str = "") -> Iterator[tuple[
     """
     spec = parse_spec(spec_text)
     yield kind, spec
-    if kind == "strategy":
+    if kind == "strategy" and spec.options:
         for text in _models_of(spec).values():
             yield "model", parse_spec(model_spec(base, text))
-    if kind != "selector":
+    if kind != "selector" or not (spec.argument or spec.options):
         return
     passed = {key: value for key, value in spec.options.items() if key.startswith(_PASSED_ON)}
     for option, text in (("embedder", spec.argument), *spec.options.items()):
@@ -169,7 +169,7 @@ def whole_spec(kind: str, spec_text: str) -> str:
         argument = _whole_code(argument)
     elif argument and argument_field(settings) in paths:
         argument = _whole_argument(argument)
-    else:
+    elif argument:
         argument = _whole_inner(kind, argument)
     pairs = []
     for pair in filter(None, query.split("&")):

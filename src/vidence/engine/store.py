@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from vidence.contracts import Examined
-from vidence.engine.environment import is_running, machine
+from vidence.engine.environment import machine
 from vidence.engine.keeper import Keeper, log_of
 from vidence.engine.rows import BriefRow, FindingRow, Header, OldLine, Stored, TrialRow
 from vidence.errors import StoreError
-from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file
+from vidence.media.whole import PRIVATE, is_running, make_private, make_private_file, whole_file
 from vidence.records import (
     Failed,
     Item,
@@ -395,14 +395,6 @@ class RunStore(ExitStack):
         reply memory where that has them.
         """
         self._keeper.check()
-        row = TrialRow(
-            prompt=trial.prompt,
-            reply=trial.reply,
-            score=trial.score,
-            is_remembered=trial.is_remembered,
-            choice_order=trial.choice_order,
-            steps=trial.steps,
-        )
         digest: bytes | None = None
         with _translated(self.path):
             if trial.selection is not None:
@@ -411,7 +403,7 @@ class RunStore(ExitStack):
                 self._db.execute("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
             self._db.execute(
                 "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
-                (trial.item_id, trial.repeat, digest, self._json(row)),
+                (trial.item_id, trial.repeat, digest, self._json(TrialRow.of(trial))),
             )
 
     @contextmanager

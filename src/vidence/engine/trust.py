@@ -66,8 +66,8 @@ def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tupl
     return (
         *dict.fromkeys(need for kind, spec in specs for need in needs_of_spec(kind, spec, base=plan.model)),
         *needs_of_parsers(plan),
-        *needs_of_memory(plan, folder=folder, environment=environment),
-        *needs_of_media(plan),
+        *(needs_of_memory(plan, folder=folder, environment=environment) if plan.memory else ()),
+        *(needs_of_media(plan) if plan.media or plan.media_at else ()),
     )
 
 
@@ -240,7 +240,8 @@ def repeated(
 
 def begun(plan: Plan, *, folder: Path, environment: Environment) -> None:
     """Remember what the user has named in a plan of their own, so that it can be taken up without a flag."""
-    remember(needs_of_plan(plan, folder=folder, environment=environment), environment=environment)
+    if needs := needs_of_plan(plan, folder=folder, environment=environment):
+        remember(needs, environment=environment)
 
 
 def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_trusted: bool) -> None:

@@ -466,7 +466,8 @@ def missing(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ..
     needed = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
     # Those of `os.path` are False, too, for a name that is too long or in a folder that is closed.
     tests = {kind: os.path.isdir if kind == "frames" else os.path.isfile for kind in _KINDS}
-    there = remote.look_at_all([path for path, _ in needed if isinstance(path, Address)])
+    elsewhere = [path for path, _ in needed if isinstance(path, Address)]
+    there = remote.look_at_all(elsewhere) if elsewhere else {}
 
     def is_there(path: MediaPath, kind: str) -> bool:
         if not isinstance(path, Address):

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vidence.ask import checkpoints
-from vidence.ask.checkpoints import Source, fetch_config, files_of, folder_of, has_weights, refuse_revision
+from vidence.ask.checkpoints import (
+    Source,
+    fetch_config,
+    files_of,
+    folder_of,
+    has_weights,
+    no_progress_bars,
+    refuse_revision,
+)
 from vidence.catalog import FilePath
 from vidence.errors import AccessError, UsageError
 from vidence.installation import adding
@@ -295,7 +303,7 @@ def _load(
     }
     dtype = "auto" if settings.dtype == "auto" else getattr(torch, settings.dtype)
     try:
-        with _no_progress_bars():
+        with no_progress_bars():
             tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint.place, **places)
             # Pillow everywhere: with torchvision the same frame would have other numbers.
             images = transformers.AutoImageProcessor.from_pretrained(
@@ -323,16 +331,3 @@ def _check_weights(checkpoint: Checkpoint, report: Mapping[str, object]) -> None
                 f"the weights in {checkpoint.place} {fault} {len(names)} of the model's tensors "
                 f"({shown}, ...); they would be random numbers. Fetch the weights again"
             )
-
-
-@contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    from transformers.utils import logging as library_logging
-
-    were_on = library_logging.is_progress_bar_enabled()
-    library_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if were_on:
-            library_logging.enable_progress_bar()

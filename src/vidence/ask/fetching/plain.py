@@ -1,8 +1,6 @@
 """One file from a plain web address, with a bound on its size."""
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from vidence.errors import DataError
 
@@ -38,13 +36,3 @@ def read_web(url: str, *, most: int = MOST_BYTES) -> bytes:
             "it with --questions FILE"
         ) from error
     return bytes(found)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    with part.open("xb") as file:
-        file.write(content)
-    part.replace(path)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from vidence.ask.files import FieldError
+from vidence.text import some
 
 Row: TypeAlias = Mapping[str, object]
 Getter: TypeAlias = Callable[[Row], object]
@@ -145,6 +146,4 @@ def words_of(value: object, column: str, *, kind: str = "text") -> str:
 
 def listed(row: Row) -> str:
     """The names of the columns of a row, for messages."""
-    names = [name for name in row if not name.startswith("@")]
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    return some((name for name in row if not name.startswith("@")), most=_LISTED)

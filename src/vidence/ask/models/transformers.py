@@ -19,7 +19,7 @@ import msgspec
 from jinja2 import TemplateError
 from msgspec import Meta
 
-from vidence.ask.checkpoints import Source, locate
+from vidence.ask.checkpoints import Source, locate, no_progress_bars
 from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
@@ -94,7 +94,7 @@ def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrai
     device_map = _device_map(settings.device)
     logger.info("loading %s", source.place)
     try:
-        with _no_progress_bars():
+        with no_progress_bars():
             processor = AutoProcessor.from_pretrained(source.place, **options)
             model, report = AutoModelForImageTextToText.from_pretrained(
                 source.place,
@@ -128,19 +128,6 @@ def _device_map(device: str) -> str | dict[str, str] | None:
             f"device={device}: torch {torch.__version__} sees no such device; use device=cpu or auto"
         )
     return None if device == "cpu" else {"": device}
-
-
-@contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    from transformers.utils import logging as library_logging
-
-    were_on = library_logging.is_progress_bar_enabled()
-    library_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if were_on:
-            library_logging.enable_progress_bar()
 
 
 def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedModel") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import answered_with, ask_candidates
-from vidence.ask.strategies.once import PLAN
+from vidence.ask.strategies.once import PLAN, OfPlan
 from vidence.ask.strategies.rewards import (
     REWARD,
     RewardForm,
@@ -16,7 +16,7 @@ from vidence.ask.strategies.rewards import (
     most_chosen,
 )
 from vidence.catalog import SELF, ModelSpec
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.records import Record
 
 
@@ -35,7 +35,7 @@ def create(settings: Settings) -> Strategy:
     return BestOfN(settings)
 
 
-class BestOfN:
+class BestOfN(OfPlan):
     """The candidate that the reward model holds for the best; of equals the earliest.
 
     Points that cannot be read, also after one repair, rank last; without any the earliest candidate is the
@@ -56,10 +56,6 @@ class BestOfN:
     def n_drawn(self) -> int:
         """How many candidates there are."""
         return int(2**self.settings.m)
-
-    def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: view}
 
     def models(self) -> Mapping[str, str]:
         """The reward model, where it is not the model under test."""

@@ -1,12 +1,11 @@
 """Ask once, with the hints of the question up to a level behind it."""
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
-from vidence.ask.strategies.once import PLAN
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.ask.strategies.once import PLAN, OfPlan
+from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.errors import UsageError
 from vidence.records import Aside, Item, Record
 
@@ -29,7 +28,7 @@ def create(settings: Settings) -> Strategy:
     return Hinted(settings.level)
 
 
-class Hinted:
+class Hinted(OfPlan):
     """One prompt, one reply. The hints stand behind the question; those of lower levels are given, too.
 
     A question that has fewer hints fails: without them it would be another question under the same name.
@@ -42,14 +41,6 @@ class Hinted:
 
     def __init__(self, level: int) -> None:
         self.level = level
-
-    def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: view}
-
-    def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
-        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask.

@@ -12,10 +12,8 @@ def create() -> Strategy:
     return Once()
 
 
-class Once:
-    """One prompt, one reply."""
-
-    version = 1
+class OfPlan:
+    """What most strategies show and ask: the plan's frames, and no model but the plan's."""
 
     def views(self, view: View) -> Mapping[str, View]:
         """The plan's frames."""
@@ -24,6 +22,12 @@ class Once:
     def models(self) -> Mapping[str, str]:
         """No model but the plan's."""
         return {}
+
+
+class Once(OfPlan):
+    """One prompt, one reply."""
+
+    version = 1
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask."""

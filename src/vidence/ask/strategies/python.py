@@ -5,15 +5,14 @@ shows the plan's frames. A `contracts.Strategy` that stands under the name is ta
 """
 
 import inspect
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
 from vidence.ask.functions import Call, Found, find, has_all
-from vidence.ask.strategies.once import PLAN
+from vidence.ask.strategies.once import OfPlan
 from vidence.catalog import CodePath
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -31,20 +30,12 @@ class Settings(Record):
     function: Annotated[CodePath, Meta(description="FILE.py:NAME of the generator function")]
 
 
-class FunctionStrategy:
+class FunctionStrategy(OfPlan):
     """What a generator function yields is asked."""
 
     def __init__(self, found: Found) -> None:
         self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = found.version
-
-    def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames, under the name that is empty."""
-        return {PLAN: view}
-
-    def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
-        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask as the function says.

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.strategies.once import PLAN, ask
+from vidence.ask.strategies.once import PLAN, OfPlan, ask
 from vidence.contracts import Answer, Flow, Question, Strategy, View
 from vidence.records import Record, Unreadable
 
@@ -22,7 +22,7 @@ def create(settings: Settings) -> Strategy:
     return Retry(settings)
 
 
-class Retry:
+class Retry(OfPlan):
     """The first reply that can be read is the answer; the last one where none can."""
 
     version = 1
@@ -34,10 +34,6 @@ class Retry:
         """The plan's frames, and those of each retry; all come out of one pass over the video."""
         retries = range(1, self.settings.tries + 1)
         return {PLAN: view} | {f"retry {i}": msgspec.structs.replace(view, retry=i) for i in retries}
-
-    def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
-        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask until a reply can be read."""

@@ -1,15 +1,15 @@
 """Ask several times; the answer that most replies give is the answer."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta
 
 from vidence.ask.judging.equal import says_the_same
 from vidence.ask.strategies.candidates import MOST, answered_with, ask_candidates
-from vidence.ask.strategies.once import PLAN
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.ask.strategies.once import PLAN, OfPlan
+from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.records import Answered, Outcome, Record
 
 
@@ -24,7 +24,7 @@ def create(settings: Settings) -> Strategy:
     return SelfConsistency(settings)
 
 
-class SelfConsistency:
+class SelfConsistency(OfPlan):
     """The first reply with the answer that most replies give; of answers given equally often the earliest.
 
     A reply without an answer is no vote; where none has one, the first reply counts. Answers in words are
@@ -43,14 +43,6 @@ class SelfConsistency:
     def n_drawn(self) -> int:
         """How many replies there are."""
         return self.settings.n
-
-    def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: view}
-
-    def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
-        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask all at once, then count."""

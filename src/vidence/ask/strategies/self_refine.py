@@ -1,12 +1,11 @@
 """Ask, have the model review its own answer, and have it answered again, for so many rounds."""
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import CANDIDATE
-from vidence.ask.strategies.once import PLAN
+from vidence.ask.strategies.once import PLAN, OfPlan
 from vidence.ask.strategies.refining import (
     CRITIQUE,
     REWRITE,
@@ -15,7 +14,7 @@ from vidence.ask.strategies.refining import (
     review,
     rewrite_prompt,
 )
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.records import Record, Step
 
 
@@ -33,7 +32,7 @@ def create(settings: Settings) -> Strategy:
     return SelfRefine(settings)
 
 
-class SelfRefine:
+class SelfRefine(OfPlan):
     """The answer of the last round. Each round sees all answers and reviews before it.
 
     A review without a word is none: the answer is then written again without it. A new answer that cannot be
@@ -47,14 +46,6 @@ class SelfRefine:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-
-    def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: view}
-
-    def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
-        return {}
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask, then review and answer again."""

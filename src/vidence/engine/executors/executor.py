@@ -63,6 +63,19 @@ class Executor(Protocol):
         ...
 
 
+class LocalExecutor:
+    """The `Executor` of this machine: decoding in worker processes, asking in this one."""
+
+    async def work(self, session: Session, duty: Duty[DoneT]) -> None:
+        """Show every question, do the task with it, and keep what was made; see `Executor.work`."""
+
+        async def ask(subject: ShownSubject) -> None:
+            duty.keep(await duty.task(session, subject))
+
+        n_consumers = min(duty.n_consumers, duty.most_each or duty.n_consumers)
+        await session.work(duty.todo, ask, n_consumers=n_consumers, count=duty.count)
+
+
 def executor_of(on: str) -> Executor:
     """The executor of that name.
 
@@ -73,8 +86,6 @@ def executor_of(on: str) -> Executor:
         UsageError: it is none of these, or Ray is not installed.
     """
     if on == LOCAL:
-        from vidence.engine.executors.local import LocalExecutor
-
         return LocalExecutor()
     if on.partition("?")[0] == RAY or on.startswith("ray://"):
         from vidence.engine.executors.ray import RayExecutor

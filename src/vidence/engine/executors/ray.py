@@ -5,82 +5,47 @@ import importlib
 import logging
 import pickle
 import socket
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import anyio
-import anyio.abc
 
-from vidence import __version__
 from vidence.engine.environment import environment
 from vidence.engine.events import MachineLost
+from vidence.engine.executors.actors import (
+    LOOK_S,
+    STALLED_S,
+    Actor,
+    Fleet,
+    Hello,
+    Place,
+    answer,
+    first_line,
+    hello,
+)
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import RAY, DoneT, Duty
 from vidence.engine.executors.messages import Inbound, Outbound
 from vidence.engine.executors.replicas import (
-    ALONE_S,
-    COMING_S,
     IDLE_S,
-    Asked,
     Room,
     Settings,
     gpus_of_plan,
     gpus_taken,
-    n_asked_for,
-    rooms,
     split_address,
 )
 from vidence.engine.executors.worker import Assignment, Worker
-from vidence.engine.plan import git_revision
-from vidence.engine.session import Session, first_error
+from vidence.engine.session import Session
 from vidence.errors import UsageError, VidenceError
 from vidence.installation import adding
-from vidence.records import Record
 
-STALLED_S: Final = 60.0
-"""How long a worker may leave a call without an answer; it answers every second where all is well."""
-BEGIN_S: Final = 300.0
-"""How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
-_LOOK_S: Final = 2.0
 _ANSWER_S: Final = 10.0  # how long the head of a cluster may take to accept a connection
-_MOST_LOSSES: Final = 3
 _CALLS: Final = 3  # of one message, before a worker counts as lost
 _log = logging.getLogger(__name__)
-
-
-class Hello(Record):
-    """What a worker says first."""
-
-    vidence: str
-    git_revision: str
-
-
-def hello() -> Hello:
-    """What this process would say."""
-    return Hello(vidence=__version__, git_revision=git_revision())
-
-
-def check_same_version(theirs: Hello, ours: Hello, *, machine: str) -> None:
-    """Refuse a machine with another vidence.
-
-    Raises:
-        UsageError: it has.
-    """
-    known = theirs.git_revision and ours.git_revision
-    if theirs.vidence != ours.vidence or (known and theirs.git_revision != ours.git_revision):
-        raise UsageError(
-            f"{machine} has vidence {_named(theirs)}, and the run begins with {_named(ours)}; install the "
-            "same version on every machine of the cluster"
-        )
-
-
-def _named(one: Hello) -> str:
-    return f"{one.vidence} ({one.git_revision})" if one.git_revision else one.vidence
 
 
 class Machine:
@@ -216,17 +181,6 @@ def _answering(place: str) -> str:
     return place
 
 
-def actor_name(host: str, key: tuple[str, int], *, n_begun: int) -> str:
-    """The name of an actor: that of one which hangs or just ended may still be taken when the next begins.
-
-    Args:
-        host: its machine.
-        key: the machine and the place on it, as Ray and we number them.
-        n_begun: how many actors have begun at this place before.
-    """
-    return f"vidence {host} {key[0][-8:]} {key[1]} {n_begun}"
-
-
 def _gpus_of(session: Session) -> int:
     """How many GPUs one worker of a session would take for its weights."""
     opening = session.opening
@@ -234,175 +188,94 @@ def _gpus_of(session: Session) -> int:
     return gpus_of_plan(session.prepared.plan, selectors=shown, others=opening.others)
 
 
-async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
-    """What an actor answers; a wait that is cancelled leaves the call alone.
-
-    Ray's own awaiting cancels its future, and its client then fails in a thread when the answer comes.
-    """
-    loop, has_come = asyncio.get_running_loop(), anyio.Event()
-
-    def tell(_: object) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(has_come.set)
-
-    future = reference.future()
-    future.add_done_callback(tell)
-    await has_come.wait()
-    return future.result()
-
-
 def _pickled(inbound: Inbound) -> bytes:
     return pickle.dumps(inbound, pickle.HIGHEST_PROTOCOL)
 
 
-@dataclass(kw_only=True)
-class _Place:
-    """A place for a worker, and how often its worker was lost."""
-
-    room: Room
-    n_lost: int = 0
-    is_tended: bool = False
-
-
-class _Cluster:
+class _Cluster(Fleet):
     """One session on the machines of a cluster."""
 
+    kind = Machine
+    kept = "what was answered is kept"
+    most_losses = 4
+
     def __init__(self, ray: ModuleType, session: Session, duty: Duty[Any], *, settings: Settings) -> None:
-        self._ray = ray
-        self._settings = settings
+        super().__init__(ray, settings, n_gpus=gpus_taken(settings, _gpus_of(session), ray.nodes()))
         self._session = session
         self._duty = duty
         self._dispatch = Dispatch(session, duty, clock=anyio.current_time)
-        self._places: dict[tuple[str, int], _Place] = {}
-        self._n_begun: Counter[tuple[str, int]] = Counter()
-        self._n_gpus = gpus_taken(settings, _gpus_of(session), ray.nodes())
-        self._asked = Asked(settings, n_gpus=self._n_gpus)
-        self._actors: dict[str, Any] = {}
-        self._over = anyio.Event()
+        self._actors: dict[str, Actor] = {}
 
     async def work(self) -> None:
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch, tasks)
-                await self._over.wait()
-                await self._close()
-                tasks.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            if (found := first_error(group, VidenceError)) is not None:
-                raise found from group
-            raise
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self._asked.ask_for(0)
+        await super().work()
         if self._dispatch.spent is not None:
             raise self._dispatch.spent
 
-    async def _close(self) -> None:
-        """Let workers close their models."""
-        async with anyio.create_task_group() as tasks:
-            for name, actor in list(self._actors.items()):
-                tasks.start_soon(self._let_end, name, actor)
-
-    async def _let_end(self, name: str, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
-        """Let a worker close its models; one that takes long is ended as it is."""
-        with anyio.move_on_after(_LOOK_S), suppress(self._ray.exceptions.RayError):
-            await answer(actor.exchange.remote(_pickled(self._dispatch.last(name))))
-
-    async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
-        """Begin to work on every machine that is there, and on those that come."""
-        alone_s, bounds = 0.0, self._settings.bounds
-        patience_s = ALONE_S if bounds is None else COMING_S
-        while not self._over.is_set():
-            if bounds is not None:
-                dispatch = self._dispatch
-                n = n_asked_for(bounds, n_left=dispatch.n_left, is_waiting=dispatch.is_waiting)
-                await self._asked.ask_for(n)
-            for found in await anyio.to_thread.run_sync(self._ray.nodes):
-                if not found["Alive"]:
-                    continue
-                for number, room in enumerate(self._rooms(found["Resources"])):
-                    key = found["NodeID"], number
-                    place = self._places.setdefault(key, _Place(room=room))
-                    if not place.is_tended and place.n_lost <= _MOST_LOSSES and self._has_room:
-                        place.is_tended = True
-                        self._dispatch.n_expected = self._n_tended
-                        tasks.start_soon(self._tend, key, found["NodeManagerHostname"])
-            await anyio.sleep(_LOOK_S)
-            alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
-            if alone_s > patience_s:
-                raise VidenceError(
-                    f"no machine of the cluster has worked for {patience_s:g} s; what was answered is kept: "
-                    "see `ray status`, and run the same command again"
-                )
+    @property
+    def n_left(self) -> int:
+        return self._dispatch.n_left
 
     @property
-    def _n_tended(self) -> int:
-        return sum(place.is_tended for place in self._places.values())
+    def is_waiting(self) -> bool:
+        return self._dispatch.is_waiting
 
     @property
-    def _has_room(self) -> bool:
-        """Whether one more worker could ask something: each of them asks one question at least."""
-        n, bounds = self._n_tended, self._settings.bounds
-        if bounds is None:
-            return n < self._duty.n_consumers
-        least, most = bounds
-        return n < min(most, self._duty.n_consumers) and (n < least or self._dispatch.is_waiting)
+    def most_workers(self) -> float:
+        """Each of them asks one question at least."""
+        return self._duty.n_consumers
 
-    def _rooms(self, resources: Mapping[str, float]) -> list[Room]:
-        return rooms(resources, n_gpus=self._n_gpus, n_cpus=self._settings.cpus)
+    def options(self, room: Room) -> dict[str, int]:
+        return {"num_cpus": room.n_cpus, "max_concurrency": 64}
 
-    @property
-    def _is_above_least(self) -> bool:
-        """Whether a worker with nothing to do may be given back."""
-        return self._settings.bounds is not None and self._n_tended > self._settings.bounds[0]
+    def expect(self, n: int) -> None:
+        self._dispatch.n_expected = n
 
-    async def _tend(self, key: tuple[str, int], host: str) -> None:
-        """Call the worker of one place until all is done, or it is lost."""
-        place, name = self._places[key], actor_name(host, key, n_begun=self._n_begun[key])
-        self._n_begun[key] += 1
-        actor = self._actor(key[0], name=name, room=place.room)
-        try:
-            with anyio.fail_after(BEGIN_S):
-                check_same_version(await answer(actor.hello.remote()), hello(), machine=host)
-                self._dispatch.join(name)
-                self._actors[name] = actor
-                inbound = self._dispatch.first(name)
-                assignment = Assignment(
-                    opening=self._session.opening,
-                    task=self._duty.task,
-                    share=inbound.share,
-                    part=inbound.part,
-                )
-                await answer(actor.begin.remote(assignment, n_workers=place.room.n_cpus))
-            await self._call(actor, name)
-        except (self._ray.exceptions.RayError, TimeoutError) as error:
-            place.n_lost += 1
-            said = str(error).strip().splitlines()
-            told = f"{host}: its worker is lost ({said[0] if said else type(error).__name__})"
-            self._session.on_event(MachineLost(message=told))
-        finally:
-            self._actors.pop(name, None)
-            self._dispatch.leave(name)
-            place.is_tended = False
-            self._dispatch.n_expected = self._n_tended
-            with suppress(self._ray.exceptions.RayError, ValueError):
-                self._ray.kill(actor)
+    async def begin(self, actor: Actor, name: str, room: Room) -> None:
+        self._dispatch.join(name)
+        self._actors[name] = actor
+        inbound = self._dispatch.first(name)
+        assignment = Assignment(
+            opening=self._session.opening, task=self._duty.task, share=inbound.share, part=inbound.part
+        )
+        await answer(actor.begin.remote(assignment, n_workers=room.n_cpus))
 
-    async def _call(self, actor: Any, name: str) -> None:  # noqa: ANN401 - Ray has no types for actors
+    async def use(self, actor: Actor, name: str, room: Room) -> None:
         inbound, busy_s = self._dispatch.first(name), anyio.current_time()
         while not self._over.is_set():
             outbound = await self._exchanged(actor, inbound)
             inbound = self._dispatch.heard(name, outbound)
             if self._dispatch.is_over:
                 self._over.set()
-            elif not self._is_above_least or self._dispatch.has_work(name):
+            elif not self.is_above_least or self._dispatch.has_work(name):
                 busy_s = anyio.current_time()
             elif anyio.current_time() - busy_s > IDLE_S:
                 await self._let_end(name, actor)
                 return
-        await anyio.sleep_forever()  # until `_close` has let it end
+        await anyio.sleep_forever()  # until `closing` has let it end
 
-    async def _exchanged(self, actor: Any, inbound: Inbound) -> Outbound:  # noqa: ANN401
+    def lost(self, name: str, place: Place, error: Exception) -> None:
+        told = f"{place.host}: its worker is lost ({first_line(error)})"
+        self._session.on_event(MachineLost(message=told))
+
+    def leave(self, name: str) -> None:
+        self._actors.pop(name, None)
+        self._dispatch.leave(name)
+
+    async def closing(self) -> None:
+        """Let workers close their models."""
+        async with anyio.create_task_group() as tasks:
+            for name, actor in list(self._actors.items()):
+                tasks.start_soon(self._let_end, name, actor)
+
+    async def _let_end(self, name: str, actor: Actor) -> None:
+        """Let a worker close its models; one that takes long is ended as it is."""
+        with anyio.move_on_after(LOOK_S), suppress(self._ray.exceptions.RayError):
+            await answer(actor.exchange.remote(_pickled(self._dispatch.last(name))))
+
+    async def end(self, actor: Actor) -> None:
+        """It was let end before, or is lost."""
+
+    async def _exchanged(self, actor: Actor, inbound: Inbound) -> Outbound:
         """What a worker says; a call that was lost on the way is made again, which changes nothing."""
         said = _pickled(inbound)
         for n in range(_CALLS):
@@ -419,19 +292,3 @@ class _Cluster:
                 _log.debug("a call of a worker was lost: %s", error)
                 await anyio.sleep(2.0**n / 4)
         raise AssertionError  # the loop returns or raises
-
-    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        return (
-            self._ray.remote(Machine)
-            .options(
-                name=f"{name} {id(self)}",
-                num_cpus=room.n_cpus,
-                num_gpus=room.n_gpus,
-                max_concurrency=64,
-                max_restarts=0,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
-            )
-            .remote()
-        )

@@ -8,30 +8,29 @@ import asyncio
 import logging
 import os
 import platform
-from collections import Counter
 from collections.abc import Collection
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import anyio
-import anyio.to_thread
 
 from vidence.catalog import create
 from vidence.contracts import Model, Request, TextScoringModel
 from vidence.engine.engine import said
-from vidence.engine.executors.pieces import MOST_LOSSES
-from vidence.engine.executors.ray import (
+from vidence.engine.executors.actors import (
     BEGIN_S,
+    LOOK_S,
     STALLED_S,
+    Actor,
+    Fleet,
     Hello,
-    actor_name,
+    Place,
     answer,
-    check_same_version,
-    connected,
     hello,
-    library,
 )
+from vidence.engine.executors.pieces import MOST_LOSSES
+from vidence.engine.executors.ray import connected, library
 from vidence.engine.executors.replicas import (
     COMING_S,
     IDLE_S,
@@ -39,15 +38,11 @@ from vidence.engine.executors.replicas import (
     Room,
     gpus_of_spec,
     gpus_taken,
-    n_asked_for,
-    rooms,
     split_address,
 )
-from vidence.engine.session import first_error
 from vidence.errors import AccessError, RejectedRequestError, UsageError, VidenceError
 from vidence.records import Reply
 
-_LOOK_S: Final = 2.0
 _BEAT_S: Final = 5.0
 _log = logging.getLogger(__name__)
 
@@ -59,13 +54,16 @@ class ReplicaMachine:
         n_cpus: how many threads libraries of linear algebra may use.
     """
 
-    def __init__(self, n_cpus: int) -> None:
-        os.environ["OMP_NUM_THREADS"] = str(n_cpus)
+    def __init__(self) -> None:
         self._models: dict[str, Model] = {}
 
     async def hello(self) -> Hello:
         """The version of vidence on this machine."""
         return hello()
+
+    async def begin(self, n_cpus: int) -> None:
+        """Be ready for requests, with so many processors."""
+        os.environ["OMP_NUM_THREADS"] = str(n_cpus)
 
     async def beat(self) -> None:
         """A sign that it is there."""
@@ -101,18 +99,8 @@ class ReplicaMachine:
 class _Replica:
     """A replica that can be asked, and how many requests it has."""
 
-    actor: Any
+    actor: Actor
     n_asked: int = 0
-
-
-@dataclass(kw_only=True)
-class _Place:
-    """A place for a replica, and how often it was lost."""
-
-    name: str
-    room: Room
-    n_lost: int = 0
-    is_tended: bool = False
 
 
 class ReplicatedModel:
@@ -156,7 +144,7 @@ class _ScoringModel(ReplicatedModel):
     scores_choice_texts: Literal[True] = True
 
 
-class Replicas:
+class Replicas(Fleet):
     """Replicas of some models, on all machines of a cluster: each has all of the models.
 
     Args:
@@ -168,21 +156,19 @@ class Replicas:
         UsageError: Ray is not installed, or a setting is none.
     """
 
+    kind = ReplicaMachine
+
     def __init__(self, address: str, specs: Collection[str]) -> None:
-        self._ray = library()
-        self._address, self._settings = split_address(address)
+        self._address, settings = split_address(address)
+        super().__init__(library(), settings, n_gpus=0)
         self._n_wanted = max(gpus_of_spec("model", spec) for spec in specs)
-        self._n_gpus = 0
         self._n_waiting = 0
-        self._asked = Asked(self._settings, n_gpus=0)
-        self._n_begun: Counter[tuple[str, int]] = Counter()
         self._n_open = 0
         self._connection = ExitStack()
-        self._places: dict[tuple[str, int], _Place] = {}
-        self._replicas: list[_Replica] = []
+        self._replicas: dict[str, _Replica] = {}
         self._change = anyio.Event()
         self._problem: VidenceError | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._working: asyncio.Task[None] | None = None
 
     @property
     def n_places(self) -> int:
@@ -203,7 +189,7 @@ class Replicas:
                 nodes = self._ray.nodes()
                 self._n_gpus = gpus_taken(self._settings, self._n_wanted, nodes)
                 self._asked = Asked(self._settings, n_gpus=self._n_gpus)
-                self._look(nodes)
+                self.look(nodes)
                 self._connection = connection.pop_all()
         self._n_open += 1
         kind = _ScoringModel if isinstance(own, TextScoringModel) else ReplicatedModel
@@ -214,13 +200,11 @@ class Replicas:
         self._n_open -= 1
         if self._n_open:
             return
-        if self._watching is not None:
-            self._watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watching
-            self._watching = None
-        with anyio.CancelScope(shield=True):
-            await self._asked.ask_for(0)
+        if self._working is not None:
+            self._over.set()
+            with anyio.CancelScope(shield=True):
+                await self._working
+            self._working, self._over = None, anyio.Event()
         self._places.clear()
         self._connection.close()
 
@@ -238,33 +222,32 @@ class Replicas:
         Raises:
             VidenceError: no replica can be had.
         """
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch())
-        replica = await self._free(most_each)
+        if self._working is None:
+            self._working = asyncio.create_task(self._work())
+        name, replica = await self._free(most_each)
         replica.n_asked += 1
         try:
             reply: Reply | VidenceError = await answer(replica.actor.reply.remote(spec, identity, request))
         except self._ray.exceptions.RayTaskError:  # a fault of the program
             raise
         except self._ray.exceptions.RayError:
-            if replica in self._replicas:
-                self._replicas.remove(replica)
+            self.leave(name)
             return None
         finally:
             replica.n_asked -= 1
             self._tell()
         return reply
 
-    async def _free(self, most_each: int) -> _Replica:
+    async def _free(self, most_each: int) -> tuple[str, _Replica]:
         """The replica with least to do that takes one more request."""
         self._n_waiting += 1
         try:
             while True:
                 if self._problem is not None:
                     raise self._problem
-                free = [one for one in self._replicas if one.n_asked < most_each]
+                free = [one for one in self._replicas.items() if one[1].n_asked < most_each]
                 if free:
-                    return min(free, key=lambda one: one.n_asked)
+                    return min(free, key=lambda one: one[1].n_asked)
                 await self._change.wait()
         finally:
             self._n_waiting -= 1
@@ -275,106 +258,71 @@ class Replicas:
 
     # ------------------------------------------------------------------ beginning and ending
 
-    async def _watch(self) -> None:
-        """Begin a replica at every place that is there, and at those that come."""
-        alone_s, patience_s = 0.0, max(BEGIN_S, 0.0 if self._settings.bounds is None else COMING_S)
+    async def _work(self) -> None:
+        """Keep the replicas; who asks them is told what goes wrong."""
         try:
-            async with anyio.create_task_group() as tasks:
-                while True:
-                    await self._ask()
-                    for key in self._look(await anyio.to_thread.run_sync(self._ray.nodes)):
-                        place = self._places[key]
-                        if not place.is_tended and place.n_lost < MOST_LOSSES and self._has_place:
-                            place.is_tended = True
-                            tasks.start_soon(self._tend, key, place)
-                    await anyio.sleep(_LOOK_S)
-                    alone_s = 0.0 if self._replicas else alone_s + _LOOK_S
-                    if alone_s > patience_s + _LOOK_S:
-                        raise AccessError(
-                            f"no machine of the cluster has had room for a replica for {alone_s:g} s; what "
-                            "was answered is remembered: see `ray status`, and run the same command again"
-                        )
+            await self.work()
+        except VidenceError as error:
+            self._problem = error
         except BaseExceptionGroup as group:
-            found = first_error(group, VidenceError)
-            self._problem = found or VidenceError(f"the replicas broke: {group.exceptions[0]}")
-            self._tell()
+            self._problem = VidenceError(f"the replicas broke: {group.exceptions[0]}")
+        self._tell()
 
     @property
-    def _n_tended(self) -> int:
-        return sum(place.is_tended for place in self._places.values())
+    def n_left(self) -> int:
+        """Those that there are, and one for each request that waits."""
+        return self.n_tended + self._n_waiting
 
     @property
-    def _has_place(self) -> bool:
-        """Whether one more replica may begin."""
-        if (bounds := self._settings.bounds) is None:
-            return True
-        return self._n_tended < (bounds[1] if self._n_waiting else bounds[0])
+    def is_waiting(self) -> bool:
+        """Whether a request waits for a replica."""
+        return self._n_waiting > 0
 
-    async def _ask(self) -> None:
-        """Ask the cluster for machines, where the number of replicas has bounds."""
-        if (bounds := self._settings.bounds) is not None:
-            n_left = self._n_tended + self._n_waiting
-            await self._asked.ask_for(n_asked_for(bounds, n_left=n_left, is_waiting=self._n_waiting > 0))
+    @property
+    def has_worker(self) -> bool:
+        """Whether a replica can be asked."""
+        return bool(self._replicas)
 
-    def _look(self, nodes: Collection[Any]) -> list[tuple[str, int]]:
-        """The places that there are now."""
-        found = []
-        for node in nodes:
-            if node["Alive"]:
-                found_rooms = rooms(node["Resources"], n_gpus=self._n_gpus, n_cpus=self._settings.cpus)
-                for number, room in enumerate(found_rooms):
-                    key = node["NodeID"], number
-                    self._places.setdefault(key, _Place(name=node["NodeManagerHostname"], room=room))
-                    found.append(key)
-        return found
+    @property
+    def patience_s(self) -> float:
+        """How long there may be none: one that begins counts for nothing."""
+        return LOOK_S + max(BEGIN_S, 0.0 if self._settings.bounds is None else COMING_S)
 
-    async def _tend(self, key: tuple[str, int], place: _Place) -> None:
+    def nobody(self, alone_s: float) -> VidenceError:
+        """There was none for so long."""
+        return AccessError(
+            f"no machine of the cluster has had room for a replica for {alone_s:g} s; what "
+            "was answered is remembered: see `ray status`, and run the same command again"
+        )
+
+    def options(self, room: Room) -> dict[str, int]:
+        """It takes no processors of its own, and as many calls as come."""
+        return {"num_cpus": 0, "max_concurrency": 1000}
+
+    async def begin(self, actor: Actor, name: str, room: Room) -> None:
+        """Tell it how many processors it may use."""
+        await answer(actor.begin.remote(room.n_cpus))
+
+    async def use(self, actor: Actor, name: str, room: Room) -> None:
         """Have one replica asked as long as it is there, and more than the least have something to do."""
-        name = actor_name(place.name, key, n_begun=self._n_begun[key])
-        self._n_begun[key] += 1
-        replica = _Replica(actor=self._actor(key[0], name=name, room=place.room))
-        try:
-            with anyio.fail_after(BEGIN_S):
-                check_same_version(await answer(replica.actor.hello.remote()), hello(), machine=place.name)
-            self._replicas.append(replica)
-            self._tell()
-            busy_s = anyio.current_time()
-            while not self._is_idle(replica) or anyio.current_time() - busy_s <= IDLE_S:
-                if not self._is_idle(replica):
-                    busy_s = anyio.current_time()
-                await anyio.sleep(_BEAT_S)
-                with anyio.fail_after(STALLED_S):
-                    await answer(replica.actor.beat.remote())
-        except (self._ray.exceptions.RayError, TimeoutError) as error:
-            place.n_lost += 1
-            _log.warning("%s: a replica is lost (%s)", place.name, error)
-        finally:
-            place.is_tended = False
-            if replica in self._replicas:
-                self._replicas.remove(replica)
-            with anyio.move_on_after(_LOOK_S, shield=True), suppress(self._ray.exceptions.RayError):
-                await answer(replica.actor.end.remote())
-            with suppress(self._ray.exceptions.RayError, ValueError):
-                self._ray.kill(replica.actor)
+        replica = self._replicas[name] = _Replica(actor=actor)
+        self._tell()
+        busy_s = anyio.current_time()
+        while not self._is_idle(replica) or anyio.current_time() - busy_s <= IDLE_S:
+            if not self._is_idle(replica):
+                busy_s = anyio.current_time()
+            await anyio.sleep(_BEAT_S)
+            with anyio.fail_after(STALLED_S):
+                await answer(actor.beat.remote())
 
     def _is_idle(self, replica: _Replica) -> bool:
         """Whether a replica may be given back, if it stays so."""
-        bounds = self._settings.bounds
-        return bounds is not None and self._n_tended > bounds[0] and not replica.n_asked
+        return self.is_above_least and not replica.n_asked
 
-    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401 - Ray has no types for actors
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+    def lost(self, name: str, place: Place, error: Exception) -> None:
+        """Say so; who asked it asks another one."""
+        _log.warning("%s: a replica is lost (%s)", place.host, error)
 
-        # Processors are not taken: the same session may watch videos with them meanwhile.
-        return (
-            self._ray.remote(ReplicaMachine)
-            .options(
-                name=f"{name} {id(self)}",
-                num_cpus=0,
-                num_gpus=room.n_gpus,
-                max_concurrency=1000,
-                max_restarts=0,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
-            )
-            .remote(room.n_cpus)
-        )
+    def leave(self, name: str) -> None:
+        """It is asked no more."""
+        self._replicas.pop(name, None)

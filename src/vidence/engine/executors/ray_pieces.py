@@ -3,9 +3,8 @@
 import math
 import os
 import pickle
-from collections import Counter
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -15,35 +14,23 @@ import anyio
 import anyio.abc
 
 from vidence.engine.environment import environment
-from vidence.engine.executors.pieces import DEADLINE_S, MOST_LOSSES, Ended, Lost, Piece, PieceQueue, Told
-from vidence.engine.executors.ray import (
-    BEGIN_S,
+from vidence.engine.executors.actors import (
     STALLED_S,
+    Actor,
+    Fleet,
     Hello,
-    actor_name,
+    Place,
     answer,
-    check_same_version,
-    connected,
+    first_line,
     hello,
-    library,
 )
-from vidence.engine.executors.replicas import (
-    ALONE_S,
-    COMING_S,
-    IDLE_S,
-    Asked,
-    Room,
-    Settings,
-    n_asked_for,
-    piece_settings,
-    rooms,
-)
-from vidence.engine.session import first_error
+from vidence.engine.executors.pieces import DEADLINE_S, MOST_LOSSES, Ended, Lost, Piece, PieceQueue, Told
+from vidence.engine.executors.ray import connected, library
+from vidence.engine.executors.replicas import IDLE_S, Room, Settings, piece_settings, rooms
 from vidence.engine.workers import NO_BOUND_BYTES, Workers
 from vidence.errors import MediaError, UsageError, VidenceError
 
 T = TypeVar("T")
-_LOOK_S: Final = 2.0
 _IDLE_S: Final = 0.2
 _BEAT_S: Final = 5.0
 
@@ -209,18 +196,11 @@ class _Wanted:
         return n_cpus if self.gpus_each is None else 1
 
 
-@dataclass(kw_only=True)
-class _Place:
-    """A place for a worker, and how often its worker was lost."""
-
-    name: str
-    room: Room
-    n_lost: int = 0
-    is_tended: bool = False
-
-
-class _Cluster(Generic[T]):
+class _Cluster(Fleet, Generic[T]):
     """Some pieces on the machines of a cluster."""
+
+    kind = PieceMachine
+    kept = "what was made is kept"
 
     def __init__(
         self,
@@ -231,119 +211,53 @@ class _Cluster(Generic[T]):
         has_room: Callable[[], Awaitable[None]],
         wanted: _Wanted,
     ) -> None:
-        self._ray = ray
+        super().__init__(ray, wanted.settings, n_gpus=wanted.gpus_each or 0)
         self._wanted = wanted
-        self._settings = wanted.settings
-        self._asked = Asked(wanted.settings, n_gpus=wanted.gpus_each or 0)
-        self._n_begun: Counter[tuple[str, int]] = Counter()
         self._queue = PieceQueue(pieces, clock=anyio.current_time)
         self._tell = tell
-        self._has_room = has_room
-        self._places: dict[tuple[str, int], _Place] = {}
-        self._over = anyio.Event()
-
-    async def work(self) -> None:
-        """Do all pieces."""
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch, tasks)
-                await self._over.wait()
-                tasks.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            if (found := first_error(group, VidenceError)) is not None:
-                raise found from group
-            raise
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self._asked.ask_for(0)
+        self._wait_for_room = has_room
 
     @property
-    def _n_tended(self) -> int:
-        return sum(place.is_tended for place in self._places.values())
+    def n_left(self) -> int:
+        n_pieces, n_each = self._queue.n_left, self._wanted.n_workers(max(self._settings.cpus, 1))
+        return sys.maxsize if n_pieces is None else math.ceil(n_pieces / n_each)
 
     @property
-    def _has_place(self) -> bool:
-        """Whether one more worker may begin."""
-        if (bounds := self._settings.bounds) is None:
-            return True
-        least, most = bounds
-        return self._n_tended < (most if self._queue.is_waiting else least)
+    def is_waiting(self) -> bool:
+        return self._queue.is_waiting
 
-    async def _ask(self) -> None:
-        """Ask the cluster for machines, where the number of workers has bounds."""
-        if (bounds := self._settings.bounds) is not None:
-            n_pieces, n_each = self._queue.n_left, self._wanted.n_workers(max(self._settings.cpus, 1))
-            n_left = bounds[1] if n_pieces is None else math.ceil(n_pieces / n_each)
-            n = n_asked_for(bounds, n_left=n_left, is_waiting=self._queue.is_waiting)
-            await self._asked.ask_for(n)
+    def rooms(self, resources: Mapping[str, float]) -> list[Room]:
+        return self._wanted.rooms(resources)
 
-    async def _watch(self, tasks: anyio.abc.TaskGroup) -> None:
-        """Begin to work on every machine that is there, and on those that come."""
-        alone_s, patience_s = 0.0, ALONE_S if self._settings.bounds is None else COMING_S
-        while not self._over.is_set():
-            await self._ask()
-            for found in await anyio.to_thread.run_sync(self._ray.nodes):
-                if not found["Alive"]:
-                    continue
-                for number, room in enumerate(self._wanted.rooms(found["Resources"])):
-                    key, host = (found["NodeID"], number), found["NodeManagerHostname"]
-                    place = self._places.setdefault(key, _Place(name=host, room=room))
-                    if not place.is_tended and place.n_lost < MOST_LOSSES and self._has_place:
-                        place.is_tended = True
-                        tasks.start_soon(self._tend, key, place)
-            await anyio.sleep(_LOOK_S)
-            alone_s = 0.0 if self._n_tended else alone_s + _LOOK_S
-            if alone_s > patience_s:
-                raise VidenceError(
-                    f"no machine of the cluster has worked for {patience_s:g} s; what was made is kept: "
-                    "see `ray status`, and run the same command again"
-                )
+    def options(self, room: Room) -> dict[str, int]:
+        return {"num_cpus": room.n_cpus, "max_concurrency": room.n_cpus + 4}
 
-    async def _tend(self, key: tuple[str, int], place: _Place) -> None:
-        """Give work to one worker until all is done, it has had nothing to do for a while, or it is lost."""
-        name = actor_name(place.name, key, n_begun=self._n_begun[key])
-        self._n_begun[key] += 1
-        n_workers = self._wanted.n_workers(place.room.n_cpus)
-        n_threads = 0 if self._wanted.gpus_each is None else place.room.n_cpus
-        actor = self._actor(key[0], name=name, room=place.room)
-        try:
-            with anyio.fail_after(BEGIN_S):
-                check_same_version(await answer(actor.hello.remote()), hello(), machine=place.name)
-                folder = str(Path.cwd())
-                await answer(actor.begin.remote(folder=folder, n_workers=n_workers, n_threads=n_threads))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._beat, actor)
-                tasks.start_soon(self._give_back, name, tasks.cancel_scope)
-                for _ in range(n_workers):
-                    tasks.start_soon(self._work_on, actor, name)
-        except* self._ray.exceptions.RayTaskError as group:  # a fault of the program
-            raise group from None
-        except* (self._ray.exceptions.RayError, TimeoutError) as group:
-            place.n_lost += 1
-            self._lose(name, place, first_error(group, Exception))
-        finally:
-            place.is_tended = False
-            await self._end(actor)
+    async def begin(self, actor: Actor, name: str, room: Room) -> None:
+        n_workers = self._wanted.n_workers(room.n_cpus)
+        n_threads = 0 if self._wanted.gpus_each is None else room.n_cpus
+        folder = str(Path.cwd())
+        await answer(actor.begin.remote(folder=folder, n_workers=n_workers, n_threads=n_threads))
 
-    async def _end(self, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
-        """Let a machine end its processes; one that takes long is ended as it is."""
-        with anyio.move_on_after(_LOOK_S, shield=True), suppress(self._ray.exceptions.RayError):
-            await answer(actor.end.remote())
-        with suppress(self._ray.exceptions.RayError, ValueError):
-            self._ray.kill(actor)
+    async def use(self, actor: Actor, name: str, room: Room) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._beat, actor)
+            tasks.start_soon(self._give_back, name, tasks.cancel_scope)
+            for _ in range(self._wanted.n_workers(room.n_cpus)):
+                tasks.start_soon(self._work_on, actor, name)
 
-    def _lose(self, name: str, place: _Place, error: Exception | None) -> None:
+    def lost(self, name: str, place: Place, error: Exception) -> None:
         """Give what a machine had to others, and say so."""
-        said = str(error).strip().splitlines()
-        why = said[0] if said else type(error).__name__
-        self._tell(Lost(message=f"{place.name}: its worker is lost ({why}); others do its work"))
+        if isinstance(error, self._ray.exceptions.RayTaskError):  # a fault of the program
+            raise error
+        why = first_line(error)
+        self._tell(Lost(message=f"{place.host}: its worker is lost ({why}); others do its work"))
         for number, key in self._queue.lost(name).items():
             words = f"{key}: {MOST_LOSSES} workers of the cluster were lost with it ({why}); it is set aside"
             self._tell(Ended(number=number, made=MediaError(words)))
         if self._queue.is_over:
             self._over.set()
 
-    async def _beat(self, actor: Any) -> None:  # noqa: ANN401 - Ray has no types for actors
+    async def _beat(self, actor: Actor) -> None:
         """See that a machine is there: what it is at may take hours."""
         while not self._over.is_set():
             await anyio.sleep(_BEAT_S)
@@ -352,18 +266,16 @@ class _Cluster(Generic[T]):
 
     async def _give_back(self, name: str, scope: anyio.CancelScope) -> None:
         """End a worker above the least number that has had nothing to do for a while."""
-        if (bounds := self._settings.bounds) is None:
-            return
         busy_s = anyio.current_time()
         while not self._over.is_set():
-            if self._n_tended <= bounds[0] or self._queue.has_work(name):
+            if not self.is_above_least or self._queue.has_work(name):
                 busy_s = anyio.current_time()
             elif anyio.current_time() - busy_s > IDLE_S:
                 scope.cancel()
                 return
             await anyio.sleep(_IDLE_S)
 
-    async def _work_on(self, actor: Any, name: str) -> None:  # noqa: ANN401
+    async def _work_on(self, actor: Actor, name: str) -> None:
         """Have pieces done one after the other."""
         while not self._over.is_set():
             given = self._queue.give(name)
@@ -378,20 +290,4 @@ class _Cluster(Generic[T]):
                 if self._queue.done(number):
                     made = pickle.loads(came) if isinstance(came, bytes) else came  # noqa: S301 - our own worker
                     self._tell(Ended(number=number, made=made))
-                await self._has_room()
-
-    def _actor(self, node_id: str, *, name: str, room: Room) -> Any:  # noqa: ANN401
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        return (
-            self._ray.remote(PieceMachine)
-            .options(
-                name=f"{name} {id(self)}",
-                num_cpus=room.n_cpus,
-                num_gpus=room.n_gpus,
-                max_concurrency=room.n_cpus + 4,
-                max_restarts=0,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
-            )
-            .remote()
-        )
+                await self._wait_for_room()

@@ -246,7 +246,7 @@ class Worker:
             most = session.prepared.model.max_in_flight
             n_asked = share if most is None else min(share, most)
             n_consumers = max(int(_MORE_CONSUMERS * n_asked), n_asked + _LEAST_MORE)
-            await session.work_on(self._feed, self._do, n_consumers=n_consumers, count=self._count)
+            await session.work(self._feed, self._do, n_consumers=n_consumers, count=self._count)
 
     async def _do(self, subject: ShownSubject) -> None:
         assert self._session is not None  # noqa: S101 - it is open while its questions are worked on

@@ -1,10 +1,8 @@
 """One file of the web, bounded, and written whole."""
 
-import os
-
 import pytest
 
-from vidence.ask.fetching.plain import github_base, read_web, write_whole
+from vidence.ask.fetching.plain import github_base, read_web
 from vidence.errors import DataError
 
 
@@ -26,13 +24,3 @@ def test_what_cannot_be_had_is_said_with_a_way_out(hub) -> None:
 def test_the_address_of_files_on_github_may_be_another() -> None:
     assert github_base({}) == "https://raw.githubusercontent.com"
     assert github_base({"VIDENCE_GITHUB_RAW": "http://127.0.0.1/raw/"}) == "http://127.0.0.1/raw"
-
-
-def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(tmp_path) -> None:
-    victim, path = tmp_path / "victim", tmp_path / "new" / "file"
-    victim.write_bytes(b"old")
-    path.parent.mkdir()
-    os.symlink(victim, path)
-    os.symlink(victim, path.with_name(f".file.{os.getpid()}.part"))
-    write_whole(path, b"new")
-    assert (victim.read_bytes(), path.read_bytes()) == (b"old", b"new")

@@ -6,8 +6,7 @@ import anyio
 import pytest
 
 from vidence.engine.environment import environment
-from vidence.engine.executors.executor import Duty, executor_of
-from vidence.engine.executors.local import LocalExecutor
+from vidence.engine.executors.executor import Duty, LocalExecutor, executor_of
 from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError
 

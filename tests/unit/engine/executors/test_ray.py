@@ -28,7 +28,7 @@ from vidence.engine import evaluate
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment
 from vidence.engine.events import MachineLost
-from vidence.engine.executors import dispatch
+from vidence.engine.executors import actors, dispatch
 from vidence.engine.executors import ray as executor
 from vidence.engine.executors.executor import executor_of
 from vidence.engine.prepare import make_plan
@@ -44,26 +44,6 @@ def test_without_ray_the_command_that_installs_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"--on ray needs Ray, which is not installed: .*install.*ray"):
         executor_of("ray")
-
-
-def test_another_version_is_refused_with_both():
-    ours = executor.Hello(vidence="1.2", git_revision="abc")
-    executor.check_same_version(ours, ours, machine="here")
-    executor.check_same_version(executor.Hello(vidence="1.2", git_revision=""), ours, machine="here")
-    for theirs in (
-        executor.Hello(vidence="1.1", git_revision="abc"),
-        executor.Hello(vidence="1.2", git_revision="abd+"),
-    ):
-        with pytest.raises(UsageError, match=r"node-7 has vidence 1\.[12] \(ab.*begins with 1.2 \(abc\)"):
-            executor.check_same_version(theirs, ours, machine="node-7")
-
-
-def test_an_actor_that_begins_again_has_another_name():
-    place = ("f" * 56, 0)
-    first, again = (executor.actor_name("node-7", place, n_begun=n) for n in (0, 1))
-    assert first != again
-    assert first.startswith("vidence node-7 ")
-    assert executor.actor_name("node-7", ("f" * 56, 1), n_begun=0) != first
 
 
 # ------------------------------------------------------------------ with one
@@ -371,7 +351,7 @@ def test_a_decoder_that_hangs_on_one_machine_holds_up_nobody(bench, connection):
 
 def test_another_version_on_a_machine_ends_the_run(bench, connection, monkeypatch):
     bench.write(4)
-    monkeypatch.setattr(executor, "hello", lambda: executor.Hello(vidence="9.9", git_revision=""))
+    monkeypatch.setattr(actors, "hello", lambda: actors.Hello(vidence="9.9", git_revision=""))
     with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9; install the same"):
         bench.run()
 

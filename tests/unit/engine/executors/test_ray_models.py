@@ -12,8 +12,7 @@ import pytest
 from servers.ray_machines import kill_one, wait_for, workers
 from vidence.contracts import Ask
 from vidence.engine.environment import Environment
-from vidence.engine.executors import ray as machines
-from vidence.engine.executors import ray_models
+from vidence.engine.executors import actors, ray_models
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.judge import judge_run
 from vidence.engine.judges import JudgesWanted, ask_judges
@@ -94,7 +93,7 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
 def test_bounds_hold_and_an_idle_replica_is_given_back(on_ray, weights, tmp_path, asked_for, monkeypatch):
     monkeypatch.setattr(ray_models, "IDLE_S", 0.2)
     monkeypatch.setattr(ray_models, "_BEAT_S", 0.1)
-    monkeypatch.setattr(ray_models, "_LOOK_S", 0.3)
+    monkeypatch.setattr(actors, "LOOK_S", 0.3)
     answers(weights, tmp_path, "ray?replicas=1&gpus=0", questions(12))
     assert [len(asked(weights)), asked_for] == [1, [[{"CPU": 1.0}], []]]
     named = {"m": NamedModel(spec=f"standin:{weights}?temperature=0")}
@@ -110,7 +109,7 @@ def test_bounds_hold_and_an_idle_replica_is_given_back(on_ray, weights, tmp_path
 
 
 def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_models, "hello", lambda: machines.Hello(vidence="9.9", git_revision=""))
+    monkeypatch.setattr(actors, "hello", lambda: actors.Hello(vidence="9.9", git_revision=""))
     with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
         answers(weights, tmp_path, "ray", questions(1))
 

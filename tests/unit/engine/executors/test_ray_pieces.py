@@ -17,8 +17,7 @@ import pytest
 from servers import detector_standin
 from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
 from vidence.engine.environment import Environment
-from vidence.engine.executors import ray as machines
-from vidence.engine.executors import ray_pieces
+from vidence.engine.executors import actors, ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.errors import MediaError, UsageError
 from vidence.make.cards.cutting import Cutting
@@ -237,8 +236,8 @@ def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
 
 
 def test_another_version_on_a_machine_is_refused(on_ray, monkeypatch):
-    ours = machines.Hello(vidence="9.9", git_revision="")
-    monkeypatch.setattr(ray_pieces, "hello", lambda: ours)
+    ours = actors.Hello(vidence="9.9", git_revision="")
+    monkeypatch.setattr(actors, "hello", lambda: ours)
     with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
         list(side_by_side([("f.mp4", partial(pow, 2, 2))], RAY))
 
