@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -31,6 +32,16 @@ def sentence(text: str) -> str:
     """
     bare = text.rstrip(" .,;")
     return bare if bare.endswith(("?", "!")) else f"{bare}."
+
+
+def first_lines(lines: Sequence[str], *, most: int = 20) -> str:
+    r"""The first of some lines, such as faults of a file, and how many more there are.
+
+    >>> first_lines(["line 2: no id", "line 5: no id", "line 7: no id"], most=2)
+    'line 2: no id\nline 5: no id\n... and 1 more'
+    """
+    more = [f"... and {len(lines) - most} more"] if len(lines) > most else []
+    return "\n".join([*lines[:most], *more])
 
 
 def normal_form(text: str) -> str:
