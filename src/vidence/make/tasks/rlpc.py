@@ -21,7 +21,7 @@ from vidence.make.tasks.candidates import (
     by_time,
 )
 from vidence.make.tasks.counts import N_RANGES, has_room, ranges_around
-from vidence.make.tasks.people import REACH, End, Reach, UnclearS, lasts_s, timeline_of
+from vidence.make.tasks.people import REACH, End, Reach, UnclearS, timeline_of
 from vidence.make.tasks.person_counts import (
     WHOLE_FRAME,
     by_structure,
@@ -34,6 +34,7 @@ from vidence.make.tasks.thinning import true_count
 from vidence.make.tasks.timeline import Timeline
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
+from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
 from vidence.seeing.tracks import PERSON, Recall, Track, TrackedVideo
 
@@ -394,7 +395,7 @@ class _Crowd:
         self._tracked, self._settings = tracked, settings
         self._timeline = timeline_of(tracked)
         self._is_trusted = tracked.basis.is_trusted
-        long = [track for track in tracked.others if lasts_s(track, tracked) >= settings.others_s]
+        long = listed_others(tracked.others, tracked, least_s=settings.others_s)
         # What people gave is a person, also where refining has no use for it; hardly seen where it is short.
         others = tracked.others if self._is_trusted else long
         is_long = {track.track_id for track in long}
