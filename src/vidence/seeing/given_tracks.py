@@ -25,7 +25,7 @@ from vidence.records import Record
 from vidence.seeing.boxes import clip
 from vidence.seeing.own_video import LEAST_FOLLOWED, LEAST_STEPS, MOST_STEP_S, followed
 from vidence.seeing.quality import check_once
-from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_at, read_mot, rows_of
+from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_on_screen, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
 from vidence.tables.table import several
 
@@ -297,7 +297,7 @@ class GivenTracks:
                 f"{self._path} goes up to frame {last + 1}, at {fps:g} per second {last / fps:.2f} s, and "
                 f"the last frame of {path} is at {end_s:.2f} s; is it the right video, and the right rate?"
             )
-        return frames_at(times, video)
+        return frames_on_screen(times, video)
 
     def _step(self, video: Video) -> int:
         """From one annotated frame to the next, in frames of the video."""

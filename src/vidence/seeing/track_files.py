@@ -125,7 +125,9 @@ def _rows(rows: list[list[float]]) -> MotRows:
     )
 
 
-def frames_at(times_s: NDArray[np.float64], video: Video) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def frames_on_screen(
+    times_s: NDArray[np.float64], video: Video
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The frame of a video at each time, and whether no time before that falls on the same frame."""
     at, which = np.unique(times_s, return_inverse=True)
     frames = np.array([video.index_at(float(time)) for time in at], np.int64)

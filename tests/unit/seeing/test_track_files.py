@@ -7,7 +7,7 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.seeing.track_files import (
-    frames_at,
+    frames_on_screen,
     read_mot,
     rows_of,
     track_numbers,
@@ -42,10 +42,10 @@ def test_frames_count_from_one_in_files_and_from_zero_here(tmp_path):
 
 def test_the_first_of_several_times_in_one_frame_is_told_from_the_others():
     film = SimpleNamespace(index_at=lambda time_s: int(time_s * 10))
-    frames, is_first = frames_at(np.array([0.25, 0.21, 0.0, 0.3, 0.21]), film)
+    frames, is_first = frames_on_screen(np.array([0.25, 0.21, 0.0, 0.3, 0.21]), film)
     assert frames.tolist() == [2, 2, 0, 3, 2]
     assert is_first.tolist() == [False, True, True, True, True]
-    assert [len(one) for one in frames_at(np.zeros(0), film)] == [0, 0]
+    assert [len(one) for one in frames_on_screen(np.zeros(0), film)] == [0, 0]
 
 
 def test_ground_truth_since_2016_has_classes(tmp_path):

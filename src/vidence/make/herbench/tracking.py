@@ -35,7 +35,7 @@ from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.corrections import Corrected, correct
 from vidence.seeing.describers.describing import Describer
-from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots, untracked
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
@@ -394,14 +394,7 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
     """
-    whole = TrackedVideo(
-        width_px=video.probe.width_px,
-        height_px=video.probe.height_px,
-        times_s=video.times_s,
-        tracks=(),
-        detections=seen.detections,
-        shots=tuple(shots),
-    )
+    whole = untracked(video, seen.detections, shots=shots)
     looked = frames_at(video.times_s, seen.rate)
     found = track_shots(
         whole,
@@ -534,16 +527,8 @@ def take_tracks(
     everybody = (*known.tracks, *known.others)
     firsts = np.array([shot.first_frame for shot in shots[1:]], np.int64)
     crosses = any(np.any((firsts > t.first_frame) & (firsts <= t.last_frame)) for t in everybody)
-    whole = TrackedVideo(
-        width_px=video.probe.width_px,
-        height_px=video.probe.height_px,
-        times_s=video.times_s,
-        tracks=known.tracks,
-        others=known.others,
-        detections=seen.detections,
-        shots=() if crosses else tuple(shots),
-        basis=given.basis,
-    )
+    whole = untracked(video, seen.detections, shots=() if crosses else shots)
+    whole = replace(whole, tracks=known.tracks, others=known.others, basis=given.basis)
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
     whole = replace(whole, looks=_means(looks))
     stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)

@@ -26,7 +26,7 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.track_files import MOT_CLASSES, frames_at, read_mot
+from vidence.seeing.track_files import MOT_CLASSES, frames_on_screen, read_mot
 from vidence.seeing.tracks import PERSON, Detections
 
 NAMES = ("boxes", "mot")
@@ -306,7 +306,7 @@ class Boxes:
                 f"{self._path} has boxes at {times.max():.2f} s, and the last frame of {video.probe.path} is "
                 f"at {video.times_s[-1]:.2f} s; is it the right video, and the right frame rate?"
             )
-        frames, is_first = frames_at(times, video)
+        frames, is_first = frames_on_screen(times, video)
         return np.where(is_first, frames, _NOWHERE)
 
     def _confidences(self) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ KEPT = ("videos", "cache", "made/stages", "made/pictures")
 class Street:
     """Two drawn streets, and makings of them; `made_units` are what the last one did not find kept.
 
-    With `like` they are copied, with the results of stages that were made of them, as another folder has them.
+    With `like` they are copied out of another folder, with the results of stages that were made of them.
     """
 
     def __init__(self, folder, *, like=None):
