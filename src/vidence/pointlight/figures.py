@@ -250,13 +250,7 @@ class Staging(Record, omit_defaults=True):
 
     def figures(self) -> list[Motion]:
         """The figures; errors as for `staged`."""
-        return staged(
-            self.sources,
-            points=self.points,
-            hold_hands=self.hold_hands,
-            offset_m=self.offset_m,
-            options=self.options,
-        )
+        return staged(**msgspec.structs.asdict(self))
 
 
 def staged(
@@ -288,20 +282,18 @@ def staged(
         raise UsageError("hands that hold each other are those of two bodies; give two files, not markers")
     motions = [motion_of(source, options) for source in sources]
     if points == "markers":
-        figures = motions
-    elif len(motions) == 2:
-        both = pair(motions[0], motions[1], points=points)
-        if offset_m is not None:
-            both = shift(both, offset_m)
-        elif hold_hands:
-            both = align(both)
-        second = both.second
-        for note in both.notes:
-            second = noted(second, note)
-        figures = [both.first, second]
-    else:
-        figures = [body(motions[0], points=points)]
-    return figures
+        return motions
+    if len(motions) == 1:
+        return [body(motions[0], points=points)]
+    both = pair(motions[0], motions[1], points=points)
+    if offset_m is not None:
+        both = shift(both, offset_m)
+    elif hold_hands:
+        both = align(both)
+    second = both.second
+    for note in both.notes:
+        second = noted(second, note)
+    return [both.first, second]
 
 
 def is_walker(source: str) -> bool:
