@@ -34,16 +34,6 @@ def sentence(text: str) -> str:
     return bare if bare.endswith(("?", "!")) else f"{bare}."
 
 
-def first_lines(faults: Sequence[str], *, most: int = 20) -> str:
-    r"""The first of some faults, one a line, and how many more there are.
-
-    >>> first_lines(["line 2: no name", "line 3: no name", "line 9: no date"], most=2)
-    'line 2: no name\nline 3: no name\n... and 1 more'
-    """
-    more = f"\n... and {len(faults) - most} more" if len(faults) > most else ""
-    return "\n".join(faults[:most]) + more
-
-
 def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
     """The first few of some names as words, and how many more there are.
 
@@ -53,6 +43,16 @@ def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
     listed = list(names)
     more = len(listed) - most
     return between.join(listed[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def first_lines(lines: Sequence[str], *, most: int = 20) -> str:
+    r"""The first of some lines, such as faults of a file, and how many more there are.
+
+    >>> first_lines(["line 2: no id", "line 5: no id", "line 7: no id"], most=2)
+    'line 2: no id\nline 5: no id\n... and 1 more'
+    """
+    more = [f"... and {len(lines) - most} more"] if len(lines) > most else []
+    return "\n".join([*lines[:most], *more])
 
 
 def normal_form(text: str) -> str:

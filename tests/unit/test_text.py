@@ -6,6 +6,7 @@ from vidence.errors import UsageError
 from vidence.records import Refused, Reply
 from vidence.text import (
     find_garbled,
+    first_lines,
     letter_index,
     normal_form,
     refusal_in,
@@ -38,6 +39,12 @@ def test_thinking_is_taken_off(text: str, expected: str) -> None:
 def test_what_is_no_letter_is_refused(letter: str) -> None:
     with pytest.raises(UsageError, match="A to Z"):
         letter_index(letter)
+
+
+def test_a_long_list_ends_with_how_many_more_there_are() -> None:
+    faults = [f"line {n}" for n in range(1, 23)]
+    assert first_lines(faults[:20]).splitlines() == faults[:20]
+    assert first_lines(faults).splitlines()[-2:] == ["line 20", "... and 2 more"]
 
 
 def test_letters_count_from_zero() -> None:

@@ -241,12 +241,12 @@ def _given(spec: str) -> "GivenTracks":
 
 def _measure_given(spec: str, truth: "MotRows | None") -> None:
     """Measure a file of tracks; no video is needed."""
-    from vidence.seeing.given_run import measure_given
+    from vidence.seeing.quality import measure
 
     given = _given(spec)
     if truth is None:
         raise UsageError("--tracks shows a file in its video, or measures it: say the VIDEO, --gt, or both")
-    for line in _quality_lines({"given": measure_given(given, truth)}):
+    for line in _quality_lines({"given": measure(truth, given.rows)}):
         click.echo(line)
 
 

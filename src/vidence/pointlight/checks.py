@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
 from vidence.pointlight.exchanges import BONES, crossed, exchanges
 from vidence.pointlight.kinematics import bone_lengths
-from vidence.pointlight.motion import Motion, MotionSource
+from vidence.pointlight.motion import Motion, MotionSource, runs
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
 from vidence.records import Record
 
@@ -298,7 +298,7 @@ def presence(motion: Motion) -> Check:
 
 def absences(motion: Motion) -> list[tuple[int, int]]:
     """The stretches of frames, each from its first to its last, that show fewer than half of the points."""
-    return stretches(motion.is_valid.mean(axis=1) < 0.5)
+    return [(int(start), int(stop) - 1) for start, stop in runs(motion.is_valid.mean(axis=1) < 0.5)]
 
 
 def spans(away: Sequence[tuple[int, int]], *, start: int = 0) -> str:
@@ -311,23 +311,10 @@ def spans(away: Sequence[tuple[int, int]], *, start: int = 0) -> str:
     return named + (" ..." if len(away) > 3 else "")
 
 
-def stretches(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where flags are set, from the first to the last of each stretch.
-
-    >>> stretches(np.array([True, True, False, True]))
-    [(0, 1), (3, 3)]
-    """
-    edges = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
-    return [(int(start), int(end) - 1) for start, end in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def longest_gap_s(motion: Motion) -> float:
     """How long a point is hidden at most, in seconds."""
-    longest = 0
-    for point in range(len(motion.names)):
-        edges = np.flatnonzero(np.diff(np.r_[True, motion.is_valid[:, point], True].astype(np.int8)))
-        longest = max([longest, *np.diff(edges)[::2].tolist()])
-    return longest / motion.fps
+    gaps = [gap for is_seen in motion.is_valid.T for gap in runs(~is_seen)]
+    return max((int(stop - start) for start, stop in gaps), default=0) / motion.fps
 
 
 def first_step(motion: Motion) -> Check:
@@ -409,8 +396,7 @@ def _falls(
     """The acceleration of each jump."""
     found = []
     is_off = is_off & np.isfinite(centre).all(axis=1)
-    edges = np.flatnonzero(np.diff(np.r_[False, is_off, False].astype(np.int8)))
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
+    for start, end in runs(is_off):
         flight = centre[start:end, 1]
         top = int(flight.argmax())
         high = np.flatnonzero(flight >= flight[top] - drop_m)

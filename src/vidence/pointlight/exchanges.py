@@ -16,6 +16,7 @@ _SIDES = ("left", "right")
 # A bone that is this much too long or too short is none; one that is right fits within half of it.
 _WRONG = 0.2
 _FEWEST_FRAMES = 3
+_LEAST_M = 0.06
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +37,14 @@ class Crossed:
     stop: int
 
 
-def exchanges(motion: Motion, *, least_m: float = 0.06, longest_gap_s: float = 0.25) -> tuple[Exchange, ...]:
+def exchanges(motion: Motion, *, longest_gap_s: float = 0.25) -> tuple[Exchange, ...]:
     """Pairs of points that would have gone far less with their names exchanged.
 
-    Less than a third as far, or less than half as far where that spares 2.5 times `least_m`.
+    Less than a third as far, or less than half as far where that spares 15 cm. Less than 6 cm, which both
+    together are spared, may be noise.
 
     Args:
         motion: joints, markers or a body.
-        least_m: metres that the exchange spares both together; noise stays below.
         longest_gap_s: seconds for which a point may be hidden in between.
     """
     found: list[Exchange] = []
@@ -53,31 +54,23 @@ def exchanges(motion: Motion, *, least_m: float = 0.06, longest_gap_s: float = 0
     for frame, places in enumerate(motion.positions_m):
         known = motion.is_valid[frame] & (frame - seen_at <= longest)
         steps = np.where(known, np.linalg.norm(places - before, axis=1), 0.0)
-        far = np.flatnonzero(steps > least_m / 3)
+        far = np.flatnonzero(steps > _LEAST_M / 3)
         if len(far) > 1:
-            found += _crossings(
-                motion.names, before[far], places[far], which=far, after=frame - 1, least_m=least_m
-            )
+            found += _crossings(motion.names, before[far], places[far], which=far, after=frame - 1)
         before = np.where(motion.is_valid[frame][:, None], places, before)
         seen_at = np.where(motion.is_valid[frame], frame, seen_at)
     return tuple(found)
 
 
 def _crossings(
-    names: tuple[str, ...],
-    before: Floats,
-    after_m: Floats,
-    *,
-    which: NDArray[np.intp],
-    after: int,
-    least_m: float,
+    names: tuple[str, ...], before: Floats, after_m: Floats, *, which: NDArray[np.intp], after: int
 ) -> list[Exchange]:
     apart = np.linalg.norm(after_m[:, None] - before[None], axis=2)
     own = np.diag(apart)
     named = own[:, None] + own[None]
     crossed = apart + apart.T
     spared = named - crossed
-    hits = ((crossed < named / 3) & (spared > least_m)) | ((crossed < named / 2) & (spared > 2.5 * least_m))
+    hits = ((crossed < named / 3) & (spared > _LEAST_M)) | ((crossed < named / 2) & (spared > 2.5 * _LEAST_M))
     return [
         Exchange(first=names[which[a]], second=names[which[b]], after_frame=after)
         for a, b in zip(*np.nonzero(np.triu(hits, 1)), strict=True)

@@ -143,26 +143,23 @@ def contact(pair: Pair) -> Check:
     )
 
 
-def align(
-    pair: Pair,
-    *,
-    hands: tuple[str, str] = ("right_wrist", "right_wrist"),
-    apart_m: float = 0.2,
-    window_s: float = 0.5,
-    most_slip_m: float = 0.02,
-) -> Pair:
-    """Move the second actor so that hands which hold each other are where they must be.
+_HAND = "right_wrist"
+_HOLD_APART_M = 0.2  # two palms (0.20 in CMU's 18_01 and 19_01)
+_HOLD_S = 0.5
+_MOST_SLIP_M = 0.02
+_LEAST_WAY_M = 0.05
+
+
+def align(pair: Pair) -> Pair:
+    """Move the second actor so that right hands which hold each other are where they must be.
 
     Hands that hold each other move together. The half second is sought in which the way from one wrist to the
     other is steadiest while both move by 5 cm or more; the second actor is then moved over the floor until
-    the wrists are `apart_m` apart in the direction from one body to the other.
+    the wrists are 20 cm apart in the direction from one body to the other. A way whose standard deviation is
+    above 2 cm is no hold.
 
     Args:
         pair: two actors of whom it is known that they touch.
-        hands: a point of the first, and the one of the second that it holds.
-        apart_m: metres between the wrists of a hand shake: two palms (0.20 in CMU's 18_01 and 19_01).
-        window_s: seconds.
-        most_slip_m: metres; a way that varies more (standard deviation) is no hold.
 
     Returns:
         The pair with the second moved, and a note.
@@ -171,15 +168,15 @@ def align(
         DataError: a point is missing, or the hands never hold each other.
     """
     try:
-        ours = pair.first.positions_m[:, pair.first.index(hands[0])]
-        theirs = pair.second.positions_m[:, pair.second.index(hands[1])]
+        ours = pair.first.positions_m[:, pair.first.index(_HAND)]
+        theirs = pair.second.positions_m[:, pair.second.index(_HAND)]
     except KeyError as error:
         raise DataError(f"an actor has no {error.args[0]}, by which the two could be aligned") from error
-    start, stop, slip = _hold(ours, theirs, size=max(2, round(window_s * pair.first.fps)))
-    if slip > most_slip_m:
+    start, stop, slip = _hold(ours, theirs, size=max(2, round(_HOLD_S * pair.first.fps)))
+    if slip > _MOST_SLIP_M:
         raise DataError(
-            f"{hands[0]} and {hands[1]} never hold each other (steady to {slip:.3f} m at best, "
-            f"{most_slip_m:g} wanted); take a trial of the same session in which they do, and shift by its "
+            f"{_HAND} and {_HAND} never hold each other (steady to {slip:.3f} m at best, "
+            f"{_MOST_SLIP_M:g} wanted); take a trial of the same session in which they do, and shift by its "
             "offset_m"
         )
     way = (theirs - ours)[start:stop].mean(axis=0)
@@ -190,7 +187,7 @@ def align(
         reach = np.linalg.norm(ahead)
         if not reach > 0:
             raise DataError("both actors stand in one place; the direction between them is not known")
-        offset = (apart_m * ahead / reach - way) * [1.0, 0.0, 1.0]
+        offset = (_HOLD_APART_M * ahead / reach - way) * [1.0, 0.0, 1.0]
     return shift(pair, (float(offset[0]), 0.0, float(offset[2])))
 
 
@@ -207,7 +204,7 @@ def shift(pair: Pair, offset_m: tuple[float, float, float]) -> Pair:
     )
 
 
-def _hold(ours: Floats, theirs: Floats, *, size: int, moves_m: float = 0.05) -> tuple[int, int, float]:
+def _hold(ours: Floats, theirs: Floats, *, size: int) -> tuple[int, int, float]:
     """The window in which the way between two moving points is steadiest, and its standard deviation."""
     best = (0, len(ours), float("inf"))
     for start in range(max(1, len(ours) - size + 1)):
@@ -215,7 +212,7 @@ def _hold(ours: Floats, theirs: Floats, *, size: int, moves_m: float = 0.05) -> 
         a, b = ours[part], theirs[part]
         if not np.isfinite(a + b).all():
             continue
-        if min(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max()) < moves_m:
+        if min(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max()) < _LEAST_WAY_M:
             continue
         slip = float((b - a).std(axis=0).max())
         if slip < best[2]:
@@ -253,13 +250,7 @@ class Staging(Record, omit_defaults=True):
 
     def figures(self) -> list[Motion]:
         """The figures; errors as for `staged`."""
-        return staged(
-            self.sources,
-            points=self.points,
-            hold_hands=self.hold_hands,
-            offset_m=self.offset_m,
-            options=self.options,
-        )
+        return staged(**msgspec.structs.asdict(self))
 
 
 def staged(
@@ -291,20 +282,18 @@ def staged(
         raise UsageError("hands that hold each other are those of two bodies; give two files, not markers")
     motions = [motion_of(source, options) for source in sources]
     if points == "markers":
-        figures = motions
-    elif len(motions) == 2:
-        both = pair(motions[0], motions[1], points=points)
-        if offset_m is not None:
-            both = shift(both, offset_m)
-        elif hold_hands:
-            both = align(both)
-        second = both.second
-        for note in both.notes:
-            second = noted(second, note)
-        figures = [both.first, second]
-    else:
-        figures = [body(motions[0], points=points)]
-    return figures
+        return motions
+    if len(motions) == 1:
+        return [body(motions[0], points=points)]
+    both = pair(motions[0], motions[1], points=points)
+    if offset_m is not None:
+        both = shift(both, offset_m)
+    elif hold_hands:
+        both = align(both)
+    second = both.second
+    for note in both.notes:
+        second = noted(second, note)
+    return [both.first, second]
 
 
 def is_walker(source: str) -> bool:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import place_points, points_of
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.kinematics import turn
+from vidence.pointlight.motion import Motion, runs
 from vidence.pointlight.specs import StimulusSpec, View
 
 Floats = NDArray[np.float64]
@@ -175,9 +176,7 @@ def heading_deg(figures: Sequence[Motion]) -> float:
 
 def turned(positions: Floats, degrees: float) -> Floats:
     """Points turned about the vertical, counter-clockwise seen from above."""
-    angle = np.radians(degrees)
-    turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
-    made: Floats = positions @ turn.T
+    made: Floats = positions @ turn("y", np.radians(degrees)).T
     return made
 
 
@@ -307,16 +306,10 @@ def _smoothed(path: Floats, fps: float) -> Floats:
     return made
 
 
-def _runs(is_so: Bools) -> NDArray[np.int64]:
-    """First frame, and the one after the last, of each stretch, shape (n_stretches, 2)."""
-    edges = np.flatnonzero(np.diff(np.r_[False, is_so, False].astype(np.int8)))
-    return edges.reshape(-1, 2)
-
-
 def _long(is_so: Bools, shortest: int) -> Bools:
     """The stretches that have so many frames or more."""
     made = np.zeros(len(is_so), bool)
-    for first, stop in _runs(is_so):
+    for first, stop in runs(is_so):
         made[first:stop] = stop - first >= shortest
     return made
 
@@ -326,7 +319,7 @@ def _plateaus(foot: Floats, planted: Bools) -> Floats:
     if not planted.any():
         return foot[:, [0, 2]]
     held = foot[:, [0, 2]].copy()
-    for first, stop in _runs(planted):
+    for first, stop in runs(planted):
         held[first:stop] = np.median(held[first:stop], axis=0)
     return _bridged(held, planted)
 

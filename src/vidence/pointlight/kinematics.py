@@ -122,18 +122,17 @@ def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
 
 
 T_POSE_JUMP_M = 0.2
+_EASING_M = 0.04
 _LONGEST_EASING = 10
 _LOOK_AHEAD = 3
 
 
-def t_pose_frames(
-    positions_m: Floats, root_angles: Floats, *, jump_m: float = T_POSE_JUMP_M, easing_m: float = 0.04
-) -> int:
+def t_pose_frames(positions_m: Floats, root_angles: Floats, *, jump_m: float = T_POSE_JUMP_M) -> int:
     """How many frames at the start are a pose of reference put before the recording, and the way out of it.
 
     There is one where the root has no rotation at all in the first frame, has some in the next, and a point
     jumps by more than `jump_m` in between. Some releases ease out of it over a few frames, not evenly: the
-    way goes on where a point still goes `easing_m` or more, and four times as far as it usually does
+    way goes on where a point still goes 4 cm or more, and four times as far as it usually does
     afterwards, and from there on as long as any of the next three steps is 1.5 times as far as those that
     follow.
 
@@ -141,7 +140,6 @@ def t_pose_frames(
         positions_m: shape (n_frames, n_points, 3), metres.
         root_angles: of the root over time, shape (n_frames, n_angles), any unit.
         jump_m: metres.
-        easing_m: metres.
     """
     if len(positions_m) < 2 or root_angles.shape[1] == 0:
         return 0
@@ -151,7 +149,7 @@ def t_pose_frames(
     if not steps[0] > jump_m:
         return 0
     usual = float(np.median(steps[_LONGEST_EASING:])) if len(steps) > 2 * _LONGEST_EASING else float("inf")
-    if len(steps) < 2 or not steps[1] > max(easing_m, 4 * usual):
+    if len(steps) < 2 or not steps[1] > max(_EASING_M, 4 * usual):
         return 1
     after = steps[_LONGEST_EASING : 2 * _LONGEST_EASING]
     is_large = steps > max(0.01, 1.5 * float(np.median(after)))

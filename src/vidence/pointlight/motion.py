@@ -89,6 +89,16 @@ class Motion:
             raise KeyError(name) from None
 
 
+def runs(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Where flags are set: the first of each run, and the one after its last, shape (n_runs, 2).
+
+    >>> runs(np.array([True, True, False, True])).tolist()
+    [[0, 2], [3, 4]]
+    """
+    edges = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
+    return edges.reshape(-1, 2)
+
+
 def part(motion: Motion, first: int, last: int, *, step: int = 1) -> Motion:
     """Frames `first` to `last`, both included, every `step`-th; the frame rate goes down with the step.
 

@@ -9,6 +9,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.pointlight.kinematics import turn
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
@@ -43,10 +44,7 @@ def rotation(view: View) -> Floats:
     The figure is turned by the yaw first, then tilted by the pitch, then rolled.
     """
     yaw, pitch, roll = np.radians([view.yaw_deg, view.pitch_deg, view.roll_deg])
-    turn = np.array([[np.cos(yaw), 0, np.sin(yaw)], [0, 1, 0], [-np.sin(yaw), 0, np.cos(yaw)]])
-    tilt = np.array([[1, 0, 0], [0, np.cos(pitch), -np.sin(pitch)], [0, np.sin(pitch), np.cos(pitch)]])
-    rolled = np.array([[np.cos(roll), -np.sin(roll), 0], [np.sin(roll), np.cos(roll), 0], [0, 0, 1]])
-    made: Floats = rolled @ tilt @ turn
+    made: Floats = turn("z", roll) @ turn("x", pitch) @ turn("y", yaw)
     return made
 
 

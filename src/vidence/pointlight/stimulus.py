@@ -97,12 +97,9 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
     half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
     picture = np.stack([middle - half, middle + half])
     moved = rng.uniform(-1.0, 1.0, 2) * spec.place_jitter_m if spec.place_jitter_m > 0 else np.zeros(2)
-    shown = [
-        _without(replace(one, places=one.places + moved), f.names, spec)
-        for one, f in zip(pictured, timed, strict=True)
-    ]
+    shown = [_without(replace(one, places=one.places + moved), spec.leave_out) for one in pictured]
     swaps = np.random.default_rng([spec.seed, _SWAPS]) if spec.n_swaps > 0 else rng
-    of_figures = _joined([_disturbed(one, names, spec=spec, rng=rng, swaps=swaps) for one, names in shown])
+    of_figures = _joined([_disturbed(one, spec, rng=rng, swaps=swaps) for one in shown])
     noise = _noise(
         of_figures, spec, picture=picture, edge_m=spec.dot_radius_px / px_per_m, fps=timed[0].fps, rng=rng
     )
@@ -235,9 +232,9 @@ def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tu
     return float((room_px(spec) / size).min()), middle
 
 
-def _without(dots: _Dots, names: tuple[str, ...], spec: StimulusSpec) -> tuple[_Dots, tuple[str, ...]]:
-    """The dots of a figure less those that are left out, and their names."""
-    kept = kept_points(names, spec.leave_out)
+def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
+    """The dots of a figure less those that are left out."""
+    kept = kept_points(dots.names, left_out)
     return _Dots(
         places=dots.places[:, kept],
         depths=dots.depths[:, kept],
@@ -245,21 +242,16 @@ def _without(dots: _Dots, names: tuple[str, ...], spec: StimulusSpec) -> tuple[_
         scales=dots.scales[:, kept],
         owners=dots.owners[kept],
         looks_like=dots.looks_like[kept],
-        names=tuple(names[i] for i in kept),
-    ), tuple(names[i] for i in kept)
+        names=tuple(dots.names[i] for i in kept),
+    )
 
 
 def _disturbed(
-    dots: _Dots,
-    names: tuple[str, ...],
-    *,
-    spec: StimulusSpec,
-    rng: np.random.Generator,
-    swaps: np.random.Generator,
+    dots: _Dots, spec: StimulusSpec, *, rng: np.random.Generator, swaps: np.random.Generator
 ) -> _Dots:
     """The dots of one figure with everything done to them that the spec says."""
     places, valid, owner = dots.places, dots.valid, int(dots.owners[0])
-    depths = dots.depths
+    depths, names = dots.depths, dots.names
     if spec.life_frames > 0:
         places, valid = limited_life(
             places,
@@ -391,13 +383,11 @@ def _contrasts(n_dots: int, spec: StimulusSpec) -> Floats | None:
     return made
 
 
-def _limbs(
-    shown: Sequence[tuple[_Dots, tuple[str, ...]]], spec: StimulusSpec, *, px_per_m: float, middle: Floats
-) -> Limbs:
+def _limbs(shown: Sequence[_Dots], spec: StimulusSpec, *, px_per_m: float, middle: Floats) -> Limbs:
     """The limbs of all figures, of their points as they are before anything is done to dots."""
     ends, target = [], []
-    for figure, (dots, names) in enumerate(shown):
-        pairs = limbs_of(names)
+    for figure, dots in enumerate(shown):
+        pairs = limbs_of(dots.names)
         seen = (dots.valid[:, pairs[:, 0]] & dots.valid[:, pairs[:, 1]])[..., None, None]
         places = _in_picture(dots.places[:, pairs], spec, px_per_m=px_per_m, middle=middle)
         ends.append(np.where(seen, places, np.nan))

@@ -115,6 +115,16 @@ def cmu_subject(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def unrounded(fps: float) -> float:
+    """The whole rate that one stands for which was computed from rounded times; itself where none is near.
+
+    >>> unrounded(1 / 0.0083333), unrounded(29.97), unrounded(12.5)
+    (120.0, 30.0, 12.5)
+    """
+    near = round(fps)
+    return float(near) if abs(fps - near) < 0.005 * near else fps
+
+
 def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: bool) -> Rate | None:
     """Which rate to take: the user's, that of the table of subjects, the file's, or that of the library.
 
@@ -137,9 +147,7 @@ def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: boo
         note = f"{said}; subject {subject} was recorded at {SUBJECTS_FPS:g}: {known}"
         return Rate(claimed=claimed, fps=SUBJECTS_FPS, note=note)
     if claimed is not None:
-        # 0.0083333 is a rounded 1 / 120.
-        near = round(claimed)
-        return Rate(claimed=claimed, fps=float(near) if abs(claimed - near) < 0.005 * near else claimed)
+        return Rate(claimed=claimed, fps=unrounded(claimed))
     if is_cmu:
         return Rate(
             claimed=None, fps=CMU_FPS, note="the file says nothing; 120 is the usual rate of the CMU library"

@@ -143,7 +143,7 @@ def crop_rows(track: Track, *, n_crops: int) -> NDArray[np.int64]:
 
 
 def read_appearances(
-    video: Video, tracks: Sequence[Track], *, settings: AppearanceSettings | None = None, threads: int = 1
+    video: Video, tracks: Sequence[Track], *, settings: AppearanceSettings | None = None
 ) -> dict[str, NDArray[np.float64]]:
     """The mean appearance of each track, by its id, from one pass over the video.
 
@@ -167,7 +167,7 @@ def read_appearances(
         ]
 
     seen: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
-    for _, found in sorted(video.read(sorted(wanted), look, threads=threads).items()):
+    for _, found in sorted(video.read(sorted(wanted), look).items()):
         if isinstance(found, list):
             for track_id, appearance in found:
                 seen[track_id].append(appearance)

@@ -1,7 +1,7 @@
 """Watch a video chunk by chunk: each can be watched by any process, kept, and found again."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -314,7 +314,7 @@ class Watch:
             if observer is not None and seen.pictures is not None and seen.picture_frames is not None:
                 for frame, picture in zip(seen.picture_frames.tolist(), seen.pictures, strict=True):
                     observer.see(frame, picture, None)
-            found.append(_without_pictures(seen))
+            found.append(replace(seen, pictures=None, picture_frames=None))
         problems = tuple(problem for seen in found for problem in seen.problems)
         n_read = len(self.looks) if observer is None else video.n_frames
         check_problems(video, problems, n_read=n_read)
@@ -336,20 +336,11 @@ class Watch:
             self._on_frames(chunk.end_frame - chunk.first_frame)
 
 
-def _without_pictures(seen: Seen) -> Seen:
-    return Seen(detections=seen.detections, problems=seen.problems, vectors=seen.vectors)
-
-
 def _joined(parts: Sequence[Detections]) -> Detections:
     """The boxes of all chunks in one."""
     names = {i: name for part in parts for i, name in part.class_names.items()}
-    return Detections(
-        frame_indices=np.concatenate([np.zeros(0, np.int64), *(part.frame_indices for part in parts)]),
-        boxes_px=np.concatenate([np.zeros((0, 4)), *(part.boxes_px for part in parts)]),
-        confidences=np.concatenate([np.zeros(0), *(part.confidences for part in parts)]),
-        class_ids=np.concatenate([np.zeros(0, np.int64), *(part.class_ids for part in parts)]),
-        class_names=dict(sorted(names.items())),
-    )
+    first, *others = parts
+    return replace(first.joined(others), class_names=dict(sorted(names.items())))
 
 
 def _vectors(parts: Sequence[Seen]) -> NDArray[np.float32] | None:

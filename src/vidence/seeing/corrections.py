@@ -11,11 +11,11 @@ import numpy as np
 from vidence.errors import DataError
 from vidence.records import Record
 from vidence.seeing.tracks import DroppedTrack, Track, TrackedVideo
+from vidence.text import first_lines
 
 STAGE: Final = "reviewed"
 _LETTERS: Final = str.maketrans("0123456789", "ghjkmnpqrs")
 _CHECK_CHARS: Final = 12
-_MOST_FAULTS: Final = 20
 _LEAST_OTHER_S: Final = 0.5
 
 
@@ -115,9 +115,7 @@ def correct(
             f"({some}); give each one"
         )
     if work.faults:
-        more = f"\n... and {len(work.faults) - _MOST_FAULTS} more" if len(work.faults) > _MOST_FAULTS else ""
-        listed = "\n".join(work.faults[:_MOST_FAULTS])
-        raise DataError(f"the verdicts on tracks cannot be used:\n{listed}{more}")
+        raise DataError(f"the verdicts on tracks cannot be used:\n{first_lines(work.faults)}")
     return Corrected(
         tracks=tuple(work.tracks.values()),
         others=tuple(work.others.values()),
@@ -126,10 +124,12 @@ def correct(
     )
 
 
-def listed_others(others: Sequence[Track], video: TrackedVideo) -> tuple[Track, ...]:
+def listed_others(
+    others: Sequence[Track], video: TrackedVideo, *, least_s: float = _LEAST_OTHER_S
+) -> tuple[Track, ...]:
     """Those whom programs left out who are long enough in view for a person to look at: half a second."""
     spans = ((one, *video.span_s(one)) for one in others)
-    return tuple(one for one, start_s, end_s in spans if end_s - start_s >= _LEAST_OTHER_S)
+    return tuple(one for one, start_s, end_s in spans if end_s - start_s >= least_s)
 
 
 @dataclass(kw_only=True)

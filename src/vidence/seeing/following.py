@@ -17,7 +17,7 @@ from vidence.seeing.describers.describing import Describer
 from vidence.seeing.limbs import out_of_scale, without_parts
 from vidence.seeing.same_person import Looks, SamePersonRules, looks_of
 from vidence.seeing.shooting import ShotDetector, find_shots
-from vidence.seeing.tracks import Detections, DroppedTrack, Track, TrackedVideo
+from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Finder
 
 LOOKS_PER_S = 10.0
@@ -36,6 +36,18 @@ class ShotTracks:
     tracks: tuple[Track, ...]
     parts: tuple[DroppedTrack, ...] = ()
     n_out_of_scale: int = 0
+
+
+def untracked(video: Video, detections: Detections, *, shots: Sequence[Span]) -> TrackedVideo:
+    """A video with the boxes that were found in it, before there are tracks."""
+    return TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=(),
+        detections=detections,
+        shots=tuple(shots),
+    )
 
 
 def track_shots(
@@ -216,14 +228,7 @@ def follow(
     if cutter is not None and shots is None:
         shots = find_shots(video, cutter)
     watched, looked = seen.watched, watch.looks
-    tracked = TrackedVideo(
-        width_px=video.probe.width_px,
-        height_px=video.probe.height_px,
-        times_s=video.times_s,
-        tracks=(),
-        detections=watched.detections,
-        shots=tuple(shot.frames for shot in shots or ()),
-    )
+    tracked = untracked(video, watched.detections, shots=[shot.frames for shot in shots or ()])
     found = track_shots(
         tracked,
         watched.detections,

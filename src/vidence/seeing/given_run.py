@@ -1,24 +1,14 @@
-"""Look at a file of tracks and measure it: nobody is looked for, and nothing is joined or cleaned."""
+"""Look at a file of tracks in its video: nobody is looked for, and nothing is joined or cleaned."""
 
 import numpy as np
 
 from vidence.media.video import Video
 from vidence.seeing.given_tracks import GivenTracks
-from vidence.seeing.quality import Quality, measure
+from vidence.seeing.quality import measure
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.track_files import MotRows
 from vidence.seeing.track_run import TrackRecord, package_versions
 from vidence.seeing.tracks import Account, TrackedVideo
-
-
-def measure_given(given: GivenTracks, truth: MotRows) -> Quality:
-    """A file of tracks against ground truth, box by box as it is written; no video is needed.
-
-    Raises:
-        DataError: two boxes of one track in a frame, or the ground truth is empty.
-        UsageError: the library of measures is not installed.
-    """
-    return measure(truth, given.rows)
 
 
 def show_given(

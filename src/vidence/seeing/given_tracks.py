@@ -9,7 +9,7 @@ mot:gt.txt?sure=true                taken for this video's, also where that is n
 import hashlib
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
@@ -25,7 +25,7 @@ from vidence.records import Record
 from vidence.seeing.boxes import clip
 from vidence.seeing.own_video import LEAST_FOLLOWED, LEAST_STEPS, MOST_STEP_S, followed
 from vidence.seeing.quality import check_once
-from vidence.seeing.track_files import MOT_CLASSES, MotRows, read_mot, rows_of
+from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_on_screen, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
 from vidence.tables.table import several
 
@@ -164,7 +164,8 @@ class GivenTracks:
         names = {track.track_id for track in tracks}
         left = rows.part(~wanted & self._is_person(rows))
         others = tuple(
-            track if track.track_id not in names else _renamed(track) for track in _tracks(left, step=step)
+            replace(track, track_id=f"{track.track_id}/other") if track.track_id in names else track
+            for track in _tracks(left, step=step)
         )
         dropped = tuple(
             DroppedTrack(
@@ -273,13 +274,7 @@ class GivenTracks:
             )
         boxes, covers = clip(boxes, width_px=width, height_px=height)
         keep = covers & is_first
-        rows = MotRows(
-            frame_indices=frames,
-            ids=rows.ids,
-            boxes_px=boxes,
-            marks=rows.marks,
-            class_ids=rows.class_ids,
-        ).part(keep)
+        rows = replace(rows, frame_indices=frames, boxes_px=boxes).part(keep)
         return rows.part(np.argsort(rows.frame_indices, kind="stable"))
 
     def _frames(self, rows: MotRows, video: Video) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -302,12 +297,7 @@ class GivenTracks:
                 f"{self._path} goes up to frame {last + 1}, at {fps:g} per second {last / fps:.2f} s, and "
                 f"the last frame of {path} is at {end_s:.2f} s; is it the right video, and the right rate?"
             )
-        known = {float(time): video.index_at(float(time)) for time in np.unique(times)}
-        frames = np.array([known[float(time)] for time in times], np.int64)
-        first: dict[int, float] = {}
-        for time, frame in known.items():
-            first[frame] = min(time, first.get(frame, time))
-        return frames, np.array([first[int(f)] == t for f, t in zip(frames, times, strict=True)], np.bool_)
+        return frames_on_screen(times, video)
 
     def _step(self, video: Video) -> int:
         """From one annotated frame to the next, in frames of the video."""
@@ -322,17 +312,6 @@ def _kinds(rows: MotRows) -> list[tuple[str, int]]:
     names = [MOT_CLASSES.get(int(i), f"class {i}") for i in rows.class_ids] if rows.has_classes else []
     found = [(name, names.count(name)) for name in dict.fromkeys(names)]
     return [*found, ("not to be considered", int(np.count_nonzero(rows.marks == 0)))]
-
-
-def _renamed(track: Track) -> Track:
-    return Track(
-        track_id=f"{track.track_id}/other",
-        class_name=track.class_name,
-        frame_indices=track.frame_indices,
-        boxes_px=track.boxes_px,
-        confidences=track.confidences,
-        is_detected=track.is_detected,
-    )
 
 
 def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:

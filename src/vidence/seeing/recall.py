@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.seeing.boxes import iou, share_inside
+from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import Region
 from vidence.seeing.tracks import PERSON, Recall, Track, TrackedVideo
 from vidence.statistics.intervals import quantile
@@ -18,7 +19,6 @@ LEAST_POOLED: Final = 3
 """From so many counted videos on, others of the same set are taken to be like them."""
 _SAME_PERSON = 0.5  # overlap (IoU) from which a box shows the person that was marked
 _INSIDE = 0.5
-_LEAST_OTHER_S = 0.5  # as `others_s` of the task that counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +64,8 @@ def shown(tracked: TrackedVideo, frame_index: int, region: Region | None = None)
 
 def people_of(tracked: TrackedVideo) -> tuple[Track, ...]:
     """All tracks of people that counts know, those that refining left out from half a second on included."""
-    spans = ((one, tracked.span_s(one)) for one in tracked.others)
-    others = [one for one, (start_s, end_s) in spans if end_s - start_s >= _LEAST_OTHER_S]
-    return tuple(one for one in (*tracked.tracks, *others) if one.class_name == PERSON)
+    everybody = (*tracked.tracks, *listed_others(tracked.others, tracked))
+    return tuple(one for one in everybody if one.class_name == PERSON)
 
 
 def counted_frame(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.installation import adding
+from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
 from vidence.tables.export import csv_text
@@ -122,6 +123,16 @@ def _rows(rows: list[list[float]]) -> MotRows:
         else np.full(n, _UNKNOWN, np.int64),
         visibilities=table[:, 8] if n_columns == _TRUTH_COLUMNS else None,
     )
+
+
+def frames_on_screen(
+    times_s: NDArray[np.float64], video: Video
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The frame of a video at each time, and whether no time before that falls on the same frame."""
+    at, which = np.unique(times_s, return_inverse=True)
+    frames = np.array([video.index_at(float(time)) for time in at], np.int64)
+    is_first = np.diff(frames, prepend=-1) > 0
+    return frames[which], is_first[which]
 
 
 def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:

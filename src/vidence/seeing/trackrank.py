@@ -100,19 +100,14 @@ def aspect_spread(track: Track) -> float:
 
 
 def count_objects(
-    tracks: Sequence[Track],
-    detections: Detections,
-    *,
-    over: float,
-    overlap: ObjectOverlap,
-    person: str = PERSON,
+    tracks: Sequence[Track], detections: Detections, *, over: float, overlap: ObjectOverlap
 ) -> NDArray[np.int64]:
     """With how many kinds of things each track was seen, shape (n_tracks,).
 
     A kind counts when, in any frame, one of its boxes overlaps that of the track by more than `over`:
     intersection over union, or intersection over the area of the thing.
     """
-    others = [i for i, name in detections.class_names.items() if name != person]
+    others = [i for i, name in detections.class_names.items() if name != PERSON]
     rows = np.flatnonzero(np.isin(detections.class_ids, others))
     rows = rows[np.argsort(detections.frame_indices[rows], kind="stable")]
     frames, boxes = detections.frame_indices[rows], detections.boxes_px[rows]

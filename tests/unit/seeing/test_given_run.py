@@ -3,8 +3,9 @@
 import pytest
 
 from vidence.media.video import open_video
-from vidence.seeing.given_run import measure_given, show_given
+from vidence.seeing.given_run import show_given
 from vidence.seeing.given_tracks import open_tracks
+from vidence.seeing.quality import measure
 from vidence.seeing.track_files import read_mot
 from videos.walkers import Walker, film
 
@@ -51,7 +52,7 @@ def test_tracks_of_another_video_are_shown_and_doubted(folder):
 def test_truth_measured_against_itself_is_perfect(folder):
     pytest.importorskip("trackers", reason="needs the library of trackers")
     truth = read_mot(folder / "gt.txt")
-    found = measure_given(open_tracks(f"mot:{folder}/gt.txt"), truth)
+    found = measure(truth, open_tracks(f"mot:{folder}/gt.txt").rows)
     assert (found.mota, found.idf1, found.n_true_boxes) == (1.0, 1.0, 20)
     video = open_video(film(folder / "v.mp4", (Walker(left_px=50, top_px=60),), n_frames=20))
     size = f"{video.probe.width_px}x{video.probe.height_px}"

@@ -1,10 +1,19 @@
 """Files in the format of MOTChallenge, read and written."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vidence.errors import DataError
-from vidence.seeing.track_files import read_mot, rows_of, track_numbers, write_detections, write_tracks
+from vidence.seeing.track_files import (
+    frames_on_screen,
+    read_mot,
+    rows_of,
+    track_numbers,
+    write_detections,
+    write_tracks,
+)
 from vidence.seeing.tracks import PERSON, Detections, Track
 
 
@@ -29,6 +38,14 @@ def test_frames_count_from_one_in_files_and_from_zero_here(tmp_path):
     assert rows.boxes_px.tolist() == [[10, 20, 40, 60], [10.5, 20, 40.5, 60]]
     assert rows.marks.tolist() == [0.8, 0.9]
     assert not rows.has_classes
+
+
+def test_the_first_of_several_times_in_one_frame_is_told_from_the_others():
+    film = SimpleNamespace(index_at=lambda time_s: int(time_s * 10))
+    frames, is_first = frames_on_screen(np.array([0.25, 0.21, 0.0, 0.3, 0.21]), film)
+    assert frames.tolist() == [2, 2, 0, 3, 2]
+    assert is_first.tolist() == [False, True, True, True, True]
+    assert [len(one) for one in frames_on_screen(np.zeros(0), film)] == [0, 0]
 
 
 def test_ground_truth_since_2016_has_classes(tmp_path):

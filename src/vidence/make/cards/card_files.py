@@ -17,6 +17,7 @@ from vidence.make.people.checks import check_of_shot
 from vidence.make.pipeline.material import Card, Change, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.seeing.shooting import Shot
+from vidence.text import first_lines
 
 RowT = TypeVar("RowT")
 MadeT = TypeVar("MadeT")
@@ -24,7 +25,6 @@ _KINDS: Final[Mapping[str, Literal["A", "B"]]] = {"a": "A", "appearance": "A", "
 _CARD_FIELDS: Final = ("track_id", "kind", "text")
 _SCENE_FIELDS: Final = ("text",)
 _JSON_ENDINGS: Final = (".jsonl", ".ndjson")
-_MOST_FAULTS: Final = 20
 _MOST_NAMED: Final = 5
 _SAME_START_S: Final = 0.05
 SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "false", "note")
@@ -280,9 +280,7 @@ def _gather(
         else:
             cards.append(made)
     if problems and (strict or not (cards or stale)):
-        more = f"\n... and {len(problems) - _MOST_FAULTS} more" if len(problems) > _MOST_FAULTS else ""
-        listed = "\n".join(str(path.parent / one) for one in problems[:_MOST_FAULTS])
-        raise DataError(f"{listed}{more}; correct the file")
+        raise DataError(f"{first_lines([str(path.parent / one) for one in problems])}; correct the file")
     if not cards and not stale:
         raise DataError(f"{path} holds no card; expected one on each line")
     return FromFile(cards=tuple(cards), problems=tuple(problems), stale=tuple(stale))

@@ -4,20 +4,20 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.files import FieldError, csv_rows, read
+from vidence.ask.files import DataFile, FieldError, csv_rows, read
 from vidence.errors import DataError
 from vidence.make.pipeline.cache import digest_of
 from vidence.seeing.corrections import TrackVerdict
 from vidence.seeing.shooting import Shot, timed
 from vidence.seeing.tracks import Span
+from vidence.text import first_lines
 
-RowT = TypeVar("RowT")
 EVERYBODY, ALL = "everybody", "all"
 TRACK_COLUMNS: Final = (
     *("video_id", "track_id", "check", "picked", "first_frame", "last_frame", "first_s", "last_s"),
@@ -29,7 +29,6 @@ SHOT_COLUMNS: Final = (
 VERDICTS: Final = "ok, phantom, drop, switch@FRAME or merge:TRACK"
 _SWITCH: Final = re.compile(r"switch\s*@\s*(\d+(?:\s*[,;]\s*\d+)*)", re.IGNORECASE)
 _MERGE: Final = re.compile(r"merge\s*:\s*(\S.*)", re.IGNORECASE)
-_MOST_FAULTS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +79,8 @@ def read_verdicts(path: Path, video_id: str, *, others: Collection[str] | None =
             verdicts.append(_verdict(row, where))
 
     needed = ("track_id", "verdict")
-    _each_row(path, take, known=TRACK_COLUMNS, needed=needed, video_id=video_id, others=others)
+    file = read(path, what="corrections")
+    each_row(file, take, known=TRACK_COLUMNS, needed=needed, video_id=video_id, others=others)
     return Verdicts(verdicts=tuple(verdicts), all_at=all_at, n_open=n_open)
 
 
@@ -142,7 +142,8 @@ def read_shots(
                 )
         found.append(_Bounds(where=where, span=span))
 
-    _each_row(path, take, known=SHOT_COLUMNS, video_id=video_id, others=others)
+    file = read(path, what="corrections")
+    each_row(file, take, known=SHOT_COLUMNS, video_id=video_id, others=others)
     spans = sorted((one.span for one in found), key=lambda span: span.first_frame)
     return timed(spans, times_s) if spans else None
 
@@ -197,8 +198,8 @@ def _number(row: Mapping[str, str], name: str, *, most: int) -> int | None:
     return int(said)
 
 
-def _each_row(
-    path: Path,
+def each_row(
+    file: DataFile,
     take: Callable[[str, Mapping[str, str]], None],
     *,
     known: Sequence[str],
@@ -206,23 +207,34 @@ def _each_row(
     video_id: str,
     others: Collection[str] | None,
 ) -> None:
-    """Every line on the video; all that is wrong with lines in one error."""
+    """Have every line on one video taken.
+
+    Args:
+        file: the file.
+        take: takes the place of a line, and the line; refuses it with a `FieldError`.
+        known: its columns.
+        needed: those that it must have.
+        video_id: the video.
+        others: the other videos that it may speak of; None for any.
+
+    Raises:
+        DataError: lines cannot be used; all that is wrong with them in one error.
+    """
     faults: list[str] = []
-    for line, row in csv_rows(read(path, what="corrections"), needed=needed, known=known, delimiters=",;\t"):
-        where = f"{path}:{line}"
+    for line, row in csv_rows(file, needed=needed, known=known, delimiters=",;\t"):
+        where = f"{file.path}:{line}"
         try:
             if isinstance(row, FieldError):
                 raise row
-            if is_of(row.get("video_id", ""), video_id, others=others):
+            if _is_of(row.get("video_id", ""), video_id, others=others):
                 take(where, row)
         except FieldError as fault:
             faults.append(f"{where}: {fault}")
     if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        raise DataError("\n".join(faults[:_MOST_FAULTS]) + more)
+        raise DataError(first_lines(faults))
 
 
-def is_of(said: str, video_id: str, *, others: Collection[str] | None) -> bool:
+def _is_of(said: str, video_id: str, *, others: Collection[str] | None) -> bool:
     """Whether a line is on a video; in the file of one video a line need not name it.
 
     Raises:

@@ -214,7 +214,8 @@ def cut_crops(
         if all(halves):
             found[plan.track.track_id] = shown
         else:
-            lost = next(r.message for i in wanted for r in [read[i]] if isinstance(r, FrameProblem))
+            own = [read[index] for index in (*plan.appearance, *plan.path)]
+            lost = next(one.message for one in own if isinstance(one, FrameProblem))
             dropped.append(
                 Dropped(what=plan.track.track_id, stage=STAGE, reason="frames-unreadable", detail=lost)
             )

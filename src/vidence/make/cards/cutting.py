@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Generic, TypeAlias, TypeVar
 
 from vidence.engine.environment import environment
@@ -40,14 +39,9 @@ class PictureJob(Generic[T]):
         there = environment()
         cache = FrameCache(there.cache_root, max_bytes=there.cache_max_bytes)
         video = KeptVideo(self.scan, cache=cache, content_hash=self.content_hash)
-        with TemporaryDirectory(prefix="vidence-") as folder:
-            value = self.cut(video, PictureFolder(Path(folder)))
-            files = {
-                f"{self.pictures.root.name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
-                for path in sorted(Path(folder).rglob("*"))
-                if path.is_file()
-            }
-        return MadeAway(value=value, files=files)
+        return MadeAway.of(
+            lambda folder: self.cut(video, PictureFolder(folder)), folder=self.pictures.root.name
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

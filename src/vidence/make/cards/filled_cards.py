@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from vidence.ask.files import FieldError, csv_rows, read
-from vidence.errors import DataError
-from vidence.make.cards.correction_files import is_of
+from vidence.make.cards.correction_files import each_row
 from vidence.make.pipeline.material import Card
 
 ABOUT: Final = (
@@ -34,7 +33,6 @@ COLUMNS: Final = (*ABOUT, *TO_FILL)
 BY_PEOPLE: Final = "people"
 WRITER: Final = "a person"
 NOBODY: Final = "none"
-_MOST_FAULTS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,32 +81,24 @@ def read_filled(
     """
     cards: list[Card] = []
     seen: dict[str, str] = {}
-    faults: list[str] = []
     n_open = 0
-    for line, row in csv_rows(
-        read(path, what="cards"), needed=("track_id",), known=COLUMNS, delimiters=",;\t"
-    ):
-        try:
-            if isinstance(row, FieldError):
-                raise row
-            if not is_of(row.get("video_id", ""), video_id, others=others):
-                continue
-            track_id = row["track_id"]
-            if track_id in seen:
-                raise FieldError("track_id", f"a second row for {track_id}, after line {seen[track_id]}")
-            seen[track_id] = line
-            if not any(row.get(name, "") for name in (*APPEARANCE, *PATH)):
-                n_open += 1
-                if row.get(FITS):
-                    raise FieldError(FITS, f"{row[FITS]!r} found for a row without a description")
-                continue
+
+    def take(where: str, row: Mapping[str, str]) -> None:
+        nonlocal n_open
+        track_id = row["track_id"]
+        if track_id in seen:
+            raise FieldError("track_id", f"a second row for {track_id}, after line {seen[track_id]}")
+        seen[track_id] = where.rpartition(":")[2]
+        if any(row.get(name, "") for name in (*APPEARANCE, *PATH)):
             _check_track(track_id, tracks=tracks, check=row.get("check", ""), checks=checks)
-            cards += _cards(row, everybody=everybody)
-        except FieldError as fault:
-            faults.append(f"{path}:{line}: {fault}")
-    if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        raise DataError("\n".join(faults[:_MOST_FAULTS]) + more)
+            cards.extend(_cards(row, everybody=everybody))
+            return
+        n_open += 1
+        if row.get(FITS):
+            raise FieldError(FITS, f"{row[FITS]!r} found for a row without a description")
+
+    file = read(path, what="cards")
+    each_row(file, take, needed=("track_id",), known=COLUMNS, video_id=video_id, others=others)
     return Filled(cards=tuple(cards), n_open=n_open)
 
 

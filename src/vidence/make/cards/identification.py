@@ -19,7 +19,6 @@ from vidence.make.writing.writer import Objection, Piece, image, in_words, write
 from vidence.records import ImagePart, Prompt, Record, TextPart
 
 STAGE: Final = "identified"
-NOT_IDENTIFIED: Final = "not-identified"
 _MOST_PEOPLE: Final = 40
 _LINE: Final = re.compile(r"\AFITS\s*:\s*(none|\d+(?:\s*(?:,|and|;)?\s*\d+)*)\s*\.?\Z", re.IGNORECASE)
 

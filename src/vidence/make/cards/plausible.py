@@ -127,29 +127,23 @@ _COMPOUNDS: Final = frozenset(
 _PAIRED: Final = listed(
     "hands eyes legs arms feet ears shoes boots gloves sleeves knees shoulders wings wheels sides halves"
 )
-# What people are said to have or wear in colours, and which: colours that are written of them.
-_COLOURED: Final[Mapping[str, str]] = {
-    "coat jacket pullover cardigan shirt t-shirt sweater hat cap scarf": (
-        "black white red blue green yellow brown grey"
-    ),
-    "dress skirt gown robe apron blouse": "black white red blue green",
-    "trousers suit tie shoe boot sneaker sandal glove vest": "black white blue brown grey",
-    "backpack handbag suitcase bag umbrella tent balloon ball": "black red blue green yellow",
-    "car bus truck van train boat": "black white red blue green yellow grey",
-    "bicycle scooter motorcycle": "black red blue green",
-    "dog cat horse goat rabbit cow": "black white brown grey",
-    "hair beard": "black brown grey white",
-    "door gate fence wall curtain sofa chair bench table": "white red blue green brown grey black",
-    "cup bowl plate box book": "white red blue green yellow black",
-    "bottle": "brown green blue",
-    "house barn church tower roof": "white red yellow grey brown",
-    "bird butterfly": "black white brown yellow blue",
-    "flower": "white red yellow purple pink blue",
-}
-_FACTS: Final[Mapping[Key, str]] = {
-    **{("modifier", head): colours for heads, colours in _COLOURED.items() for head in heads.split()},
-}
-_MORE_FACTS: Final = """
+# A kind, what it is said of, and which of its words are: colours are those that are written of a thing.
+_FACTS: Final = """
+modifier coat jacket pullover cardigan shirt t-shirt : black white red blue green yellow brown grey
+modifier sweater hat cap scarf : black white red blue green yellow brown grey
+modifier dress skirt gown robe apron blouse : black white red blue green
+modifier trousers suit tie shoe boot sneaker sandal glove vest : black white blue brown grey
+modifier backpack handbag suitcase bag umbrella tent balloon ball : black red blue green yellow
+modifier car bus truck van train boat : black white red blue green yellow grey
+modifier bicycle scooter motorcycle : black red blue green
+modifier dog cat horse goat rabbit cow : black white brown grey
+modifier hair beard : black brown grey white
+modifier door gate fence wall curtain sofa chair bench table : white red blue green brown grey black
+modifier cup bowl plate box book : white red blue green yellow black
+modifier bottle : brown green blue
+modifier house barn church tower roof : white red yellow grey brown
+modifier bird butterfly : black white brown yellow blue
+modifier flower : white red yellow purple pink blue
 modifier man woman people person couple : young elderly bald dark-haired grey-haired blond red-haired
 modifier men women : young elderly bald dark-haired grey-haired blond red-haired
 modifier boy girl child boys girls : dark-haired blond red-haired
@@ -181,9 +175,9 @@ verb a an the his her their its : opens closes opening closing enters leaves ent
 """
 
 
-def _with_more(facts: Mapping[Key, str]) -> dict[Key, frozenset[str]]:
-    found = {key: set(words.split()) for key, words in facts.items()}
-    for line in _MORE_FACTS.strip().splitlines():
+def _facts() -> dict[Key, frozenset[str]]:
+    found: dict[Key, set[str]] = {}
+    for line in _FACTS.strip().splitlines():
         slots, words = line.split(" : ")
         kind, *heads = slots.split()
         for head in heads:
@@ -193,7 +187,7 @@ def _with_more(facts: Mapping[Key, str]) -> dict[Key, frozenset[str]]:
     return {key: frozenset(words) for key, words in found.items()}
 
 
-_PLAIN: Final = _with_more(_FACTS)
+_PLAIN: Final = _facts()
 
 
 @dataclass(frozen=True, kw_only=True)

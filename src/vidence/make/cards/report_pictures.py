@@ -25,6 +25,8 @@ PALETTE: Final = (
     *("#56b4e9", "#b8a800", "#7a4fa3", "#8c564b", "#4d4d4d"),
 )
 _OTHERS: Final = "#b6bcc2"
+_N_TRACKS_FRAMES: Final = 6
+_TRACKS_PX: Final = 480
 
 
 def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> Sheet:
@@ -40,7 +42,9 @@ def colours(chosen: Sequence[str]) -> dict[str, str]:
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(chosen)}
 
 
-def frames_sheet(video: Video, frames: Mapping[int, str], *, n_columns: int, thumb_px: int) -> Sheet:
+def frames_sheet(
+    video: Video, frames: Mapping[int, str], *, n_columns: int = 6, thumb_px: int = 200
+) -> Sheet:
     """Some frames of a video with their labels, in the order of time.
 
     Raises:
@@ -57,9 +61,7 @@ def frames_sheet(video: Video, frames: Mapping[int, str], *, n_columns: int, thu
     return sheet_of(pictures, n_columns=n_columns, thumb_px=thumb_px)
 
 
-def evidence_sheet(
-    draft: Draft, video: Video, *, most: int, n_columns: int = 6, thumb_px: int = 200
-) -> Sheet:
+def evidence_sheet(draft: Draft, video: Video, *, most: int) -> Sheet:
     """The middle frame of each of the first `most` spans of evidence.
 
     Raises:
@@ -70,12 +72,10 @@ def evidence_sheet(
         if span.start_s is not None and span.end_s is not None:
             index = video.index_at((span.start_s + span.end_s) / 2)
             frames[index] = f"{float(video.times_s[index]):.1f} s"
-    return frames_sheet(video, frames, n_columns=n_columns, thumb_px=thumb_px)
+    return frames_sheet(video, frames)
 
 
-def tracks_sheet(
-    video: Video, tracked: TrackedVideo, chosen: Sequence[str], *, n_frames: int = 6, thumb_px: int = 480
-) -> Sheet:
+def tracks_sheet(video: Video, tracked: TrackedVideo, chosen: Sequence[str]) -> Sheet:
     """Frames with the boxes of all tracks drawn in, the chosen ones in their colours.
 
     The frames are spread over those in which a chosen track is seen.
@@ -84,7 +84,7 @@ def tracks_sheet(
         MediaError: none of them can be read.
     """
     seen = sorted({int(i) for name in chosen for i in tracked.track(name).frame_indices})
-    places = np.linspace(0, len(seen) - 1, min(n_frames, len(seen))).round().astype(int)
+    places = np.linspace(0, len(seen) - 1, min(_N_TRACKS_FRAMES, len(seen))).round().astype(int)
     wanted = [seen[place] for place in dict.fromkeys(places.tolist())]
     known = colours(chosen)
     pictures: list[tuple[Image.Image, str]] = []
@@ -92,18 +92,16 @@ def tracks_sheet(
         if isinstance(image, FrameProblem):
             continue
         picture = Image.fromarray(image)
-        _draw_boxes(picture, tracked, index, known=known, thumb_px=thumb_px)
+        _draw_boxes(picture, tracked, index, known=known)
         pictures.append((picture, f"{tracked.times_s[index]:.1f} s"))
     if not pictures:
         raise MediaError(f"{video.probe.path}: none of the frames with tracks can be read")
-    return sheet_of(pictures, n_columns=3, thumb_px=thumb_px)
+    return sheet_of(pictures, n_columns=3, thumb_px=_TRACKS_PX)
 
 
-def _draw_boxes(
-    picture: Image.Image, tracked: TrackedVideo, index: int, *, known: Mapping[str, str], thumb_px: int
-) -> None:
+def _draw_boxes(picture: Image.Image, tracked: TrackedVideo, index: int, *, known: Mapping[str, str]) -> None:
     pen = ImageDraw.Draw(picture)
-    factor = max(picture.size) / thumb_px  # lines are drawn before the picture is made small
+    factor = max(picture.size) / _TRACKS_PX  # lines are drawn before the picture is made small
     font = ImageFont.load_default(size=max(10, round(13 * factor)))
     for track in sorted(tracked.tracks, key=lambda track: track.track_id in known):
         place = int(np.searchsorted(track.frame_indices, index))
@@ -160,7 +158,7 @@ def _way(track: Track, colour: str, factor: float) -> str:
     )
 
 
-def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px: int = 200) -> Sheet:
+def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> Sheet:
     """The middle frame of each shot with its number and its times.
 
     Raises:
@@ -172,10 +170,10 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px
         )
         for shot in shots[:most]
     }
-    return frames_sheet(video, frames, n_columns=6, thumb_px=thumb_px)
+    return frames_sheet(video, frames)
 
 
-def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str], thumb_px: int = 120) -> Sheet:
+def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str]) -> Sheet:
     """Crops of one track beside each other."""
     opened = [open_image(data) for data in pictures]
-    return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=thumb_px)
+    return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=120)

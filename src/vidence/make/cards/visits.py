@@ -1,6 +1,7 @@
 """Tracks that go out of view and come back: whether it is the same person, boxes alone cannot say."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -53,24 +54,13 @@ def part_visits(
             continue
         starts, ends = [0, *(b for _, b in breaks)], [*(a for a, _ in breaks), len(track.frame_indices) - 1]
         visits += [
-            _part(track, slice(start, end + 1), number)
+            replace(track.part(slice(start, end + 1)), track_id=f"{track.track_id}/{number}")
             for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1)
         ]
         first, again = (float(video.times_s[track.frame_indices[place]]) for place in breaks[0])
         detail = f"not seen from {first:.2f} s to {again:.2f} s, at an edge before and after"
         dropped.append(Dropped(what=track.track_id, stage=stage, reason=REASON, detail=detail))
     return tuple(stays), tuple(visits), tuple(dropped)
-
-
-def _part(track: Track, places: slice, number: int) -> Track:
-    return Track(
-        track_id=f"{track.track_id}/{number}",
-        class_name=track.class_name,
-        frame_indices=track.frame_indices[places],
-        boxes_px=track.boxes_px[places],
-        confidences=track.confidences[places],
-        is_detected=track.is_detected[places],
-    )
 
 
 def _at_edge(track: Track, place: int, video: TrackedVideo) -> bool:

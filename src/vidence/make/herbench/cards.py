@@ -12,14 +12,13 @@ from vidence.errors import DataError
 from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.make.cards.crops import CropPlan, CropRules, TrackPictures, cut_crops, plan_crops
-from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.filled_cards import is_sheet, read_filled
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import BY_PEOPLE, CardStep
 from vidence.make.herbench.identified import identify_all
 from vidence.make.herbench.people import use_card_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import CardWording
@@ -86,40 +85,13 @@ def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> N
     if not videos:
         return
     step = work.config.cards or CardStep()
-    folder = work.pictures
-    stage = Stage(name="crops", kind=Cropped, version=4, settings=step.crops)
-
-    def is_usable(cropped: Cropped) -> bool:
-        crops = ((*one.appearance, *one.path, *one.frames) for one in cropped.pictures)
-        return folder.holds(chain.from_iterable(crops))
-
-    cuttings = [
-        (
-            one,
-            Cutting(
-                cut=partial(
-                    _crop, tracked=one.material.tracked, chosen=one.material.chosen, rules=step.crops
-                ),
-                file=one.source.file,
-                pictures=folder,
-                context=work.context,
-            ),
-        )
-        for one in videos
-        if one.source.file is not None
-    ]
-    units = [
-        Unit(
-            stage=stage,
-            name=one.video_id,
-            inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
-            make=cutting.make,
-            apart=cutting.apart,
-            is_usable=is_usable,
-        )
-        for one, cutting in cuttings
-    ]
-    results = work.compute_apart("crops", units)
+    results = work.cut(
+        Stage(name="crops", kind=Cropped, version=4, settings=step.crops),
+        videos,
+        lambda made: partial(_crop, tracked=made.tracked, chosen=made.chosen, rules=step.crops),
+        rests_on={"tracks": "tracked"},
+        crops=lambda made: chain.from_iterable((*o.appearance, *o.path, *o.frames) for o in made.pictures),
+    )
     taken, kept, dropped = [], [], []
     for one in videos:
         taken += [one.named(name) for name in one.material.chosen]

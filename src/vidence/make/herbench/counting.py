@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from vidence.errors import DataError, MediaError, StoreError
+from vidence.errors import DataError, MediaError
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.logs.files import Fault, csv_rows
+from vidence.make.pipeline.ledger import write_file
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
-from vidence.media.whole import write_whole
 from vidence.seeing.pictures import Mark, colour_of, draw
 from vidence.seeing.recall import (
     Looked,
@@ -35,13 +35,13 @@ from vidence.seeing.track_files import read_mot
 from vidence.seeing.tracks import Recall, TrackedVideo
 from vidence.tables.export import csv_text
 from vidence.tables.table import several
+from vidence.text import first_lines
 
 COUNTS_FILE: Final = "counts.csv"
 N_FRAMES: Final = 12
 """So many frames of each video are put on the sheet."""
 _NEEDS: Final = ("video_id", "frame", "n_people", "n_false")
 _COLUMNS: Final = ("video_id", "frame", "region", "n_boxes", "n_people", "n_false", "picture")
-_MOST_FAULTS = 20
 _PICTURE_PX = 1600
 _PEDESTRIAN = 1
 
@@ -165,8 +165,7 @@ def _looked(
 
 
 def _listed(path: Path, faults: Sequence[str]) -> str:
-    more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-    return f"{path}: {len(faults)} lines cannot be used\n" + "\n".join(faults[:_MOST_FAULTS]) + more
+    return f"{path}: {len(faults)} lines cannot be used\n{first_lines(faults)}"
 
 
 def read_counts(path: Path, *, videos: set[str]) -> tuple[Counted, ...]:
@@ -304,10 +303,10 @@ def write_count_sheet(
             path = folder / f"{one.video_id}-{index:06d}.jpg"
             rows.append((one.video_id, index, "", len(shown(tracked, index)), "", "", path.name))
             files.append(path)
-            _write(path, picture)
+            write_file(path, picture)
     if len(files) == 1:
         return (), ""
-    _write(table, b"\xef\xbb\xbf" + csv_text(rows).encode())
+    write_file(table, b"\xef\xbb\xbf" + csv_text(rows).encode())
     said = (
         f"{several(len(files) - 1, 'frame')} to count: fill in n_people and n_false in {table}, and name it "
         "as counted in [tracking]."
@@ -320,14 +319,6 @@ def _is_begun(table: Path) -> bool:
         isinstance(row, Fault) or row["n_people"] or row["n_false"]
         for _, row in csv_rows(table, needs=_NEEDS)
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _pictures(work: HerbenchSession, one: VideoState, tracked: TrackedVideo) -> Iterator[tuple[int, bytes]]:

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from vidence.make.cards.crops import CropRules
-from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.identification import STAGE, Tried, identified, try_card
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.portraits import cut_portraits, portrait_frames
 from vidence.make.herbench.config import CardStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.wording import CardWording
@@ -33,42 +33,25 @@ class Portrayed:
 def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
     """Give every video that is here a few pictures of everybody who has a track in it."""
     step = work.config.cards or CardStep()
-    folder, n = work.pictures, step.identification.n_pictures
-    stage = Stage(name="portraits", kind=Portrayed, settings=[step.crops, n])
-    here = [one for one in videos if one.source.file is not None and one.material.tracked is not None]
-    cuttings = [
-        (
-            one,
-            Cutting(
-                cut=partial(_portray, tracked=one.material.tracked, n=n, rules=step.crops),
-                file=one.source.file,
-                pictures=folder,
-                context=work.context,
-            ),
-        )
-        for one in here
-        if one.source.file is not None and one.material.tracked is not None
-    ]
-    units = [
-        Unit(
-            stage=stage,
-            name=one.video_id,
-            inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
-            make=cutting.make,
-            apart=cutting.apart,
-            is_usable=lambda made: folder.holds(crop for some in made.pictures.values() for crop in some),
-        )
-        for one, cutting in cuttings
-    ]
-    results = work.compute_apart("portraits", units)
+    n = step.identification.n_pictures
+    here = [one for one in videos if one.material.tracked is not None]
+    results = work.cut(
+        Stage(name="portraits", kind=Portrayed, settings=[step.crops, n]),
+        here,
+        lambda made: partial(_portray, tracked=made.tracked, n=n, rules=step.crops),
+        rests_on={"tracks": "tracked"},
+        crops=lambda made: chain.from_iterable(made.pictures.values()),
+    )
     for one in here:
         if one.video_id in results.made:
             one.portraits = dict(results.made[one.video_id].value.pictures)
 
 
 def _portray(
-    video: KeptVideo, pictures: PictureFolder, *, tracked: TrackedVideo, n: int, rules: CropRules
+    video: KeptVideo, pictures: PictureFolder, *, tracked: TrackedVideo | None, n: int, rules: CropRules
 ) -> Portrayed:
+    if tracked is None:
+        return Portrayed(pictures={})
     everybody = (*tracked.tracks, *listed_others(tracked.others, tracked))
     wanted = {
         track.track_id: portrait_frames(
@@ -97,11 +80,8 @@ def identify_all(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
         for one, card in cards
         if not card.fits_it_alone
     ]
-    gone = {one.what for one in dropped}
     taken = [one.named(f"{card.track_id}/A") for one, card in cards]
-    work.close(
-        STAGE, unit="cards", taken=taken, kept=[name for name in taken if name not in gone], dropped=dropped
-    )
+    work.close(STAGE, unit="cards", taken=taken, dropped=dropped)
 
 
 def _ask(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:

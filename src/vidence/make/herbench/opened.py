@@ -31,7 +31,7 @@ from vidence.make.people.checks import check_of_shot, check_of_track
 from vidence.make.people.rows import ShotRow, TrackRow
 from vidence.make.people.said import CARD, changed, said_by_people
 from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
-from vidence.make.people.track_acts import TracksByPeople, apply_tracks, left_by_people
+from vidence.make.people.track_acts import TracksByPeople, apply_tracks
 from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
 from vidence.make.pipeline.session import STAGES_FOLDER
@@ -175,10 +175,6 @@ class OpenedVideo:
         if self.found is None:
             return TracksByPeople(tracks=(), others=())
         return apply_tracks(self.found, [row for row in rows if row.video_id == self.video_id])
-
-    def preview(self, rows: Sequence[TrackRow]) -> TrackedVideo | None:
-        """Its tracks as all these rows leave them, for drawing."""
-        return None if self.found is None else left_by_people(self.found, self.with_tracks(rows))
 
     def with_shots(self, rows: Sequence[ShotRow]) -> ShotsByPeople:
         """What comes of all rows about its cuts; for the times of the shots see `times_s`."""

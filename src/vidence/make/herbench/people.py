@@ -169,6 +169,4 @@ def _say_told(work: HerbenchSession, heard: Sequence[Reading], *, n_unread: int,
 
 def _close(work: HerbenchSession, stage: str, *, taken: Sequence[str], dropped: Sequence[Dropped]) -> None:
     if taken:
-        gone = {one.what for one in dropped}
-        kept = [name for name in taken if name not in gone]
-        work.close(stage, unit="cards", taken=taken, kept=kept, dropped=dropped)
+        work.close(stage, unit="cards", taken=taken, dropped=dropped)

@@ -14,7 +14,6 @@ import numpy as np
 from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_scene_cards
-from vidence.make.cards.cutting import Cutting
 from vidence.make.cards.falsifying import false_id, perturb
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.plausible import Known
@@ -23,7 +22,7 @@ from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
 from vidence.make.herbench.people import use_false_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped, SceneCard
 from vidence.make.pipeline.wording import CardWording
@@ -135,35 +134,13 @@ class _Writing:
     def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
         work, rules = self._work, self._step.rules
         stage = Stage(name="scene-pictures", kind=Pictured, settings=rules)
-
-        def is_usable(found: Pictured) -> bool:
-            return work.pictures.holds(chain.from_iterable(one.pictures for one in found.shots))
-
-        cuttings = [
-            (
-                one,
-                Cutting(
-                    cut=partial(_take, shots=one.material.shots, rules=rules),
-                    file=one.source.file,
-                    pictures=work.pictures,
-                    context=work.context,
-                ),
-            )
-            for one in videos
-            if one.source.file is not None
-        ]
-        units = [
-            Unit(
-                stage=stage,
-                name=one.video_id,
-                inputs={"shots": one.digests["shots"], "video": one.source.video.sha256},
-                make=cutting.make,
-                apart=cutting.apart,
-                is_usable=is_usable,
-            )
-            for one, cutting in cuttings
-        ]
-        results = work.compute_apart(stage.name, units)
+        results = work.cut(
+            stage,
+            videos,
+            lambda made: partial(_take, shots=made.shots, rules=rules),
+            rests_on={"shots": "shots"},
+            crops=lambda made: chain.from_iterable(one.pictures for one in made.shots),
+        )
         found: dict[str, Pictured] = {}
         for one in videos:
             if one.video_id in results.failed:

@@ -1,21 +1,24 @@
 """One session of making HERBench questions: its configuration, and what is known of each video by now."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from vidence.make.cards.cards import Flag
 from vidence.make.cards.crops import TrackPictures
+from vidence.make.cards.cutting import Cut, Cutting
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
-from vidence.make.pipeline.cache import digest_of
+from vidence.make.pipeline.cache import Stage, Unit, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Crop, Dropped, Material
 from vidence.make.pipeline.models import Models
-from vidence.make.pipeline.session import Session
+from vidence.make.pipeline.session import Results, Session
 from vidence.records import Record
 
+T = TypeVar("T")
 VIDEO_ID = "{video_id}"
 """What stands for the id of a video in paths of the configuration."""
 STAGES = (
@@ -62,6 +65,45 @@ class HerbenchSession(Session):
     def prompts(self) -> Path | None:
         """The user's folder of templates; None for the packaged ones."""
         return self.root / self.config.prompts if self.config.prompts else None
+
+    def cut(
+        self,
+        stage: Stage[T],
+        videos: Sequence["VideoState"],
+        cut_of: Callable[[Material], Cut[T]],
+        *,
+        rests_on: Mapping[str, str],
+        crops: Callable[[T], Iterable[Crop]],
+    ) -> Results[T]:
+        """Pictures cut out of those of the videos whose files are here, by other processes where that pays.
+
+        Args:
+            stage: under which the results are kept.
+            videos: out of which they are cut.
+            cut_of: what cuts them, by what is known of the video; picklable, see `Cut`.
+            rests_on: the parts of the material that go into the result, by their names in its key.
+            crops: the pictures of a result, which have to lie in the folder for it to be used again.
+        """
+        units = []
+        for one in videos:
+            if one.source.file is not None:
+                cutting = Cutting(
+                    cut=cut_of(one.material),
+                    file=one.source.file,
+                    pictures=self.pictures,
+                    context=self.context,
+                )
+                inputs = {name: one.digests[part] for name, part in rests_on.items()}
+                unit = Unit(
+                    stage=stage,
+                    name=one.video_id,
+                    inputs=inputs | {"video": one.source.video.sha256},
+                    make=cutting.make,
+                    apart=cutting.apart,
+                    is_usable=lambda made: self.pictures.holds(crops(made)),
+                )
+                units.append(unit)
+        return self.compute_apart(stage.name, units)
 
 
 @dataclass(kw_only=True)

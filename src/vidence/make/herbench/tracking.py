@@ -35,7 +35,7 @@ from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.corrections import Corrected, correct
 from vidence.seeing.describers.describing import Describer
-from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots, untracked
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
@@ -91,16 +91,8 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     opened = [open_watch(work, one, wanted=watcher.wanted(one)) for one in videos]
     begin_watching(work, opened)
     dropped = [gone for one, watch in zip(videos, opened, strict=True) if (gone := watcher.take(one, watch))]
-    gone_names = {one.what for one in dropped}
     names = [one.video_id for one in videos]
-    work.close(
-        "watching",
-        unit="videos",
-        taken=names,
-        kept=[name for name in names if name not in gone_names],
-        dropped=dropped,
-        n_cached=watcher.n_cached,
-    )
+    work.close("watching", unit="videos", taken=names, dropped=dropped, n_cached=watcher.n_cached)
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
         calibrate(work, videos)
@@ -402,14 +394,7 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
     """
-    whole = TrackedVideo(
-        width_px=video.probe.width_px,
-        height_px=video.probe.height_px,
-        times_s=video.times_s,
-        tracks=(),
-        detections=seen.detections,
-        shots=tuple(shots),
-    )
+    whole = untracked(video, seen.detections, shots=shots)
     looked = frames_at(video.times_s, seen.rate)
     found = track_shots(
         whole,
@@ -437,16 +422,9 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
         known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
     basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
     refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
-    chosen = _chosen(video, refined, rules=rules, rng=rng)
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
     raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
-    left = [t.track_id for t in people if t.track_id not in chosen]
-    return Tracks(
-        video=replace(refined, detections=None),
-        chosen=chosen,
-        raw_ids=raw_ids,
-        dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left)),
-    )
+    return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
 
 def after_people(
@@ -475,29 +453,35 @@ def after_people(
     whole = replace(made.video, detections=seen.detections)
     known = _looks(seen, replace(whole, tracks=(*people, *others)), rules=rules)
     refined = replace(whole, tracks=people, others=others, looks=_means(known))
-    chosen = _chosen(video, refined, rules=rules, rng=rng)
     gone = [one for one in made.dropped if one.reason != NOT_PICKED]
     corrected = Corrected(tracks=people, others=others, dropped=by_people.dropped, is_complete=False)
     raw_ids, gone = _after_people(made.raw_ids, gone, corrected)
-    left = [track.track_id for track in people if track.track_id not in chosen]
+    return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
+
+
+def _picked(
+    video: KeptVideo,
+    tracked: TrackedVideo,
+    *,
+    raw_ids: Sequence[str],
+    gone: Sequence[Dropped],
+    rules: TrackingRules,
+    rng: np.random.Generator,
+) -> Tracks:
+    """The tracks that are left, with those that are picked, best first; the others go to the account."""
+    chosen: tuple[str, ...] = ()
+    if tracked.tracks:
+        looks = read_appearances(video, tracked.tracks, settings=rules.looks)
+        ranking = rank(tracked, appearances=looks, settings=rules.rank)
+        picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick)
+        chosen = tuple(pick.track_id for pick in picks)
+    left = [track.track_id for track in tracked.tracks if track.track_id not in chosen]
     return Tracks(
-        video=replace(refined, detections=None),
+        video=replace(tracked, detections=None),
         chosen=chosen,
-        raw_ids=raw_ids,
+        raw_ids=tuple(raw_ids),
         dropped=(*gone, *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left)),
     )
-
-
-def _chosen(
-    video: KeptVideo, tracked: TrackedVideo, *, rules: TrackingRules, rng: np.random.Generator
-) -> tuple[str, ...]:
-    """The tracks that are picked, best first."""
-    if not tracked.tracks:
-        return ()
-    looks = read_appearances(video, tracked.tracks, settings=rules.looks)
-    ranking = rank(tracked, appearances=looks, settings=rules.rank)
-    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick)
-    return tuple(pick.track_id for pick in picks)
 
 
 def _after_people(
@@ -543,31 +527,20 @@ def take_tracks(
     everybody = (*known.tracks, *known.others)
     firsts = np.array([shot.first_frame for shot in shots[1:]], np.int64)
     crosses = any(np.any((firsts > t.first_frame) & (firsts <= t.last_frame)) for t in everybody)
-    whole = TrackedVideo(
-        width_px=video.probe.width_px,
-        height_px=video.probe.height_px,
-        times_s=video.times_s,
-        tracks=known.tracks,
-        others=known.others,
-        detections=seen.detections,
-        shots=() if crosses else tuple(shots),
-        basis=given.basis,
-    )
+    whole = untracked(video, seen.detections, shots=() if crosses else shots)
+    whole = replace(whole, tracks=known.tracks, others=known.others, basis=given.basis)
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
     whole = replace(whole, looks=_means(looks))
     stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
-    chosen = _chosen(video, replace(whole, tracks=stays), rules=rules, rng=rng)
-    left = [t.track_id for t in stays if t.track_id not in chosen]
-    return Tracks(
-        video=replace(whole, tracks=(*stays, *map(_first_by_id, visits)), detections=None),
-        chosen=chosen,
-        raw_ids=tuple(track.track_id for track in everybody),
-        dropped=(
-            *_gone(known.dropped, ()),
-            *away,
-            *(Dropped(what=name, stage=STAGE, reason=NOT_PICKED) for name in left),
-        ),
+    made = _picked(
+        video,
+        replace(whole, tracks=stays),
+        raw_ids=[track.track_id for track in everybody],
+        gone=(*_gone(known.dropped, ()), *away),
+        rules=rules,
+        rng=rng,
     )
+    return replace(made, video=replace(made.video, tracks=(*stays, *map(_first_by_id, visits))))
 
 
 def _first_by_id(visit: Track) -> Track:

@@ -1,8 +1,6 @@
 """Measure an ablation: accuracy at each level with its interval, differences to the base, files."""
 
-import hashlib
 import math
-import re
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +10,19 @@ import msgspec
 import numpy as np
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_clips import Shown, StimulusSet
+from vidence.make.lights.ablation_clips import Shown, StimulusSet, sources_of_shown
 from vidence.make.lights.ablation_config import (
     BASE,
     AblationConfig,
     Condition,
     conditions,
+    folder_name,
     shown_frames,
     spec_under,
     title_of,
     unique,
     words_of,
 )
-from vidence.make.lights.clips import name_of
-from vidence.make.lights.tables import sources_of
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.export import write_file
@@ -96,9 +93,7 @@ class Ablated:
 
 def run_folder(out: Path, model: str, condition: Condition) -> Path:
     """Where the run of a model in a condition lies: its name, and what tells it from others like it."""
-    digest = hashlib.sha256(model.encode()).hexdigest()[:8]
-    name = re.sub(r"[^A-Za-z0-9.]+", "-", model)[:40].strip("-.")
-    return out / "runs" / f"{name}-{digest}" / condition.name
+    return out / "runs" / folder_name(model) / condition.name
 
 
 def add_up(config: AblationConfig, stimuli: StimulusSet, out: Path, *, notes: Sequence[str]) -> Ablated:
@@ -157,7 +152,7 @@ def findable(config: AblationConfig, clips: Sequence[Shown], *, rng: np.random.G
         clips: what is shown; those of one source, as far as it is known, are not independent.
         rng: where simulated runs come from.
     """
-    found = sources_of({c.clip_id: c for c in clips}, {c.clip_id: [*map(name_of, c.files)] for c in clips})
+    found = sources_of_shown(clips)
     sources = [found[clip.clip_id] or clip.clip_id for clip in clips]
     n_conditions = len(unique(conditions(config))) - 1
     if n_conditions < 1:

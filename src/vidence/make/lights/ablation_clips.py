@@ -211,6 +211,23 @@ def _hidden(figure: Motion, n_dots: int, *, seed: int) -> list[str]:
     return [figure.names[i] for i in order[n_dots:]]
 
 
+def sources_of_shown(clips: Sequence[Shown]) -> dict[str, str]:
+    """The `sources_of` clips that are shown."""
+    return sources_of({c.clip_id: c for c in clips}, {c.clip_id: [*map(name_of, c.files)] for c in clips})
+
+
+def has_clips(folder: Path, wanted: bytes) -> bool:
+    """Whether a folder has all clips already that were made from what its stamp is to say.
+
+    Raises:
+        UsageError: it holds clips that were made from something else.
+    """
+    stamp = folder / STAMP
+    if stamp.exists() and stamp.read_bytes() != wanted:
+        raise UsageError(f"{folder} holds clips made from other settings; choose another --out, or remove it")
+    return stamp.exists()
+
+
 def write_condition(
     stimuli: StimulusSet, condition: Condition, folder: Path, *, on_clip: Callable[[str], None]
 ) -> tuple[str, ...]:
@@ -230,17 +247,12 @@ def write_condition(
             "seed": stimuli.config.seed,
         }
     )
-    path = folder / STAMP
-    if path.exists():
-        if path.read_bytes() != wanted:
-            raise UsageError(
-                f"{folder} holds clips made from other settings; choose another --out, or remove it"
-            )
+    if has_clips(folder, wanted):
         return ()
     troubles: list[str] = []
     rows: list[dict[str, object]] = []
     shown = stimuli.clips
-    sources = sources_of({c.clip_id: c for c in shown}, {c.clip_id: [*map(name_of, c.files)] for c in shown})
+    sources = sources_of_shown(shown)
     for clip in shown:
         try:
             made = stimuli.stimulus(clip, condition)
@@ -257,5 +269,5 @@ def write_condition(
         raise DataError(f"no clip could be shown in the condition {condition.name}; {troubles[-1]}")
     write_whole(folder / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))
     write_whole(folder / "labels.csv", labels_table(stimuli.clips)[0])
-    write_whole(path, wanted)
+    write_whole(folder / STAMP, wanted)
     return tuple(troubles)

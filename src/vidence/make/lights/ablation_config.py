@@ -1,5 +1,6 @@
 """Configuration of an ablation: what is shown, varied and asked (the file of ``vidence ablate``)."""
 
+import hashlib
 import re
 from pathlib import Path
 from typing import TypeAlias
@@ -267,6 +268,13 @@ def _text(level: Level) -> str:
     if isinstance(level, bool):
         return str(level).lower()
     return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def folder_name(model: str) -> str:
+    """What the folder of a model's runs is called: its name, and what tells it from others like it."""
+    digest = hashlib.sha256(model.encode()).hexdigest()[:8]
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", model)[:40].strip("-.")
+    return f"{name}-{digest}"
 
 
 def model_spec(model: str, *, base: Path, same: Path) -> str:

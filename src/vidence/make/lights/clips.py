@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -175,13 +174,7 @@ class ClipJob:
 
     def make_away(self) -> MadeAway[ClipResult]:
         """As `make`, on a machine that does not have the folder: clip and sidecar come with the result."""
-        with TemporaryDirectory(prefix="vidence-") as folder:
-            made = replace(self, folder=Path(folder)).make()
-            files = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
-            return MadeAway(
-                value=made,
-                files={path.relative_to(folder).as_posix(): path.read_bytes() for path in files},
-            )
+        return MadeAway.of(lambda folder: replace(self, folder=folder).make())
 
     def _staging(self) -> Staging:
         made = Staging(

@@ -58,7 +58,9 @@ def write_sheets(
         ]
         if rows:
             path = folder / f"sheet-{name}.html"
-            write_whole(path, _template().render(set=name, rows=rows, n_shown=N_SHOWN).encode())
+            write_whole(
+                path, template("pld_sheet.html").render(set=name, rows=rows, n_shown=N_SHOWN).encode()
+            )
             files.append(path)
     return tuple(files)
 
@@ -90,7 +92,8 @@ def _picture(pictures: Sequence[NDArray[np.uint8]]) -> str:
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def _template() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """A page of ``templates/``, by the name of its file."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    text = resources.files("vidence.make").joinpath("templates", "pld_sheet.html").read_text("utf-8")
+    text = resources.files("vidence.make").joinpath("templates", name).read_text("utf-8")
     return environment.from_string(text)

@@ -13,7 +13,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-import jinja2
 import msgspec
 import numpy as np
 from markupsafe import Markup
@@ -21,7 +20,7 @@ from markupsafe import Markup
 from vidence.ask import files
 from vidence.ask.files import FieldError, csv_rows, usable
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.sheets import window_of
+from vidence.make.lights.sheets import template, window_of
 from vidence.make.lights.tables import Choice
 from vidence.media.whole import write_whole
 from vidence.pointlight.dots import Dots
@@ -277,7 +276,7 @@ def _page(form: int, trials: Sequence[_Trial], *, rules: StudyRules, texts: tupl
     ]
     said = msgspec.json.encode([form, items, msgspec.to_builtins(rules), texts])
     player = resources.files("vidence.pointlight").joinpath("players", "point-light.js").read_text("utf-8")
-    return _template().render(
+    return template("pld_study.html").render(
         form=form,
         study=hashlib.sha256(said).hexdigest()[:16],
         items=items,
@@ -318,9 +317,3 @@ def _drawn(dots: Dots, which: str) -> Mapping[str, object]:
 
 def _short(values: Sequence[float | None]) -> list[float | None]:
     return [None if v is None else round(v, 2) for v in values]
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    text = resources.files("vidence.make").joinpath("templates", "pld_study.html").read_text("utf-8")
-    return environment.from_string(text)

@@ -1,8 +1,6 @@
 """Thresholds of observers: from runs over all levels, or from a staircase; tables, a page, files."""
 
-import hashlib
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vidence.engine.in_turn import Turns
-from vidence.make.lights.ablation_config import title_of
+from vidence.make.lights.ablation_config import folder_name, title_of
 from vidence.make.lights.threshold_config import (
     N_CHOICES,
     ThresholdConfig,
@@ -101,9 +99,7 @@ class Thresholds:
 
 def run_folder(out: Path, config: ThresholdConfig, observer: str) -> Path:
     """Where the run of an observer lies; a staircase and constant stimuli have the same questions."""
-    digest = hashlib.sha256(observer.encode()).hexdigest()[:8]
-    name = re.sub(r"[^A-Za-z0-9.]+", "-", observer)[:40].strip("-.")
-    return out / "runs" / config.method.kind / f"{name}-{digest}"
+    return out / "runs" / config.method.kind / folder_name(observer)
 
 
 def precision(config: ThresholdConfig, sources: Sequence[str], *, rng: np.random.Generator) -> str:

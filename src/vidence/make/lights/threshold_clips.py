@@ -15,10 +15,9 @@ from vidence.ask import files
 from vidence.ask.benchmarks.actpld import CLIP_COLUMNS, LABEL_COLUMNS, ClipRow, Labels, choices_for
 from vidence.ask.files import FieldError
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_clips import Shown, StimulusSet
+from vidence.make.lights.ablation_clips import STAMP, Shown, StimulusSet, has_clips, sources_of_shown
 from vidence.make.lights.ablation_config import FRAMES, Condition
-from vidence.make.lights.clips import name_of
-from vidence.make.lights.tables import labels_table, sources_of, table
+from vidence.make.lights.tables import labels_table, table
 from vidence.make.lights.threshold_config import (
     LEAST_SIDE_DEG,
     Observer,
@@ -37,7 +36,7 @@ from vidence.records import Item, Media
 from vidence.tables.export import csv_text
 
 VERSION = 1
-QUESTIONS, STAMP, REFERENCES = "questions.jsonl", "stimuli.json", "references"
+QUESTIONS, REFERENCES = "questions.jsonl", "references"
 PRESENT, ABSENT = "A person who moves is among the dots.", "No person: the dots are scattered."
 LEFT, RIGHT = "To the left.", "To the right."
 _QUESTIONS = {
@@ -72,8 +71,7 @@ class ThresholdStimuli:
         self._other.config = msgspec.structs.replace(self._set.config, seed=config.seed + 1)
         self.notes = self._set.notes
         self.clips = self._set.clips
-        names = {c.clip_id: [*map(name_of, c.files)] for c in self.clips}
-        self._sources = sources_of({c.clip_id: c for c in self.clips}, names)
+        self._sources = sources_of_shown(self.clips)
         for clip in self.clips:
             self.ways(clip)
 
@@ -190,12 +188,8 @@ def write_stimuli(
         UsageError: the folder holds clips that were made from something else.
         DataError: no clip could be made.
     """
-    wanted, stamp = stimuli.stamp(), folder / STAMP
-    if stamp.exists():
-        if stamp.read_bytes() != wanted:
-            raise UsageError(
-                f"{folder} holds clips made from other settings; choose another --out, or remove it"
-            )
+    wanted = stimuli.stamp()
+    if has_clips(folder, wanted):
         return ()
     troubles: list[str] = []
     kept: list[tuple[Shown, tuple[str, ...]]] = []
@@ -216,7 +210,7 @@ def write_stimuli(
     _write_references(stimuli, [clip for clip, _ in kept], folder)
     items = list(_questions(stimuli, kept))
     write_whole(folder / QUESTIONS, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
-    write_whole(stamp, wanted)
+    write_whole(folder / STAMP, wanted)
     return tuple(troubles)
 
 

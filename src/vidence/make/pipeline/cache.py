@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Flow
 from vidence.errors import StoreError
+from vidence.make.pipeline.ledger import write_file
 from vidence.media.whole import write_whole
 from vidence.records import Record
 
@@ -99,6 +101,20 @@ class MadeAway(Generic[T]):
 
     value: T
     files: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, make: Callable[[Path], T], *, folder: str = "") -> "MadeAway[T]":
+        """What is made into a folder of its own, with the files that then lie there.
+
+        Args:
+            make: makes the result, and writes into the folder that it is given.
+            folder: where in the folder of the set its files belong.
+        """
+        with TemporaryDirectory(prefix="vidence-") as own:
+            value = make(Path(own))
+            files = (path for path in sorted(Path(own).rglob("*")) if path.is_file())
+            names = {(Path(folder) / path.relative_to(own)).as_posix(): path.read_bytes() for path in files}
+        return cls(value=value, files=names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,10 +231,7 @@ class ArtifactCache:
         """
         path = self.folder / INDEX_FILE
         rows = [self.kept[name] for name in sorted(self.kept)]
-        try:
-            write_whole(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-        except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        write_file(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
         return path
 
     def _path(self, stage: Stage[T], inputs: Mapping[str, str]) -> Path:

@@ -281,15 +281,20 @@ class Session:
         *,
         unit: str,
         taken: Collection[str],
-        kept: Collection[str],
+        kept: Collection[str] | None = None,
         dropped: Sequence[Dropped] = (),
         n_cached: int = 0,
     ) -> None:
         """Close the account of a stage and report it; `n_cached` results are of an earlier session.
 
+        Without `kept`, all that came in and was not dropped is kept.
+
         Raises:
             AccountError: the account does not hold.
         """
+        if kept is None:
+            gone = {one.what for one in dropped}
+            kept = [name for name in taken if name not in gone]
         account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
 

@@ -17,6 +17,7 @@ from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, al
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
+from vidence.seeing import recall
 from vidence.seeing.ends import EndMotion
 from vidence.seeing.same_person import distance
 from vidence.seeing.space import EDGES, Edge, edges_at
@@ -30,8 +31,6 @@ STAYED: Final = "stayed"
 UNCLEAR: Final = "unclear"
 REACH: Final = 0.05
 SAME_LOOK: Final = 0.1
-# Shorter tracks are ignored: viewers do not notice them; as in ``rlpc``.
-_LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
 NOT_IDENTIFIED: Final = "not-identified"
@@ -322,18 +321,7 @@ def without_card(material: Material) -> tuple[Track, ...]:
     if tracked is None:
         return ()
     described = {card.track_id for card in material.a_cards if card.kind == "A"}
-    others = (track for track in tracked.others if lasts_s(track, tracked) >= _LEAST_OTHER_S)
-    return tuple(
-        track
-        for track in (*tracked.tracks, *others)
-        if track.class_name == PERSON and track.track_id not in described
-    )
-
-
-def lasts_s(track: Track, tracked: TrackedVideo) -> float:
-    """From the first frame of a track to its last, in seconds."""
-    start_s, end_s = tracked.span_s(track)
-    return end_s - start_s
+    return tuple(track for track in recall.people_of(tracked) if track.track_id not in described)
 
 
 def _double(

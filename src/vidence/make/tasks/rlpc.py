@@ -21,7 +21,7 @@ from vidence.make.tasks.candidates import (
     by_time,
 )
 from vidence.make.tasks.counts import N_RANGES, has_room, ranges_around
-from vidence.make.tasks.people import REACH, End, Reach, UnclearS, lasts_s, timeline_of
+from vidence.make.tasks.people import REACH, End, Reach, UnclearS, timeline_of
 from vidence.make.tasks.person_counts import (
     WHOLE_FRAME,
     by_structure,
@@ -34,6 +34,7 @@ from vidence.make.tasks.thinning import true_count
 from vidence.make.tasks.timeline import Timeline
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
+from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
 from vidence.seeing.tracks import PERSON, Recall, Track, TrackedVideo
 
@@ -177,17 +178,13 @@ class Rlpc(ComputedTask):
         by_persons = self._by_persons(material, tracked, rng)
         done = {(structure_of(one), subject_of(one)) for one in material.counts if one.window is None}
 
-        def of_tracks(name: str, crowd: _PaperCrowd | _Crowd) -> Iterator[_Count]:
-            return (one for one in crowd.counts(name, rng) if (name, one.subject) not in done)
-
+        crowd: _PaperCrowd | _Crowd
+        doubt: Literal["", Doubt] = "" if tracked.basis.is_trusted else "detected-count"
         if self._settings.count == PAPER:
-            paper = _PaperCrowd(tracked)
-            doubt: Literal["", Doubt] = "paper-count"
-            return by_persons + [
-                self._candidates(name, of_tracks(name, paper), doubt=doubt, rng=rng)
-                for name in self.structures
-            ]
-        if not tracked.basis.is_trusted and tracked.basis.recall is None:
+            crowd, doubt = _PaperCrowd(tracked), "paper-count"
+        elif tracked.basis.is_trusted or tracked.basis.recall is not None:
+            crowd = _Crowd(tracked, self._settings)
+        else:
             log.drop(
                 "",
                 reason="recall-not-known",
@@ -195,10 +192,12 @@ class Rlpc(ComputedTask):
                 "the people in some frames (--sheets writes them), or give tracks that people made",
             )
             return by_persons
-        crowd = _Crowd(tracked, self._settings)
-        doubt = "" if tracked.basis.is_trusted else "detected-count"
+
+        def of_tracks(name: str) -> Iterator[_Count]:
+            return (one for one in crowd.counts(name, rng) if (name, one.subject) not in done)
+
         return by_persons + [
-            self._candidates(name, of_tracks(name, crowd), doubt=doubt, rng=rng) for name in self.structures
+            self._candidates(name, of_tracks(name), doubt=doubt, rng=rng) for name in self.structures
         ]
 
     def _by_persons(
@@ -394,7 +393,7 @@ class _Crowd:
         self._tracked, self._settings = tracked, settings
         self._timeline = timeline_of(tracked)
         self._is_trusted = tracked.basis.is_trusted
-        long = [track for track in tracked.others if lasts_s(track, tracked) >= settings.others_s]
+        long = listed_others(tracked.others, tracked, least_s=settings.others_s)
         # What people gave is a person, also where refining has no use for it; hardly seen where it is short.
         others = tracked.others if self._is_trusted else long
         is_long = {track.track_id for track in long}
@@ -419,18 +418,13 @@ class _Crowd:
         """How many pass each edge, or each two edges, or are in each region at some time."""
         basis = self._tracked.basis
         for name, question, place in _places(structure, self._tracked, rng):
-            if isinstance(place, Region):
-                found = [self._visited(track, place) for track in self._people]
-                recall = basis.recall_in(name)
-            else:
-                found = [self._passed(track, place) for track in self._people]
-                recall = basis.recall
+            found = [self._shown(track, place) for track in self._people]
+            recall = basis.recall_in(name) if isinstance(place, Region) else basis.recall
             both = list(zip(self._people, found, strict=True))
             clear = [(track, one) for track, one in both if isinstance(one, Evidence)]
             rests = set() if self._is_trusted else self._rests([track for track, _ in clear])
             again = [
-                self._visited(one, place) if isinstance(place, Region) else self._passed(one, place)
-                for one in (self._before if structure == "left" else self._again)
+                self._shown(one, place) for one in (self._before if structure == "left" else self._again)
             ]
             yield _Count(
                 subject=name,
@@ -439,6 +433,9 @@ class _Crowd:
                 n_unclear=sum(one is True for one in (*found, *again)) + len(rests),
                 recall=None if self._is_trusted else recall,
             )
+
+    def _shown(self, track: Track, place: tuple[Edge | None, Edge | None] | Region) -> Evidence | bool:
+        return self._visited(track, place) if isinstance(place, Region) else self._passed(track, place)
 
     def _passed(self, track: Track, through: tuple[Edge | None, Edge | None]) -> Evidence | bool:
         """When somebody clearly passes the edges, of two the last one; otherwise whether it may be so."""

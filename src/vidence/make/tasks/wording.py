@@ -68,11 +68,6 @@ def named(noun: str, numbers: Sequence[int], *, plural: str = "") -> str:
     return f"{noun if len(numbers) == 1 else plural or noun + 's'} {joined(numbers)}"
 
 
-def capital(text: str) -> str:
-    """The text with a capital first letter; the rest stays as it is."""
-    return text[:1].upper() + text[1:]
-
-
 # --------------------------------------------------------------------------- likeness
 
 # Words that every description has; they tell nobody apart.

@@ -278,12 +278,7 @@ class C3d:
         opened = open_file(path)
         file = read_c3d(opened)
         unit = file.unit
-        names, places, notes = choose(
-            opened,
-            file.labels,
-            is_all=self.settings.points == "all" or bool(self.settings.map),
-            subject=self.settings.subject,
-        )
+        names, places, notes = choose(opened, file.labels, self.settings)
         shown, hidden_note = hide_zeros(file.positions[:, places])
         if unit.lower() not in NAMED and self.settings.unit is None:
             raise DataError(

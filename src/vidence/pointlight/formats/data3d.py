@@ -4,16 +4,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vidence.pointlight.body import POINTS_13
 from vidence.pointlight.formats.finish import MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
 from vidence.pointlight.units import cmu_subject
 
-Floats = NDArray[np.float64]
 _NUMBERS = re.compile(r"^\s*(-?\d+(\.\d+)?(e[-+]?\d+)?\s+){12}-?\d+(\.\d+)?(e[-+]?\d+)?\s*$", re.IGNORECASE)
 STATURE_M = 1.7
 

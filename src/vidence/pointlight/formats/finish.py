@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -18,6 +18,9 @@ from vidence.pointlight.units import Unit, metres_for_stature, read_unit, settle
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
+LeastScore: TypeAlias = Annotated[
+    float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
+]
 
 
 class MotionSettings(Record):

@@ -1,5 +1,6 @@
 """Keypoints of a person over time: names by models, frames on one clock, and the step to a motion."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MotionSettings, Read, finish
+from vidence.pointlight.formats.finish import LeastScore, MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened
 
@@ -53,9 +54,7 @@ _ON_THE_WAY = re.compile(r"(\d+)\D*$")
 class KeypointSettings(MotionSettings):
     """Options of files of keypoints."""
 
-    least_score: Annotated[
-        float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
-    ] = 0.3
+    least_score: LeastScore = 0.3
     person: Annotated[
         str,
         Meta(description="of several people the one with this id (idx, track_id), or its place"),
@@ -76,6 +75,20 @@ class Seen:
 
 
 NOBODY = Seen(values=np.zeros((0, 4)))
+
+
+def json_in(opened: Opened) -> object:
+    """What a file of JSON holds.
+
+    Raises:
+        DataError: it is no JSON.
+    """
+    try:
+        whole: object = json.loads(opened.text())
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise opened.at(line, f"no JSON: {getattr(error, 'msg', 'nested too deeply')}") from error
+    return whole
 
 
 def number_of(name: str | float) -> int | None:

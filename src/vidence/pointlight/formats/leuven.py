@@ -4,14 +4,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vidence.pointlight.formats.finish import MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
 
-Floats = NDArray[np.float64]
 _HEADING = re.compile(r"frames\s*=\s*(\d+)\s+markers\s*=\s*(\d+)\s+Hz\s*=\s*([\d.]+)", re.IGNORECASE)
 STATURE_M = 1.7
 # The sides take turns. That the first is the left one was found from the knees, which bend forwards, in a

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
+from vidence.pointlight.formats.finish import MarkerSettings
 from vidence.pointlight.reading import Opened
 
 Floats = NDArray[np.float64]
@@ -33,15 +34,15 @@ _FEWEST = 10
 
 
 def choose(
-    opened: Opened, labels: Sequence[str], *, is_all: bool, subject: str
+    opened: Opened, labels: Sequence[str], settings: MarkerSettings
 ) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
     """Which points to take, by their labels.
 
     Args:
         opened: the file, for messages.
         labels: as the file has them, such as ``Ann:LKNE``.
-        is_all: take every point of the subject, also computed ones and those without a label.
-        subject: take the labels with this before the colon; empty where there is one subject.
+        settings: with `points` or a map of its own every point of the subject is taken, also computed ones
+            and those without a label; `subject` is what the labels have before the colon.
 
     Returns:
         The names without the subject, their places in `labels`, and notes.
@@ -49,6 +50,7 @@ def choose(
     Raises:
         DataError: the subject is not there, or several subjects are and none was named.
     """
+    subject, is_all = settings.subject, settings.points == "all" or bool(settings.map)
     split = [label.strip().rpartition(":") for label in labels]
     subjects = Counter(head for head, _, name in split if name in KNOWN)
     if subject and subject not in {head for head, _, _ in split}:

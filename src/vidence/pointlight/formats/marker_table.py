@@ -12,6 +12,7 @@ from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
 from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import unrounded
 
 Floats = NDArray[np.float64]
 HIDDEN = -9999.99
@@ -53,12 +54,7 @@ class MarkerTable:
         positions = values[:, 2:].reshape(len(values), len(labels), 3)
         hidden = np.asarray((positions <= HIDDEN).any(axis=2))
         positions = np.where(hidden[..., None], np.nan, positions)
-        names, places, notes = choose(
-            opened,
-            labels,
-            is_all=self.settings.points == "all" or bool(self.settings.map),
-            subject=self.settings.subject,
-        )
+        names, places, notes = choose(opened, labels, self.settings)
         read = Read(
             format=self.name,
             positions=positions[:, places],
@@ -98,8 +94,7 @@ def _rate(opened: Opened, times: Floats, numbers: list[int]) -> float | None:
     if (abs(steps - 1 / claimed) > 0.5 / claimed).any():
         late = int((abs(steps - 1 / claimed) > 0.5 / claimed).argmax()) + 1
         raise opened.at(numbers[late], f"the time jumps by {steps[late - 1]:g} s; frames are missing")
-    near = round(claimed)
-    return float(near) if abs(claimed - near) < 0.005 * near else claimed
+    return unrounded(claimed)
 
 
 def create(settings: Settings) -> MarkerTable:

@@ -1,6 +1,5 @@
 """OpenPose: a folder with one JSON for each frame, or one such JSON; 25 or 18 keypoints of the body."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from vidence.pointlight.formats.keypoints import (
     KeypointSettings,
     Seen,
     chosen,
+    json_in,
     keypoint_motion,
     number_of,
     on_one_clock,
@@ -74,11 +74,7 @@ class OpenPose:
         )
 
     def _frame(self, opened: Opened) -> Seen:
-        try:
-            whole = json.loads(opened.text())
-        except (json.JSONDecodeError, RecursionError) as error:
-            line = getattr(error, "lineno", 1)
-            raise opened.at(line, f"no JSON: {getattr(error, 'msg', 'nested too deeply')}") from error
+        whole = json_in(opened)
         people = whole.get("people") if isinstance(whole, Mapping) else None
         if not isinstance(people, list):
             raise DataError(f"{opened.label}: expected an object with 'people', as OpenPose writes")

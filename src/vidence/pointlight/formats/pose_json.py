@@ -1,6 +1,5 @@
 """Keypoints of a person over time as JSON: COCO's 17, BlazePose's 33; MMPose, AlphaPose, MediaPipe."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from vidence.pointlight.formats.keypoints import (
     KeypointSettings,
     Seen,
     chosen,
+    json_in,
     keypoint_motion,
     number_of,
     on_one_clock,
@@ -76,11 +76,7 @@ class PoseJson:
             DataError: no JSON, no frames, other numbers of points than 17 or 33, or several people.
         """
         opened = open_file(path)
-        try:
-            whole = json.loads(opened.text())
-        except (json.JSONDecodeError, RecursionError) as error:
-            line = getattr(error, "lineno", 1)
-            raise opened.at(line, f"no JSON: {getattr(error, 'msg', 'nested too deeply')}") from error
+        whole = json_in(opened)
         fps = whole.get("fps") if isinstance(whole, Mapping) else None
         frames = whole
         if isinstance(whole, Mapping):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.body_models import COUNTS, SMPL
-from vidence.pointlight.formats.finish import Read, TableSettings, finish
+from vidence.pointlight.formats.finish import LeastScore, Read, TableSettings, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import MOST_BYTES, Opened, open_file
 from vidence.pointlight.units import read_unit
@@ -37,9 +37,7 @@ class Settings(TableSettings):
 
     array: Annotated[str, Meta(description="the array of positions, where it has a name of its own")] = ""
     names: Annotated[str, Meta(description="names of the points, parted by commas")] = ""
-    least_score: Annotated[
-        float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
-    ] = 0.3
+    least_score: LeastScore = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,16 +4,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import Read, TableSettings, finish
+from vidence.pointlight.formats.finish import LeastScore, Read, TableSettings, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import unrounded
 
 Floats = NDArray[np.float64]
 _AXIS = re.compile(r"^(.+?)[ _.:]([xyzXYZ])$")
@@ -28,9 +27,7 @@ _SCORES = ("score", "confidence", "likelihood", "visibility")
 class Settings(TableSettings):
     """Options of tables of positions."""
 
-    least_score: Annotated[
-        float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
-    ] = 0.3
+    least_score: LeastScore = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,9 +205,7 @@ def _rate(opened: Opened, times: Floats) -> float | None:
             f"{opened.label}: the times do not go on evenly (steps of {steps.min():g} to {steps.max():g} s); "
             "resample it to one rate, or leave the column of times out and give fps=..."
         )
-    claimed = float((known[-1] - known[0]) / (times[known[-1]] - times[known[0]]))
-    near = round(claimed)
-    return float(near) if near and abs(claimed - near) < 0.005 * near else claimed
+    return unrounded(float((known[-1] - known[0]) / (times[known[-1]] - times[known[0]])))
 
 
 def create(settings: Settings) -> PositionsTable:

@@ -58,12 +58,7 @@ class Trc:
         if not labels or len(set(labels)) != len(labels):
             raise opened.at(4, f"{len(labels)} names of markers, {len(set(labels))} of them different")
         positions = _rows(opened, lines[5:], n_points=len(labels))
-        names, places, notes = choose(
-            opened,
-            labels,
-            is_all=self.settings.points == "all" or bool(self.settings.map),
-            subject=self.settings.subject,
-        )
+        names, places, notes = choose(opened, labels, self.settings)
         read = Read(
             format=self.name,
             positions=positions[:, places],

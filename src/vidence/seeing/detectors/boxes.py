@@ -26,7 +26,7 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.track_files import MOT_CLASSES, read_mot
+from vidence.seeing.track_files import MOT_CLASSES, frames_on_screen, read_mot
 from vidence.seeing.tracks import PERSON, Detections
 
 NAMES = ("boxes", "mot")
@@ -306,13 +306,8 @@ class Boxes:
                 f"{self._path} has boxes at {times.max():.2f} s, and the last frame of {video.probe.path} is "
                 f"at {video.times_s[-1]:.2f} s; is it the right video, and the right frame rate?"
             )
-        frames = np.array([video.index_at(float(t)) for t in times], np.int64)
-        # Several frames of the file may fall on one of the video: the first of them is taken.
-        first: dict[int, float] = {}
-        for frame, time in zip(frames.tolist(), times.tolist(), strict=True):
-            first[frame] = min(time, first.get(frame, time))
-        taken = np.array([first[int(frame)] for frame in frames])
-        return np.where(times == taken, frames, _NOWHERE)
+        frames, is_first = frames_on_screen(times, video)
+        return np.where(is_first, frames, _NOWHERE)
 
     def _confidences(self) -> NDArray[np.float64]:
         """The confidences, 0 to 1; 1 where the file knows none."""

@@ -1,5 +1,6 @@
 """Which frames of a track are shown, and what the pictures show."""
 
+import dataclasses
 import io
 
 import msgspec
@@ -251,6 +252,18 @@ def test_damaged_frames_are_left_out_and_a_track_of_them_dropped(film, tmp_path)
     assert found == {}
     assert (dropped[0].what, dropped[0].reason) == ("t1", "frames-unreadable")
     assert "is damaged" in dropped[0].detail
+
+
+def test_a_dropped_track_names_a_damaged_frame_of_its_own(film, tmp_path):
+    other = dataclasses.replace(walk(), track_id="t2")
+    plans = [
+        CropPlan(track=walk(), appearance=(0, 129), path=(60, 61, 62)),
+        CropPlan(track=other, appearance=(1, 128), path=(70, 71, 72)),
+    ]
+    film_with_gaps = _Broken(open_video(film), {60, 70, 71})
+    found, dropped = cut_crops(film_with_gaps, plans, pictures=PictureFolder(tmp_path), rules=CropRules())
+    assert set(found) == {"t1"}
+    assert [one.detail for one in dropped] == ["frame 70 is damaged"]
 
 
 @pytest.mark.parametrize("wrong", [{"end_share": 0.5}, {"n_path": 0}, {"gap_s": -1}, {"least_px": 900}])

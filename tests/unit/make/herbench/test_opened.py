@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -39,12 +40,20 @@ gap_s = 0.25
 """
 
 
-class Street:
-    """Two drawn streets, and makings of them; `made_units` are what the last one did not find kept."""
+KEPT = ("videos", "cache", "made/stages", "made/pictures")
 
-    def __init__(self, folder):
+
+class Street:
+    """Two drawn streets, and makings of them; `made_units` are what the last one did not find kept.
+
+    With `like` they are copied out of another folder, with the results of stages that were made of them.
+    """
+
+    def __init__(self, folder, *, like=None):
         self.folder = folder
-        for name, looks in (("north", [0, 2, 4, 6, 8]), ("south", [1, 3, 5, 7, 9])):
+        for part in KEPT if like else ():
+            copytree(like / part, folder / part)
+        for name, looks in (("north", [0, 2, 4, 6, 8]), ("south", [1, 3, 5, 7, 9])) if not like else ():
             write_street(plan_street(name, looks=looks, rng=np.random.default_rng(7)), folder / "videos")
         self.people = folder / "people"
         self.configure()
@@ -99,8 +108,8 @@ def first(tmp_path_factory):
 
 
 @pytest.fixture
-def street(tmp_path):
-    one = Street(tmp_path)
+def street(tmp_path, first):
+    one = Street(tmp_path, like=first.folder)
     one.make()
     return one
 

@@ -19,9 +19,17 @@ LOOKS = {
 }
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A folder with the results of all stages, of which each test has a copy."""
+    one = Street(tmp_path_factory.mktemp("kept"))
+    one.make()
+    return one.folder
+
+
 @pytest.fixture
-def street(tmp_path):
-    return Street(tmp_path)
+def street(tmp_path, kept):
+    return Street(tmp_path, like=kept)
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import csv
 import json
 import re
 from pathlib import Path
+from shutil import copytree
 
 import msgspec
 import numpy as np
 import pytest
 
+from unit.make.herbench.test_opened import KEPT
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError, UsageError
 from vidence.make.cards.people_sheets import VideoSheet
@@ -42,12 +44,16 @@ SOURCE = '[[sources]]\npath = "{name}.mp4"\ndetections = "videos/{{video_id}}.tx
 
 
 class Street:
-    """A folder with one drawn street, and makings in it."""
+    """A folder with one drawn street, and makings in it; with `like` one that has the results of stages."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, like: Path | None = None) -> None:
         self.folder = folder
         self.plan = plan_street("north", looks=[0, 2, 4, 6, 8], rng=np.random.default_rng(7))
-        write_street(self.plan, folder / "videos")
+        if like is None:
+            write_street(self.plan, folder / "videos")
+        else:
+            for part in KEPT:
+                copytree(like / part, folder / part)
         self.mine = folder / "sheets" / "north"
         self.configure()
 
@@ -103,9 +109,16 @@ class Street:
         return [json.loads(line) for line in (self.folder / "made" / "drafts.jsonl").read_text().splitlines()]
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    one = Street(tmp_path_factory.mktemp("kept"))
+    one.sheets()
+    return one.folder
+
+
 @pytest.fixture
-def street(tmp_path):
-    return Street(tmp_path)
+def street(tmp_path, kept):
+    return Street(tmp_path, like=kept)
 
 
 def stages(built):

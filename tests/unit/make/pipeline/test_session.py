@@ -7,7 +7,8 @@ import pytest
 from vidence.engine.environment import Environment
 from vidence.engine.limits import AskLimits
 from vidence.errors import TrustError
-from vidence.make.pipeline.session import BuildContext
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 
 NAMED = {"cards": "openai:m?api_key_env=SECRET_TOKEN"}
 
@@ -35,3 +36,14 @@ def test_a_context_without_a_place_allows_nothing(tmp_path):
     context = BuildContext(cache_root=tmp_path, memory=tmp_path / "m.sqlite")
     with pytest.raises(TrustError):
         context.models(NAMED, source=tmp_path / "config.toml", limits=AskLimits())
+
+
+def test_what_came_in_and_was_not_dropped_is_kept(tmp_path: Path) -> None:
+    context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite")
+    session = Session(
+        root=tmp_path, out=tmp_path / "set", context=context, overrides=MakeOverrides(), stages=("looks",)
+    )
+    gone = Dropped(what="b", stage="looks", reason="blurred", detail="")
+    session.close("looks", unit="tracks", taken=["a", "b", "c"], dropped=[gone])
+    (account,) = session.ledger.stages
+    assert (account.n_in, account.n_out, account.dropped) == (3, 2, {"blurred": 1})
