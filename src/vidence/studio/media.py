@@ -28,7 +28,7 @@ from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video
 from vidence.studio.renditions import CopyState, Original, Renditions
-from vidence.studio.rules.frames import FrameTable, PackedTable
+from vidence.studio.rules.frames import PackedTable, pack
 from vidence.studio.rules.ranges import Part, Whole
 from vidence.studio.settings import current
 
@@ -310,9 +310,7 @@ class MediaDesk:
                 self._tables.move_to_end(key)
                 return found
         clock = read_clock(video)
-        made = FrameTable(
-            pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s
-        ).pack()
+        made = pack(clock.ticks.tolist(), time_base=clock.time_base, offset_s=clock.start_s)
         with self._lock:
             self._tables[key] = made
             while len(self._tables) > _MOST_TABLES:
