@@ -26,7 +26,7 @@ from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
-from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
+from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, crop, offered
 from vidence.studio.media import token_of
 from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
@@ -162,7 +162,7 @@ def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
     person: Person = request.person
     if made is None or not person.roles_in(made.project.slug if made.project else ""):
         raise Http404
-    return made, board_sets(current().settings.paths).get(Path(made.folder))
+    return made, board_set(current().settings.paths, Path(made.folder))
 
 
 def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName) -> OpenBoard:
@@ -262,7 +262,7 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     if one is None or (known is not None and known.project != project):
         return "That is none of the sets that this studio was told of and that nobody has opened."
     try:
-        opened = board_sets(current().settings.paths).get(one.folder)
+        opened = board_set(current().settings.paths, one.folder)
         made, _ = MadeSetRow.objects.get_or_create(
             folder=str(one.folder),
             defaults={"project": project, "people_folder": str(opened.people_folder)},

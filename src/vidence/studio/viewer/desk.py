@@ -10,7 +10,6 @@ from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
 from vidence.studio.bridge.labels import Labels
 from vidence.studio.bridge.later import Later, Worker
-from vidence.studio.bridge.made import Shelf
 from vidence.studio.bridge.places import Place, find_places
 from vidence.studio.bridge.runs import open_head
 from vidence.studio.bridge.standing import Standings
@@ -29,7 +28,6 @@ class Desk:
         self.standings = Standings(wait_s=WAIT_S)
         self.pieces: Later[str] = Later(Worker("viewer-pieces"), most=_MOST_PIECES)
         """Tables and figures as HTML, by the run and its last row."""
-        self.shelf = Shelf()
         self._lock = Lock()
         self._places: dict[str, Place] = {}
 

@@ -12,6 +12,7 @@ from vidence.errors import VidenceError
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
+from vidence.studio.bridge.made import made_set, questions_of
 from vidence.studio.bridge.places import Place
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import PAGE
@@ -31,7 +32,7 @@ def show(request: HttpRequest, place: str) -> HttpResponse:
         raise Http404
     shown: dict[str, Any] = {"place": found}
     try:
-        made = desk().shelf.made(found.folder)
+        made = made_set(found.folder)
     except VidenceError as error:
         return render(request, "viewer/made.html", shown | {"problems": [visible(str(error))]})
     sheet = request.GET.get("sheet", _SHEETS[0])
@@ -126,7 +127,7 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
     words = request.GET.get("words", "").strip()[:200]
     tag = request.GET.get("tag", "")
     try:
-        loaded = desk().shelf.questions(path)
+        loaded = questions_of(path)
     except (VidenceError, OSError) as error:
         return render(request, "viewer/questions.html", {"place": found, "problems": [visible(str(error))]})
     kept = [item for item in loaded.items if _is_kept(item, words.casefold(), tag)]
@@ -174,7 +175,7 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
     found = desk().place(place)
     asked, draft = request.GET.get("item", ""), request.GET.get("draft", "")
     try:
-        loaded = desk().shelf.questions(_file(found))
+        loaded = questions_of(_file(found))
     except (VidenceError, OSError) as error:
         raise Http404 from error
     at = next((i for i, item in enumerate(loaded.items) if _is_meant(item, asked, draft)), None)
