@@ -27,6 +27,7 @@ from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.boards import (
     BOTH,
+    VIDEO,
     OpenBoard,
     anchor_of,
     board_of,
@@ -472,14 +473,8 @@ def _say_of_false(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
 
 
 urls = [
-    route("sets/<uuid:made>/<str:video>/cards", cards, name="board-cards", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/leaks", leaks, name="board-leaks", roles=EVERY_ROLE, to=("POST",)),
-    route("sets/<uuid:made>/<str:video>/line-up", line_up, name="board-line-up", roles=EVERY_ROLE, to=BOTH),
-    route(
-        "sets/<uuid:made>/<str:video>/false-cards",
-        false_cards,
-        name="board-false-cards",
-        roles=EVERY_ROLE,
-        to=BOTH,
-    ),
+    route(f"{VIDEO}/cards", cards, name="board-cards", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/leaks", leaks, name="board-leaks", roles=EVERY_ROLE, to=("POST",)),
+    route(f"{VIDEO}/line-up", line_up, name="board-line-up", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/false-cards", false_cards, name="board-false-cards", roles=EVERY_ROLE, to=BOTH),
 ]

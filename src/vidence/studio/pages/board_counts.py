@@ -24,7 +24,7 @@ from vidence.seeing.space import EDGES, Bands, named_regions
 from vidence.studio.access import EVERY_ROLE, SAFE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import as_json, whole_number
-from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, told_why, tracks_now, tried
+from vidence.studio.pages.boards import BOTH, VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
 from vidence.studio.records.boards import WindowCountRow
 from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
@@ -331,6 +331,6 @@ def _counters(board: OpenBoard, row: WindowCountRow) -> list[str]:
 
 
 urls = [
-    route("sets/<uuid:made>/<str:video>/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
+    route(f"{VIDEO}/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
 ]

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
@@ -25,7 +25,7 @@ from vidence.media.encode import EncodedFrame
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
+from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, crop, offered
 from vidence.studio.media import token_of
 from vidence.studio.pages.answers import as_json, whole_number
@@ -58,8 +58,8 @@ from vidence.studio.verdicts import (
 
 ACTORS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta", "operator"})
 """Who may say something on a board; whoever has signed in may look."""
-BOTH: Final = (*SAFE, "POST")
 PAGE: Final = 25
+VIDEO: Final = "sets/<uuid:made>/<str:video>"
 RowT = TypeVar("RowT", bound="BoardRow")
 _BOARDS: Final[tuple[tuple[BoardName, str], ...]] = (
     ("shots", "Shots"),
@@ -229,7 +229,7 @@ def sets(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         found = _open(request)
         if isinstance(found, MadeSetRow):
-            return HttpResponseRedirect(reverse("board-set", args=(found.public,)))
+            return redirect("board-set", found.public)
         fault, status = found, 400
     rows = MadeSetRow.objects.select_related("project").order_by("folder")
     shown = [row for row in rows if person.roles_in(row.project.slug if row.project else "")]
@@ -776,8 +776,8 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 urls = [
     route("sets/", sets, name="board-sets", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
-    route("sets/<uuid:made>/<str:video>/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
+    route(f"{VIDEO}/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
+    route(f"{VIDEO}/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
 ]

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from vidence.records import Record
-from vidence.studio.access import EVERY_ROLE, Person, route
+from vidence.studio.access import BOTH, EVERY_ROLE, Person, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.pages.faults import fault
 from vidence.studio.rules.keys import GROUPS, SHORTCUTS, Keys, Shortcut, read_keys
@@ -83,6 +83,6 @@ def _rows(rows: Iterable[Row]) -> list[Row]:
 
 
 urls = [
-    route("keys", keys, name="keys", roles=EVERY_ROLE, to=("GET", "HEAD", "POST")),
+    route("keys", keys, name="keys", roles=EVERY_ROLE, to=BOTH),
     route("keys/list", key_list, name="key-list", roles=EVERY_ROLE),
 ]

@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
 from vidence.studio.history import history_of
-from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.pages.protocol import as_read
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
 from vidence.studio.records.items import ItemRow
@@ -140,8 +140,7 @@ def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", n_of: Mapping[str,
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """What was done with one item; what it says only as far as the reader may know it."""
-    rows = ItemRow.objects.select_related("project", "author", "current")
-    row = get_object_or_404(rows, project__slug=project, public=item)
+    row = item_named(project, item)
     roles = request.person.roles_in(project)
     told = {
         "item": row,
@@ -154,7 +153,7 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 urls = [
-    route("new-project", begin, name="new-project", roles={"operator"}, to=(*SAFE, "POST")),
-    route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
-    route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
+    route("new-project", begin, name="new-project", roles={"operator"}, to=BOTH),
+    route(f"{PROJECT}/", project_page, name="project", roles=EVERY_ROLE),
+    route(f"{ITEM}/", item_page, name="item", roles=EVERY_ROLE),
 ]

@@ -3,15 +3,14 @@
 import itertools
 
 import msgspec
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 
 from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
 from vidence.studio import rulebooks
-from vidence.studio.access import SAFE, route
-from vidence.studio.pages.time import uuid_of
+from vidence.studio.access import BOTH, PROJECT, route
+from vidence.studio.pages.answers import row_named
 from vidence.studio.records.people import ProjectRow, ProtocolVersionRow
 from vidence.studio.rulebooks import Tried, diff, dry_run, read, versions
 
@@ -25,7 +24,7 @@ def protocol(request: HttpRequest, project: str) -> HttpResponse:
     if request.method == "POST":
         try:
             if _act(request, row):
-                return HttpResponseRedirect(reverse("protocol", args=[project]))
+                return redirect("protocol", project)
             told |= _checked(request, row)
         except UsageError as error:
             told["fault"] = str(error)
@@ -50,11 +49,8 @@ def _act(request: HttpRequest, project: ProjectRow) -> bool:
     if act == "keep":
         rulebooks.keep(project, said.get("source", ""), by=by)
         return True
-    version = get_object_or_404(
-        ProtocolVersionRow.objects.select_related("protocol", "project"),
-        project=project,
-        public=uuid_of(said.get("version", "")),
-    )
+    rows = ProtocolVersionRow.objects.select_related("protocol", "project")
+    version = row_named(rows, said.get("version", ""), project=project)
     if act == "use":
         rulebooks.use(version, by=by)
     elif act == "remove":
@@ -106,7 +102,5 @@ def _with_changes(kept: list[ProtocolVersionRow]) -> list[tuple[ProtocolVersionR
 
 
 urls = [
-    route(
-        "projects/<slug:project>/protocol", protocol, name="protocol", roles={"operator"}, to=(*SAFE, "POST")
-    ),
+    route(f"{PROJECT}/protocol", protocol, name="protocol", roles={"operator"}, to=BOTH),
 ]

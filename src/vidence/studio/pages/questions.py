@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -16,7 +17,7 @@ from vidence.make.review.decision import TaskPlan, plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
 from vidence.make.review.sheet import PROTOCOL
-from vidence.studio.access import route
+from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note
 from vidence.studio.bridge.board_sets import offered
 from vidence.studio.bridge.questions import (
@@ -256,13 +257,8 @@ def sets(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "review/sets.html", told)
 
 
+_LOOKING: Final[frozenset[Rule]] = frozenset({"reviewer", "operator"})
 urls = [
-    route("projects/<slug:project>/questions", sets, name="drawn-sets", roles={"reviewer", "operator"}),
-    route(
-        "projects/<slug:project>/questions/<uuid:made>",
-        questions,
-        name="drawn-questions",
-        roles={"reviewer", "operator"},
-        to=("GET", "HEAD", "POST"),
-    ),
+    route(f"{PROJECT}/questions", sets, name="drawn-sets", roles=_LOOKING),
+    route(f"{PROJECT}/questions/<uuid:made>", questions, name="drawn-questions", roles=_LOOKING, to=BOTH),
 ]

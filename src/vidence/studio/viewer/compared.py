@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -28,7 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """The runs that were ticked; one alone has its own page."""
     places = _asked(request)
     if not places:
-        return HttpResponseRedirect(reverse("runs"))
+        return redirect("runs")
     if len(places) == 1:
         return HttpResponseRedirect(reverse("run", args=[places[0].id]))
     desk().indexer.freshen(places)
