@@ -1,6 +1,5 @@
 """The keys of one's own account: what each does, another one for it, none, or none at all."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -72,14 +71,10 @@ def _told(read: Keys, *, faults: dict[str, str], is_shown: bool) -> dict[str, ob
         return Row(name=one.name, words=one.words, usual=one.usual, key=key, fault=faults.get(one.name, ""))
 
     return {
-        "groups": [(group, _rows(row(one) for one in SHORTCUTS if one.group == group)) for group in GROUPS],
+        "groups": [(group, [row(one) for one in SHORTCUTS if one.group == group]) for group in GROUPS],
         "is_off": read.is_off,
         "faults": [one for one in SHORTCUTS if one.name in faults],
     }
-
-
-def _rows(rows: Iterable[Row]) -> list[Row]:
-    return list(rows)
 
 
 urls = [

@@ -117,8 +117,8 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
         rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
         if i == 0:
             told["spans"] = [(one, _minutes(_seconds(one)), times.is_running(one)) for one in rows]
-            told["today"] = _minutes(times.sum_s(rows))
-        days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
+            told["today"] = _minutes(ledger.sum_s(rows))
+        days.append((begin - timedelta(days=i), _minutes(ledger.sum_s(rows)), len(rows)))
     told["days"] = days
     told["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by("-filed_at")[
         :20
@@ -149,7 +149,7 @@ def _of_all(project: ProjectRow) -> dict[str, object]:
         .select_related("user")
         .order_by("filed_at"),
         "all_today": [
-            (one, _minutes(times.sum_s(list(times.spans_on(one, project, begin))))) for one in people
+            (one, _minutes(ledger.sum_s(list(times.spans_on(one, project, begin))))) for one in people
         ],
     }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -93,20 +94,8 @@ def _draft(draft: Draft) -> dict[str, Any]:
 
 def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, Any]:
     """One page of a list, and the addresses of those around it."""
-    said = request.GET.get("page", "1")
-    n_pages = max(1, -(-len(some) // PAGE))
-    page = min(int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1, n_pages)
-    begin = (page - 1) * PAGE
-    return {
-        "lines": some[begin : begin + PAGE],
-        "n": len(some),
-        "first": begin + 1,
-        "last": min(begin + PAGE, len(some)),
-        "page": page,
-        "n_pages": n_pages,
-        "before": urlencode(query | {"page": str(page - 1)}) if page > 1 else "",
-        "after": urlencode(query | {"page": str(page + 1)}) if page < n_pages else "",
-    }
+    page = Paginator(some, PAGE).get_page(request.GET.get("page"))
+    return {"lines": list(page), "page": page, "query": urlencode(query)}
 
 
 # --------------------------------------------------------------------------- questions
