@@ -6,6 +6,7 @@ its item is at its end; until then it is pending.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -45,10 +46,11 @@ class Entry(Record):
     source: str
 
 
-class Owed(Record):
+@dataclass(frozen=True, kw_only=True)
+class Owed:
     """An entry as people read it."""
 
-    row: object
+    row: LedgerRow
     is_due: bool
 
 

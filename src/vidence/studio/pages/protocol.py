@@ -1,7 +1,5 @@
 """The rules of a project: edited as TOML, tried on what was done already, kept as versions."""
 
-import itertools
-
 import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,7 +10,7 @@ from vidence.studio import rulebooks
 from vidence.studio.access import BOTH, PROJECT, route
 from vidence.studio.pages.answers import row_named
 from vidence.studio.records.people import ProjectRow, ProtocolVersionRow
-from vidence.studio.rulebooks import Tried, diff, dry_run, read, versions
+from vidence.studio.rulebooks import Tried, changes, diff, dry_run, read, versions
 
 _MOST_FAULTS = 20
 
@@ -33,7 +31,7 @@ def protocol(request: HttpRequest, project: str) -> HttpResponse:
     told |= {
         "project": row,
         "source": source,
-        "versions": _with_changes(kept),
+        "versions": list(zip(kept, changes([(one.n, one.protocol.source) for one in kept]), strict=False)),
         "n_lines": source.count("\n") + 2,
         "used": next((one.n for one in kept if one.protocol_id == row.protocol_id), 1),
     }
@@ -85,20 +83,6 @@ def as_read(rules: Protocol) -> dict[str, object]:
 def _shown(tried: Tried) -> tuple[str, ...]:
     more = len(tried.faults) - _MOST_FAULTS
     return (*tried.faults[:_MOST_FAULTS], *([f"and {more} more"] if more > 0 else []))
-
-
-def _with_changes(kept: list[ProtocolVersionRow]) -> list[tuple[ProtocolVersionRow, str]]:
-    return [
-        (
-            one,
-            ""
-            if last is None
-            else diff(
-                last.protocol.source, one.protocol.source, names=(f"version {last.n}", f"version {one.n}")
-            ),
-        )
-        for one, last in itertools.zip_longest(kept, kept[1:])
-    ]
 
 
 urls = [

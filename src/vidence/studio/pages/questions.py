@@ -13,7 +13,7 @@ from vidence.errors import VidenceError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import read_herbench
 from vidence.make.review.audit import MAKER
-from vidence.make.review.decision import TaskPlan, plan_words, rule_words
+from vidence.make.review.decision import plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
 from vidence.make.review.sheet import PROTOCOL
@@ -103,7 +103,7 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
         "drawn": [(one, rows.get(sheet.name(one))) for one in sheet.rows[:_SHOWN]],
         "rule": rule_words(limits.rules),
         "whose": limits.words,
-        "plan": plan_words([_plan(one) for one in found], limits.rules),
+        "plan": plan_words(found, limits.rules),
         "target": limits.target,
     }
 
@@ -133,18 +133,6 @@ def limits_of(row: MadeSetRow) -> Limits:
     target = named[0] if len(named) == 1 else beside
     words = f"As [review] in {found.config.name} says it."
     return Limits(rules=rules, target=target, words=words, is_named=target in named)
-
-
-def _plan(one: TaskProgress) -> TaskPlan:
-    return TaskPlan(
-        task=one.task,
-        n=one.n,
-        n_sample=one.n_sample,
-        n_queued=one.n_queued,
-        n_rest=one.n_rest,
-        most_rejected=one.most_rejected,
-        needed=one.needed,
-    )
 
 
 def _table(found: tuple[TaskProgress, ...]) -> Table:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -130,7 +130,7 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
 
 def earnings(entries: Iterable[ledger.Owed]) -> dict[str, object]:
     """Entries for a page: the newest of them, and what all come to."""
-    rows = [(cast("LedgerRow", one.row), one.is_due) for one in entries]
+    rows = [(one.row, one.is_due) for one in entries]
     sums = {
         word: money(sum(one.amount_minor for one, is_due in rows if is_due is wanted), rows[0][0].currency)
         for word, wanted in (("due", True), ("pending", False))

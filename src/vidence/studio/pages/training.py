@@ -1,6 +1,5 @@
 """Guidelines that people read, and trial items that they pass, before they work on a project."""
 
-import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from vidence.studio.records.people import (
     TrialRow,
     UserRow,
 )
-from vidence.studio.rulebooks import diff
+from vidence.studio.rulebooks import changes
 from vidence.studio.workflow import protocol_of
 
 _VERDICTS: Final = "accept\nreturn\nreject"
@@ -72,16 +71,8 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
     """Versions, how many people have read each, and what it changed."""
-    return [
-        (
-            one,
-            one.readings.count(),
-            ""
-            if last is None
-            else diff(last.source, one.source, names=(f"version {last.version}", f"version {one.version}")),
-        )
-        for one, last in itertools.zip_longest(versions, versions[1:])
-    ]
+    said = changes([(one.version, one.source) for one in versions])
+    return [(one, one.readings.count(), words) for one, words in zip(versions, said, strict=False)]
 
 
 @dataclass(frozen=True, kw_only=True)
