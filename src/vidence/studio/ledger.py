@@ -117,10 +117,10 @@ def worked_s(user: UserRow, project: ProjectRow, day: datetime) -> float:
 
 def sum_s(rows: Iterable[TimeSpanRow]) -> float:
     """How many seconds spans of one day come to: what was counted, with corrections that were approved."""
-    counted, given = [], []
+    by_source: dict[str, list[Span]] = defaultdict(list)
     for one in rows:
-        (given if one.source == "correction" else counted).append(span_of(one))
-    return active_s(counted, given=given)
+        by_source[one.source].append(span_of(one))
+    return active_s(by_source["heartbeat"], given=by_source["correction"])
 
 
 def span_of(row: TimeSpanRow) -> Span:

@@ -38,9 +38,9 @@ class Text:
         return bool(self.shown)
 
 
-def text_of(said: str, *, most: int = LONGEST) -> Text:
+def text_of(said: str) -> Text:
     """The beginning of a text."""
-    return Text(shown=visible(said[:most]), n_left_out=max(0, len(said) - most))
+    return Text(shown=visible(said[:LONGEST]), n_left_out=max(0, len(said) - LONGEST))
 
 
 @dataclass(frozen=True, kw_only=True)

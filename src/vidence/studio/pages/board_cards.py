@@ -23,10 +23,9 @@ from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.boards import (
-    BOTH,
     VIDEO,
     OpenBoard,
     anchor_of,

@@ -21,10 +21,10 @@ from vidence.make.tasks.person_counts import facts_of
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Bands, named_regions
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, SAFE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import as_json, whole_number
-from vidence.studio.pages.boards import BOTH, VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
+from vidence.studio.pages.boards import VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
 from vidence.studio.records.boards import WindowCountRow
 from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say

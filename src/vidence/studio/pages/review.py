@@ -247,6 +247,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, 
     typed = {part: dict(review_drafts.shown(one, look.state.revision)) for part, one in kept.items()}
     typed[sent] |= request.POST.dict()
     mine, is_open = typed[""], look.step == "decide"
+    now = current().settings.clock().isoformat()
     return {
         "message": mine.get("message", ""),
         "source": mine.get("source", ""),
@@ -254,7 +255,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, 
         "witnesses": typed["witness"].get("witnesses", ""),
         "words": typed["say"].get("words", ""),
         "seen": row.lock_version,
-        "opened": request.POST.get("opened") or signing.dumps(_now().isoformat(), salt=_SALT),
+        "opened": request.POST.get("opened") or signing.dumps(now, salt=_SALT),
         "rows": [_row(line, look, mine) for line in look.lines],
         "others": [
             check_control(one, mine, look.counted) for one in other_checks(look.lines, look.stage) if is_open
@@ -413,10 +414,6 @@ def _edit_form(request: HttpRequest, row: ItemRow, look: Look, *, refused: str, 
 
 def _again(row: ItemRow) -> HttpResponse:
     return redirect("review", row.project.slug, row.public)
-
-
-def _now() -> datetime:
-    return current().settings.clock()
 
 
 def _minutes(request: HttpRequest, row: ItemRow) -> float | None:

@@ -56,7 +56,7 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
     if not written.language:
         yield fault("language", "Say the language that it is written in.")
     yield from _answer(written, form, kind)
-    yield from _clip(written)
+    yield from _span("", written.start, written.end)
     if "steps" in form.parts and not written.steps:
         yield fault("steps", "There is no step of reasoning; one or more are expected.")
     if "reasoning" in form.parts and written.reasoning not in REASONING:
@@ -122,10 +122,6 @@ def _groups(written: Wording) -> Iterator[Said]:
         yield fault("right-category", "Say of each option to which group of actions it belongs.")
     elif len(set(groups)) < len(groups):
         yield fault("right-category", "Two options are of the same group of actions.")
-
-
-def _clip(written: Wording) -> Iterator[Said]:
-    yield from _span("", written.start, written.end)
 
 
 def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[Said]:

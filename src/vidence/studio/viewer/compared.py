@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from msgspec.structs import replace
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -70,16 +71,12 @@ def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any
                 "first": names[first.id],
                 "second": names[other.id],
                 "kinds": [
-                    (words, trials(_flipped(asked, kind)).count(), asked.query(flip=kind))
+                    (words, trials(replace(asked, flip=kind)).count(), asked.query(flip=kind))
                     for kind, words in FLIPS.items()
                 ],
             }
         )
     return found
-
-
-def _flipped(asked: Filter, kind: Any) -> Filter:  # noqa: ANN401 - a key of FLIPS
-    return Filter(runs=asked.runs, flip=kind)
 
 
 def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
