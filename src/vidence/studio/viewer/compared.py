@@ -8,7 +8,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from msgspec.structs import replace
 
 from vidence.engine.store import RunStore
@@ -83,15 +82,14 @@ def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
     """What can be said of the difference as HTML; without it yet, that it is being made."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
-    shown: dict[str, Any] = {"query": query, "is_shared": is_shared, "piece": "", "problem": "", "again": ""}
+    shown: dict[str, Any] = {"query": query, "is_shared": is_shared}
     try:
         key = tuple((content_key(place.folder), _last(place)) for place in places)
         make = partial(_made, places, is_shared=is_shared)
-        made = desk().pieces.get(("compare", is_shared, key), make, wait_s=desk().wait_s)
+        piece = desk().piece(("compare", is_shared, key), make, again=f"/compare/report?{query}")
     except VidenceError as error:
         return shown | {"problem": visible(str(error))}
-    again = "" if made else f"/compare/report?{query}"
-    return shown | {"piece": SafeString(made or ""), "again": again}
+    return shown | piece
 
 
 def _last(place: Place) -> int:

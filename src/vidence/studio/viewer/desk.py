@@ -1,10 +1,12 @@
 """What the viewer's pages share in this process: the runs, their index, and what takes a while."""
 
+from collections.abc import Callable, Hashable
 from functools import cache
 from threading import Lock
 from typing import Final
 
 from django.http import Http404
+from django.utils.safestring import SafeString
 
 from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
@@ -53,6 +55,14 @@ class Desk:
         if known is None:
             raise Http404
         return known
+
+    def piece(self, key: Hashable, make: Callable[[], str], *, again: str) -> dict[str, str]:
+        """Something that takes a while as HTML; without it yet, where it is to be asked for again.
+
+        What `make` raises is raised here. Every text in what it makes is escaped already.
+        """
+        made = self.pieces.get(key, make, wait_s=self.wait_s)
+        return {"piece": SafeString(made or ""), "again": "" if made else again}
 
     def labels(self) -> Labels:
         """The labels of errors that lie under the paths."""
