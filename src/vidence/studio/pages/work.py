@@ -41,7 +41,6 @@ class Queue(Record):
     role: StageRole
     n: int
     oldest_h: float | None
-    tags: tuple[str, ...] = ()
 
 
 def work(request: HttpRequest) -> HttpResponse:
