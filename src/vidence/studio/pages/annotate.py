@@ -320,7 +320,6 @@ def _checks(desk: Desk, found: Checked, *, balance: bool = False) -> dict[str, o
         "licences": found.licences,
         "verdicts": found.verdicts,
         "proof": found.proof,
-        "n_faults": len(found.faults),
     }
     if balance and desk.form.wrong:
         told["balance"] = _balance(desk)

@@ -45,7 +45,6 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     told = {
         "project": row,
         "sentences": rates_words(found),
-        "states": found.states,
         "grids": [grid(one) for one in tables],
         "by": by,
         "usual": _USUAL,
