@@ -16,7 +16,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
 from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
 from vidence.studio.history import history_of
-from vidence.studio.pages.answers import item_named
+from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.pages.protocol import as_read
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
 from vidence.studio.records.items import ItemRow
@@ -120,7 +120,7 @@ def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection
         chosen = chosen.filter(item_id__icontains=words)
     rows = chosen.order_by("item_id").only("public", "item_id", "state")
     return {
-        "page": Paginator(rows, _PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(rows, _PAGE).get_page(whole_number(request.GET.get("page", "")) or 1),
         "query": urlencode({name: said for name, said in (("state", state), ("words", words)) if said}),
         "chosen": state if state in states else "",
         "words": words,

@@ -126,7 +126,7 @@ def read_filter(query: QueryDict) -> Filter:
     if not 0 < len(runs) <= MOST_RUNS:
         raise Http404
     pairs = [tuple(tag.split("=", 1)) for tag in query.getlist("tag") if "=" in tag]
-    sort, flip, page = query.get("sort", "order"), query.get("flip", ""), query.get("page", "1")
+    sort, flip = query.get("sort", "order"), query.get("flip", "")
     return Filter(
         runs=runs,
         fates=tuple(fate for fate in dict.fromkeys(query.getlist("fate")) if fate in FATES),
@@ -136,8 +136,14 @@ def read_filter(query: QueryDict) -> Filter:
         label=query.get("label", "")[:_LONGEST_WORDS],
         flip=cast("Flip", flip) if flip in get_args(Flip) and len(runs) > 1 else "",
         sort=cast("Sort", sort) if sort in get_args(Sort) else "order",
-        page=int(page) if page.isdecimal() and 0 < len(page) < 7 and int(page) else 1,
+        page=page_in(query),
     )
+
+
+def page_in(query: QueryDict) -> int:
+    """The number of a page that an address names; 1 for anything that is none."""
+    said = query.get("page", "1")
+    return int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
 
 
 def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django

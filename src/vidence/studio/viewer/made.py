@@ -16,7 +16,7 @@ from vidence.records import Item
 from vidence.studio.bridge.made import made_set, questions_of
 from vidence.studio.bridge.places import Place
 from vidence.studio.viewer.desk import desk
-from vidence.studio.viewer.filters import PAGE
+from vidence.studio.viewer.filters import PAGE, page_in
 from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
@@ -94,7 +94,7 @@ def _draft(draft: Draft) -> dict[str, Any]:
 
 def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, Any]:
     """One page of a list, and the addresses of those around it."""
-    page = Paginator(some, PAGE).get_page(request.GET.get("page"))
+    page = Paginator(some, PAGE).get_page(page_in(request.GET))
     return {"lines": list(page), "page": page, "query": urlencode(query)}
 
 
