@@ -138,9 +138,8 @@ def released(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 def expired(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """Give somebody else's claim back."""
     row = item_named(project, item)
-    return _after(request, row, expire(row, request.person, request.POST.get("whose", ""))) or redirect(
-        "work"
-    )
+    done = expire(row, request.person, request.POST.get("whose", ""))
+    return _after(request, row, done) or redirect("work")
 
 
 def _after(request: HttpRequest, item: ItemRow, done: Result) -> HttpResponse | None:
