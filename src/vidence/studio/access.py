@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.deprecation import MiddlewareMixin
 
@@ -23,6 +24,10 @@ EVERY_ROLE: Final[frozenset[Rule]] = frozenset(ROLES)
 ANYONE: Final[frozenset[Rule]] = frozenset({"anyone"})
 """Also who has not signed in: the door, and what its page is drawn with."""
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
+BOTH: Final = (*SAFE, "POST")
+"""The methods of a page with a form."""
+PROJECT: Final = "projects/<slug:project>"
+ITEM: Final = f"{PROJECT}/items/<uuid:item>"
 _BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 SOLO: Final = "solo"
 """The pseudonym of the one person of a studio without accounts."""
@@ -159,7 +164,7 @@ def _first_of_all(request: HttpRequest, person: Person) -> HttpResponse | None:
         return None
     if request.method not in SAFE:
         raise PermissionDenied("a password of one's own comes first")
-    return HttpResponseRedirect(reverse("password"))
+    return redirect("password")
 
 
 def to_the_door(request: HttpRequest) -> HttpResponse:

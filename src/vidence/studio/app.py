@@ -107,7 +107,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         "SESSION_COOKIE_SECURE": is_safe,
         "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
         "CSRF_USE_SESSIONS": True,
-        "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.no_token",
+        "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.forbidden",
         "PASSWORD_HASHERS": [
             "django.contrib.auth.hashers.Argon2PasswordHasher",
             "django.contrib.auth.hashers.ScryptPasswordHasher",

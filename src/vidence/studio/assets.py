@@ -16,13 +16,16 @@ _YEAR = "public, max-age=31536000, immutable"
 mimetypes.add_type("text/javascript", ".js")
 
 
+def _own() -> list[Path]:
+    return sorted(path for path in _HERE.rglob("*") if path.is_file())
+
+
 @cache
 def _kept() -> dict[str, tuple[str, bytes]]:
     """Every file that is given out, by its address below ``/static/``: its type and its bytes."""
-    own = sorted(path for path in _HERE.rglob("*") if path.is_file())
-    mark = edition()
     found = {
-        f"{mark}/{path.relative_to(_HERE).as_posix()}": (_type(path.name), path.read_bytes()) for path in own
+        f"{edition()}/{path.relative_to(_HERE).as_posix()}": (_type(path.name), path.read_bytes())
+        for path in _own()
     }
     htmx = files("django_htmx") / "static" / "django_htmx"
     for one in htmx.iterdir():
@@ -39,7 +42,7 @@ def _type(name: str) -> str:
 def edition() -> str:
     """Twelve letters made of all own files: scripts that import each other are always of one edition."""
     hashed = hashlib.sha256()
-    for path in sorted(one for one in _HERE.rglob("*") if one.is_file()):
+    for path in _own():
         hashed.update(path.relative_to(_HERE).as_posix().encode() + b"\0" + path.read_bytes())
     return hashed.hexdigest()[:12]
 

@@ -1,24 +1,20 @@
 """How much a browser may send, and how slowly: no page takes files, and nobody is waited for without end."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+from typing import Final
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
-from vidence.studio.headers import Application
+from vidence.studio.headers import Application, Message, Receive, Send
 
 MOST_BYTES: Final = 2 * 2**20
 MOST_S: Final = 60.0
 """Within which a body has to be there, from when it is first asked for."""
 _TOO_MUCH: Final = (413, b"more was sent than any page takes; nothing was saved")
 _TOO_SLOW: Final = (408, b"what was sent did not arrive in time; nothing was saved")
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[Any]]
-_Send = Callable[[_Message], Awaitable[None]]
-_GONE: Final[_Message] = {"type": "http.disconnect"}
+_GONE: Final[Message] = {"type": "http.disconnect"}
 
 
 def with_limit(application: Application, *, most_s: float = MOST_S) -> Application:
@@ -32,13 +28,13 @@ def with_limit(application: Application, *, most_s: float = MOST_S) -> Applicati
         One that answers 413 to what is too long, whatever length was said, and 408 to what is too slow.
     """
 
-    async def wrapped(scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def wrapped(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _length(scope) > MOST_BYTES:
             await _refuse(send, *_TOO_MUCH)
             return
         body = _Body(receive, send, most_s=most_s)
 
-        async def answered(message: _Message) -> None:
+        async def answered(message: Message) -> None:
             if not body.is_refused:
                 await send(message)
 
@@ -64,15 +60,15 @@ class Texts(MiddlewareMixin):
 class _Body:
     """What comes in of one request, until it is too much or too slow: that is answered here."""
 
-    def __init__(self, receive: _Receive, send: _Send, *, most_s: float) -> None:
+    def __init__(self, receive: Receive, send: Send, *, most_s: float) -> None:
         self._receive, self._send, self._most_s = receive, send, most_s
         self._end: float | None = None
         self._n_bytes, self._is_whole = 0, False
         self.is_refused = False
 
-    async def next(self) -> _Message:
+    async def next(self) -> Message:
         """The next piece. After the last one it is waited for without end: for the browser to go away."""
-        message: _Message
+        message: Message
         if self.is_refused:
             return _GONE
         if self._is_whole:
@@ -88,19 +84,19 @@ class _Body:
         self._is_whole = not message.get("more_body", False)
         return message if self._n_bytes <= MOST_BYTES else await self._refused(*_TOO_MUCH)
 
-    async def _refused(self, status: int, words: bytes) -> _Message:
+    async def _refused(self, status: int, words: bytes) -> Message:
         self.is_refused = True
         await _refuse(self._send, status, words)
         return _GONE
 
 
-def _length(scope: _Message) -> int:
+def _length(scope: Message) -> int:
     """The length that a request says, 0 where it says none that can be read."""
     said = next((value for name, value in scope.get("headers", ()) if name.lower() == b"content-length"), b"")
     return int(said) if said.isdigit() else 0
 
 
-async def _refuse(send: _Send, status: int, words: bytes) -> None:
+async def _refuse(send: Send, status: int, words: bytes) -> None:
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(words)).encode()),

@@ -1,7 +1,7 @@
 """Drafts: what somebody has written so far. A save names the version that it saw, and none is overwritten."""
 
 import uuid
-from typing import Final, TypeAlias
+from typing import Final
 
 from django.db import transaction
 
@@ -36,9 +36,6 @@ class Conflict(Record):
     at: str
     body: str
     is_closed: bool
-
-
-SaveResult: TypeAlias = Saved | Conflict
 
 
 def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on: str = "") -> DraftRow:
@@ -83,7 +80,7 @@ def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) ->
     return found or DraftRow(item=item, body=body, saved_at=current().settings.clock())
 
 
-def save(draft: DraftRow, *, body: str, seen: int, request: str) -> SaveResult:
+def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conflict:
     """Keep what somebody has written, in the draft and in the log of all saves; all of it or nothing.
 
     Args:

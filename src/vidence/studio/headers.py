@@ -7,6 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
 Application = Callable[..., Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Message], Awaitable[None]]
 
 POLICY: Final = "; ".join(
     (
@@ -59,12 +62,8 @@ def Headers(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest
 def with_headers(application: Application) -> Application:
     """The application, whose answers have the headers also where no middleware was asked."""
 
-    async def wrapped(
-        scope: MutableMapping[str, Any],
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
-    ) -> None:
-        async def telling(message: MutableMapping[str, Any]) -> None:
+    async def wrapped(scope: Message, receive: Receive, send: Send) -> None:
+        async def telling(message: Message) -> None:
             if message["type"] == "http.response.start":
                 said = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in said}

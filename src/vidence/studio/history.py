@@ -17,8 +17,7 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
 from vidence.studio.rules.looks import is_blind, is_hidden
-
-_LOOKS = frozenset({"solve", "edit", "accept", "return", "reject"})
+from vidence.studio.rules.threads import LOOKS
 
 
 class Deed(Record):
@@ -146,7 +145,7 @@ def _readable(
         return every
     if "researcher" in reader.roles and item.state == "accepted" and item.current is not None:
         return frozenset({item.current.sha256})
-    return frozenset(one.revision for one in events if one.by == reader.name and one.kind in _LOOKS) & every
+    return frozenset(one.revision for one in events if one.by == reader.name and one.kind in LOOKS) & every
 
 
 def _wording(item: ItemRow, one: Revision, before: Revision | None, *, is_operator: bool) -> Worded:

@@ -5,7 +5,8 @@ its item is at its end; until then it is pending.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -45,10 +46,11 @@ class Entry(Record):
     source: str
 
 
-class Owed(Record):
+@dataclass(frozen=True, kw_only=True)
+class Owed:
     """An entry as people read it."""
 
-    row: object
+    row: LedgerRow
     is_due: bool
 
 
@@ -110,8 +112,15 @@ def worked_s(user: UserRow, project: ProjectRow, day: datetime) -> float:
     rows = TimeSpanRow.objects.filter(
         user=user, project=project, is_open=False, start_at__gte=day, start_at__lt=day + timedelta(days=1)
     )
-    counted = [span_of(one) for one in rows if one.source == "heartbeat"]
-    return active_s(counted, given=[span_of(one) for one in rows if one.source == "correction"])
+    return sum_s(rows)
+
+
+def sum_s(rows: Iterable[TimeSpanRow]) -> float:
+    """How many seconds spans of one day come to: what was counted, with corrections that were approved."""
+    by_source: dict[str, list[Span]] = defaultdict(list)
+    for one in rows:
+        by_source[one.source].append(span_of(one))
+    return active_s(by_source["heartbeat"], given=by_source["correction"])
 
 
 def span_of(row: TimeSpanRow) -> Span:

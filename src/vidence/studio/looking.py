@@ -53,6 +53,7 @@ from vidence.studio.workflow import (
     Result,
     act,
     events_of,
+    now_words,
     protocol_of,
     revisions_of,
     standing,
@@ -237,12 +238,9 @@ def _close_claim(item: ItemRow, whose: str, state: str) -> None:
 
 
 def _role(item: ItemRow) -> StageRole:
-    return stage_role_now(standing(item, protocol_of(item.project)), protocol_of(item.project))
-
-
-def stage_role_now(state: ItemState, protocol: Protocol) -> StageRole:
     """The role of the stage that an item is at."""
-    return protocol.stages[state.stage].role
+    protocol = protocol_of(item.project)
+    return protocol.stages[standing(item, protocol).stage].role
 
 
 def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: Share) -> int | Refused:
@@ -258,7 +256,7 @@ def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: 
         return Refused(reason=f"you do not have the role {role!r} here")
     with transaction.atomic():
         reviews = reviews_of(ProjectRow.objects.select_for_update().get(pk=project.pk))
-        recorder = Recorder(reviews, by=person.name, role=role, at=_now())
+        recorder = Recorder(reviews, by=person.name, role=role, at=now_words())
         n_drawn = draw(reviews, recorder, by=person.name, role=role, wanted=wanted)
         names = [one.item_id for one in recorder.events]
         for item in ItemRow.objects.filter(project=project, item_id__in=names).order_by("pk"):
@@ -267,10 +265,6 @@ def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: 
                 transaction.set_rollback(True)
                 return done
     return n_drawn
-
-
-def _now() -> str:
-    return current().settings.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 # --------------------------------------------------------------------------- a look

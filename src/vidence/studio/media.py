@@ -7,13 +7,13 @@ import os
 import stat
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -27,19 +27,18 @@ from vidence.media.montage import montage
 from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video
+from vidence.studio.headers import Application, Message, Receive, Send
 from vidence.studio.renditions import CopyState, Original, Renditions
-from vidence.studio.rules.frames import FrameTable, PackedTable
+from vidence.studio.rules.frames import PackedTable, pack
 from vidence.studio.rules.ranges import Part, Whole
 from vidence.studio.settings import current
 
 ResultT = TypeVar("ResultT")
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application = Callable[..., Awaitable[None]]
 _PROMISED: Final = "vidence.promised"
 _CHUNK_BYTES: Final = 1 << 16
 _TOKEN_BYTES: Final = 16
 _MOST_TABLES: Final = 16
+_MOST_TYPES: Final = 4096
 _N_DECODERS: Final = 2
 _N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
@@ -117,7 +116,6 @@ class MediaDesk:
         self._cache_root = cache_root
         self._frames_max_bytes = frames_max_bytes
         self._known: dict[str, Known] = {}
-        self._types: dict[tuple[Path, str], str] = {}
         self._tables: OrderedDict[tuple[Path, str], PackedTable] = OrderedDict()
         self._lock = threading.Lock()
         self._openings: dict[tuple[Path, str], threading.Lock] = {}
@@ -176,16 +174,11 @@ class MediaDesk:
         if not stat.S_ISREG(found.st_mode):
             raise MediaError(f"{path}: is no plain file")
         etag = f'"{found.st_size:x}-{found.st_mtime_ns:x}-{found.st_ino:x}"'
-        with self._lock:
-            media_type = self._types.get((path, etag))
-        if media_type is None:
-            media_type = _media_type(path, kind)
-            with self._lock:
-                self._types[path, etag] = media_type
+        media_type = _media_type(path, kind, etag)
         changed = formatdate(found.st_mtime, usegmt=True)
         return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
 
-    def promise(self, scope: MutableMapping[str, Any], state: FileState, wanted: Whole | Part) -> None:
+    def promise(self, scope: Message, state: FileState, wanted: Whole | Part) -> None:
         """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
 
         Django keeps a thread for each request that it answers, also while nobody reads on: 200 viewers who
@@ -310,9 +303,7 @@ class MediaDesk:
                 self._tables.move_to_end(key)
                 return found
         clock = read_clock(video)
-        made = FrameTable(
-            pts=tuple(clock.ticks.tolist()), time_base=clock.time_base, offset_s=clock.start_s
-        ).pack()
+        made = pack(clock.ticks.tolist(), time_base=clock.time_base, offset_s=clock.start_s)
         with self._lock:
             self._tables[key] = made
             while len(self._tables) > _MOST_TABLES:
@@ -395,8 +386,8 @@ def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = (), pro
 def with_pieces(application: Application) -> Application:
     """The application, behind whose heads the bytes are sent that a view has promised."""
 
-    async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        async def heads(message: MutableMapping[str, Any]) -> None:
+    async def wrapped(scope: Message, receive: Receive, send: Send) -> None:
+        async def heads(message: Message) -> None:
             if message["type"] != "http.response.body" or _PROMISED not in scope:
                 await send(message)
 
@@ -486,8 +477,9 @@ def _checked(path: Path, within: tuple[Path, ...]) -> Path:
     return real
 
 
-def _media_type(path: Path, kind: str) -> str:
-    """The type of a file that is a video, or an image, by what it holds.
+@lru_cache(maxsize=_MOST_TYPES)
+def _media_type(path: Path, kind: str, _etag: str) -> str:
+    """The type of a file that is a video, or an image, by what it holds; looked at once as long as it is so.
 
     Raises:
         MediaError: it is none, or of a format that is not opened.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Count
@@ -81,17 +82,17 @@ def domains_in(words: str) -> tuple[str, ...]:
     return tuple(sorted({" ".join(one.split()) for one in words.split(",") if one.strip()}))
 
 
-class Member(Record):
+@dataclass(frozen=True, kw_only=True)
+class Member:
     """Somebody who has a say in a project, with why a role is not open to them."""
 
-    user: object
-    membership: object
+    user: UserRow
+    membership: MembershipRow
     closed: dict[str, str]
 
     def is_open(self, role: str) -> bool:
         """Whether somebody may work in a role that they have."""
-        roles = cast("MembershipRow", self.membership).roles
-        return role in roles and role not in self.closed
+        return role in self.membership.roles and role not in self.closed
 
 
 def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
@@ -135,21 +136,13 @@ def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) 
     for one in counted.order_by():
         if domain := one["strata__domain"]:
             of_items[str(domain)] += one["n"]
-    named = {one for member in people for one in _domains(member)}
+    named = {one for member in people for one in member.membership.domains}
     return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
 
 
 def _cover(domain: str, n_items: int, people: Sequence[Member], *, roles: Collection[str]) -> Cover:
-    here = [one for one in people if not _domains(one) or domain in _domains(one)]
-    counts = {role: len({id_of(one) for one in here if one.is_open(role)}) for role in roles}
+    here = [one for one in people if domain in (one.membership.domains or [domain])]
+    # One may be in a project twice, as one of all projects as well.
+    counts = {role: len({one.user.pk for one in here if one.is_open(role)}) for role in roles}
     lacks = tuple(role for role, n in counts.items() if n < LEAST_A_DOMAIN)
     return Cover(domain=domain, n_items=n_items, n_people=counts, lacks=lacks)
-
-
-def _domains(member: Member) -> list[str]:
-    return list(cast("MembershipRow", member.membership).domains)
-
-
-def id_of(member: Member) -> int:
-    """Tells people apart: one may be in a project twice, as one of all projects as well."""
-    return int(cast("UserRow", member.user).pk)

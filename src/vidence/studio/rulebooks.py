@@ -1,7 +1,8 @@
 """Versions of the rules of a project: checked, tried on what was done already, taken into use, locked."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from django.db import transaction
 
@@ -146,3 +147,15 @@ def diff(before: str, after: str, *, names: tuple[str, str]) -> str:
         before.splitlines(), after.splitlines(), fromfile=names[0], tofile=names[1], lineterm="", n=2
     )
     return "\n".join(lines)
+
+
+def changes(texts: Sequence[tuple[int, str]]) -> list[str]:
+    """What each version of a text changed in the one before it; the first of all nothing.
+
+    Args:
+        texts: the number and the words of each, the newest first.
+    """
+    said = [
+        diff(before, now, names=(f"version {m}", f"version {n}")) for (n, now), (m, before) in pairwise(texts)
+    ]
+    return [*said, ""]

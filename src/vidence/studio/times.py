@@ -124,22 +124,10 @@ def spans_on(user: UserRow, project: ProjectRow, day: datetime) -> QuerySet[Time
     return mine.select_related("item").order_by("start_at", "pk")
 
 
-def sum_s(rows: list[TimeSpanRow]) -> float:
-    """How long somebody worked, of spans of one day."""
-    counted = [ledger.span_of(one) for one in rows if one.source == "heartbeat"]
-    return active_s(counted, given=[ledger.span_of(one) for one in rows if one.source == "correction"])
-
-
 def is_running(row: TimeSpanRow) -> bool:
     """Whether a span may still grow."""
     settings = current().settings
     return bool(row.is_open) and not is_over(ledger.span_of(row), settings.clock(), pulse=settings.pulse)
-
-
-def active_minutes(user: UserRow, item: ItemRow) -> float:
-    """How many minutes somebody has worked on one item so far, as counted."""
-    rows = TimeSpanRow.objects.filter(user=user, item=item)
-    return sum_s(list(rows)) / 60
 
 
 def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float | None:

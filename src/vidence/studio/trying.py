@@ -90,7 +90,7 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_related("project__protocol", "current", "author").get(pk=item.pk)
         if row.current != item.current:
-            return Refused(reason="it was worded anew since it was shown", is_conflict=True)
+            return Refused(reason="it was worded anew since it was shown")
         if why := closed(row, person):
             return Refused(reason=why)
         content = content_of(row.current.content)

@@ -16,7 +16,7 @@ from vidence.records import Record
 from vidence.studio import admission, hint_tries, ledger, training
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
-from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.people import GuidelineRow, ProjectRow
 from vidence.studio.settings import current
 
 
@@ -48,10 +48,9 @@ class Done(Record):
 
 
 class Refused(Record):
-    """An act was not recorded, and nothing has changed. `is_conflict`: somebody else was faster."""
+    """An act was not recorded, and nothing has changed; why."""
 
     reason: str
-    is_conflict: bool = False
 
 
 Result: TypeAlias = Done | Refused
@@ -121,7 +120,7 @@ def act(item: ItemRow, said: Act) -> Result:
         project = ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_for_update().get(pk=item.pk)
         if said.seen is not None and said.seen != row.lock_version:
-            return Refused(reason="somebody has changed it since it was shown", is_conflict=True)
+            return Refused(reason="somebody has changed it since it was shown")
         protocol = protocol_of(project)
         if admission.is_asked(said.kind, said.origin) and (
             fault := admission.refusal(said.by, project, protocol, role=said.role, item=row)
@@ -133,7 +132,7 @@ def act(item: ItemRow, said: Act) -> Result:
         known = revisions_of(row)
         last = TransitionRow.objects.filter(project=project).order_by("-number").first()
         mine = TransitionRow.objects.filter(project=project, by=said.by).order_by("-number").first()
-        at = _at(mine)
+        at = at_after(mine)
         fresh = None
         if said.content is not None:
             parent = known.get(before.revision)
@@ -148,26 +147,57 @@ def act(item: ItemRow, said: Act) -> Result:
         if isinstance(after, str):
             return Refused(reason=after)
         if fresh is not None:
-            row.current = _keep(row, fresh)
-        number = 1 if last is None else last.number + 1
-        TransitionRow.objects.create(
-            project=project,
-            item=row,
-            number=number,
-            event_id=event.event_id,
-            event=msgspec.json.encode(event).decode(),
-            kind=event.kind,
-            role=event.role,
-            by=event.by,
-            at=event.at,
-            state_before=before.state,
-            state_after=after.state,
-            chain_sha256=link("" if last is None else last.chain_sha256, chain_content(number, event)),
-        )
+            row.current = revision_row(row, fresh, guideline=training.read_by(fresh.by, project))
+            row.current.save(force_insert=True)
+        made = transition_row(row, event, last, states=(before, after))
+        made.save(force_insert=True)
         show(row, after)
         ledger.of_event(project, protocol, event)
     item.refresh_from_db()
-    return Done(state=after, number=number, revision=after.revision)
+    return Done(state=after, number=made.number, revision=after.revision)
+
+
+def transition_row(
+    item: ItemRow, event: Event, last: TransitionRow | None, *, states: tuple[ItemState, ItemState]
+) -> TransitionRow:
+    """The row of an act behind the last one of its project, in its chain; not kept yet.
+
+    Args:
+        item: with which it was done.
+        event: the act.
+        last: the row before it; None: it is the first one.
+        states: of the item, before and after it.
+    """
+    number = 1 if last is None else last.number + 1
+    return TransitionRow(
+        project_id=item.project_id,
+        item=item,
+        number=number,
+        event_id=event.event_id,
+        event=msgspec.json.encode(event).decode(),
+        kind=event.kind,
+        role=event.role,
+        by=event.by,
+        at=event.at,
+        state_before=states[0].state,
+        state_after=states[1].state,
+        chain_sha256=link("" if last is None else last.chain_sha256, chain_content(number, event)),
+    )
+
+
+def revision_row(item: ItemRow, revision: Revision, *, guideline: GuidelineRow | None) -> RevisionRow:
+    """The row of a wording, not kept yet; `guideline` is what its author had been asked to read."""
+    return RevisionRow(
+        item=item,
+        n=revision.n,
+        content=msgspec.json.encode(revision.content).decode(),
+        parent=revision.parent,
+        origin=revision.origin,
+        by=revision.by,
+        at=revision.at,
+        sha256=revision.sha256,
+        guideline=guideline,
+    )
 
 
 def columns_of(state: ItemState) -> dict[str, object]:
@@ -214,21 +244,11 @@ def _event(row: ItemRow, said: Act, *, revision: str, at: str) -> Event:
     )
 
 
-def _keep(row: ItemRow, revision: Revision) -> RevisionRow:
-    return RevisionRow.objects.create(
-        item=row,
-        n=revision.n,
-        content=msgspec.json.encode(revision.content).decode(),
-        parent=revision.parent,
-        origin=revision.origin,
-        by=revision.by,
-        at=revision.at,
-        sha256=revision.sha256,
-        guideline=training.read_by(revision.by, row.project),
-    )
-
-
-def _at(mine: TransitionRow | None) -> str:
+def at_after(mine: TransitionRow | None) -> str:
     """Now; a clock that was set back does not put what somebody does before what they did already."""
-    now = current().settings.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return now if mine is None else max(now, mine.at)
+    return now_words() if mine is None else max(now_words(), mine.at)
+
+
+def now_words() -> str:
+    """The time as acts have it."""
+    return current().settings.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

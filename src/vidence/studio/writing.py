@@ -13,7 +13,7 @@ from vidence.make.review.points import last_return, marked_fields, stage_of, unt
 from vidence.make.review.protocol import Protocol, digest, protocol_bytes, protocol_names
 from vidence.make.review.revisions import Event
 from vidence.records import Record
-from vidence.studio.bridge.items import Subject, content_of, wording_of
+from vidence.studio.bridge.items import Subject, content_of, item_of, wording_of
 from vidence.studio.checking import Checked, Told, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.hint_tries import too_strong
@@ -40,7 +40,6 @@ class Returned(Record):
     """Why an item came back: the message, and by field the words of each check that failed, and the notes."""
 
     message: str
-    by_role: str
     marks: tuple[tuple[str, str], ...]
 
 
@@ -117,8 +116,6 @@ def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
     benchmark = item.project.slug
     source = rows[0].source_id if rows else ""
     if item.current is not None:
-        from vidence.studio.bridge.items import item_of
-
         before = item_of(to_revision(item.current, item.item_id))
         tags = {name: said for name, said in before.tags.items() if name not in _SHOWN_TAGS}
         media = media or before.media
@@ -189,7 +186,7 @@ def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
         review__item=item, review__transition__event_id=event.event_id, verdict=WRONG
     ).exclude(note="")
     marks += [(one.field, f"“{one.note}”") for one in noted.order_by("pk")]
-    return Returned(message=event.message, by_role=event.role, marks=tuple(marks))
+    return Returned(message=event.message, marks=tuple(marks))
 
 
 def _last_return(item: ItemRow) -> Event | None:

@@ -93,7 +93,6 @@ def test_what_is_refused_leaves_nothing(place):
         place.do("claim", "no pseudonym!", "reviewer"),
     ):
         assert isinstance(refused, Refused), refused
-        assert not refused.is_conflict
     assert (list(TransitionRow.objects.values_list()), list(RevisionRow.objects.values_list())) == before
     assert place.item.lock_version == version
 
@@ -102,7 +101,7 @@ def test_who_saw_an_older_item_is_told(place):
     seen = place.item.lock_version
     place.do("submit", content=WORDS)
     late = place.do("claim", "bob", "reviewer", seen=seen)
-    assert late == Refused(reason="somebody has changed it since it was shown", is_conflict=True)
+    assert late == Refused(reason="somebody has changed it since it was shown")
     assert isinstance(place.do("claim", "bob", "reviewer", seen=place.item.lock_version), Done)
 
 

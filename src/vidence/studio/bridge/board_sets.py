@@ -1,12 +1,10 @@
 """Sets in the making as boards show them: found by their configuration, opened without making anything."""
 
 import io
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -228,49 +226,29 @@ def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:
     return tuple(found)
 
 
-class BoardSets:
-    """The last sets that were opened, read again when a making has changed them."""
+def board_set(paths: Sequence[Path], folder: Path) -> BoardSet:
+    """The set that is made in a folder; it is read again when a making, or its configuration, has changed.
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
-        self._kept: OrderedDict[tuple[object, ...], BoardSet] = OrderedDict()
-        self._lock = Lock()
+    Args:
+        paths: those that the studio was told of.
+        folder: where it is made.
 
-    def get(self, folder: Path) -> BoardSet:
-        """The set that is made in a folder.
-
-        Raises:
-            UsageError: this studio was not told of it, or it was not made yet.
-            DataError: what is kept of it cannot be used.
-        """
-        one = next((one for one in offered(self._paths) if one.folder == folder), None)
-        if one is None:
-            raise UsageError(
-                f"{folder}: start the studio with the configuration of this set as a path, as it was when "
-                "the set was opened"
-            )
-        index, config = (folder / STAGES_FOLDER / INDEX_FILE).stat(), one.config.stat()
-        key = (folder, index.st_mtime_ns, index.st_size, config.st_mtime_ns, config.st_size)
-        with self._lock:
-            found = self._kept.get(key)
-        if found is None:
-            found = _opened(one)
-            with self._lock:
-                self._kept[key] = found
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
-        return found
+    Raises:
+        UsageError: this studio was not told of it, or it was not made yet.
+        DataError: what is kept of it cannot be used.
+    """
+    one = next((one for one in offered(paths) if one.folder == folder), None)
+    if one is None:
+        raise UsageError(
+            f"{folder}: start the studio with the configuration of this set as a path, as it was when "
+            "the set was opened"
+        )
+    states = [path.stat() for path in (folder / STAGES_FOLDER / INDEX_FILE, one.config)]
+    return _opened(one, tuple((state.st_mtime_ns, state.st_size) for state in states))
 
 
-_SETS: Final[dict[tuple[Path, ...], BoardSets]] = {}
-
-
-def board_sets(paths: tuple[Path, ...]) -> BoardSets:
-    """The sets of a studio that was told of these paths."""
-    return _SETS.setdefault(paths, BoardSets(paths))
-
-
-def _opened(one: Offered) -> BoardSet:
+@lru_cache(maxsize=_MOST_KEPT)
+def _opened(one: Offered, _: tuple[tuple[int, int], ...]) -> BoardSet:
     config = read_herbench(one.config)
     kept = OpenedSet.open(one.folder)
     videos = {}

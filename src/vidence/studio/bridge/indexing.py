@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -28,13 +29,9 @@ from vidence.studio.records.index import (
 _log = logging.getLogger(__name__)
 BATCH: Final = 500
 """Rows that are read at a time; each may hold a long reply."""
-LONGEST: Final = 300
-"""Letters of a question in a list."""
 _KEYS: Final = ["place", "item_id", "repeat"]
-_ROW_FIELDS: Final = (
-    *("seq", "position", "fate", "question", "read", "gold", "value", "finish", "tokens", "latency_s"),
-    *("cost_usd", "margin", "judges_differ", "readers_differ", "tags", "problem"),
-)
+_COLUMNS: Final = [one.name for one in fields(Entry) if one.name != "words"]
+"""The columns of a row that an entry has."""
 
 
 class Indexer:
@@ -201,10 +198,15 @@ def _put(place: Place, entries: Sequence[Entry], tags_of: Callable[[Entry], str]
     """Put rows in; of a question that was asked again the later one counts."""
     last = {(entry.item_id, entry.repeat): entry for entry in entries}.values()
     IndexTrialRow.objects.bulk_create(
-        [_row(place, entry, tags_of(entry)) for entry in last],
+        [
+            IndexTrialRow(
+                place=place.id, tags=tags_of(entry), **{name: getattr(entry, name) for name in _COLUMNS}
+            )
+            for entry in last
+        ],
         update_conflicts=True,
         unique_fields=_KEYS,
-        update_fields=_ROW_FIELDS,
+        update_fields=[*(name for name in _COLUMNS if name not in _KEYS), "tags", "readers_differ"],
     )
     IndexWordsRow.objects.bulk_create(
         [
@@ -221,27 +223,3 @@ def _tags_of(reader: Reader, numbers: Mapping[tuple[str, str], int], entry: Entr
     found = reader.items.get(entry.item_id)
     tags = () if found is None else found[1].tags.items()
     return "," + "".join(f"{numbers[tag]}," for tag in tags)
-
-
-def _row(place: Place, entry: Entry, tags: str) -> IndexTrialRow:
-    known = [n for n in (entry.input_tokens, entry.output_tokens) if n is not None]
-    return IndexTrialRow(
-        place=place.id,
-        seq=entry.seq,
-        position=entry.position,
-        item_id=entry.item_id,
-        repeat=entry.repeat,
-        fate=entry.fate,
-        question=entry.question[:LONGEST],
-        read=entry.read,
-        gold=entry.gold,
-        value=entry.value,
-        finish=entry.finish,
-        tokens=sum(known) if known else None,
-        latency_s=entry.latency_s,
-        cost_usd=entry.cost_usd,
-        margin=entry.margin,
-        judges_differ=entry.judges_differ,
-        tags=tags,
-        problem=entry.problem,
-    )

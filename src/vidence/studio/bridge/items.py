@@ -16,7 +16,7 @@ from vidence.errors import DataError
 from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.review.revisions import Revision
 from vidence.make.review.translations import LANGUAGE
-from vidence.records import Evidence, Item, Media, Provenance, Record
+from vidence.records import Evidence, Item, Media, Record
 from vidence.studio.rules.wording import (
     Condition,
     Knowledge,
@@ -88,24 +88,19 @@ class AnnotationRow(Record, omit_defaults=True):
     misconception: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def item_of(revision: Revision, *, provenance: Provenance | None = None) -> Item:
+def item_of(revision: Revision) -> Item:
     """A wording as a question of our format.
-
-    Args:
-        revision: the wording.
-        provenance: where it comes from, as is known now; None leaves what the wording says.
 
     Raises:
         DataError: the wording is no question.
     """
     bare = {name: value for name, value in revision.content.items() if name not in _NO_ITEM}
     try:
-        found = msgspec.convert(bare, Item)
+        return msgspec.convert(bare, Item)
     except msgspec.ValidationError as error:
         raise DataError(
             f"revision {revision.n} of {revision.item_id} is no question ({error}); have it edited again"
         ) from error
-    return found if provenance is None else msgspec.structs.replace(found, provenance=provenance)
 
 
 def annotations_of(revision: Revision) -> AnnotationRow | None:

@@ -1,11 +1,11 @@
 """Files of questions, and sets in the making, as the viewer reads them; damaged lines are named."""
 
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -19,7 +19,8 @@ from vidence.make.pipeline.output import DRAFTS_FILE, ITEMS_FILE
 from vidence.records import Record
 
 LineT = TypeVar("LineT", bound=Record)
-_MOST_FILES: Final = 4
+_FILES: Final = (ACCOUNT_FILE, DRAFTS_FILE, DROPPED_FILE)
+_MOST_KEPT: Final = 4
 _MOST_PROBLEMS: Final = 50
 
 
@@ -68,7 +69,20 @@ def _lines(path: Path, kind: type[LineT]) -> Lines[LineT]:
     return Lines(lines=tuple(found), problems=tuple(problems))
 
 
-def _made(folder: Path) -> MadeSet:
+def made_set(folder: Path) -> MadeSet:
+    """A set in the making; it is read again when one of its files changes.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    try:
+        return _made(folder, tuple(map(_state, (folder / name for name in _FILES))))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _made(folder: Path, _: tuple[object, ...]) -> MadeSet:
     account, problems = None, list[str]()
     path = folder / ACCOUNT_FILE
     if path.is_file():
@@ -87,55 +101,19 @@ def _made(folder: Path) -> MadeSet:
     )
 
 
-def _loaded(path: Path) -> Loaded:
+def questions_of(path: Path) -> Loaded:
+    """A file of questions; it is read again when it changes.
+
+    Raises:
+        DataError: nothing in it can be used.
+    """
+    return _loaded(path, _state(path))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _loaded(path: Path, _: tuple[object, ...]) -> Loaded:
     benchmark: Benchmark = create("benchmark", "table")
     return benchmark.load(path, split=benchmark.splits[0])
-
-
-class Shelf:
-    """Keeps the last sets and files that were read, as long as they do not change."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[object, ...], MadeSet | Loaded] = OrderedDict()
-
-    def made(self, folder: Path) -> MadeSet:
-        """A set in the making.
-
-        Raises:
-            StoreError: a file cannot be read.
-        """
-        names = (ACCOUNT_FILE, DRAFTS_FILE, DROPPED_FILE)
-        key = ("made", *(_state(folder / name) for name in names))
-        with self._lock:
-            found = self._kept.get(key)
-        if not isinstance(found, MadeSet):
-            try:
-                found = _made(folder)
-            except OSError as error:
-                raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
-            self._keep(key, found)
-        return found
-
-    def questions(self, path: Path) -> Loaded:
-        """A file of questions.
-
-        Raises:
-            DataError: nothing in it can be used.
-        """
-        key = ("questions", _state(path))
-        with self._lock:
-            found = self._kept.get(key)
-        if not isinstance(found, Loaded):
-            found = _loaded(path)
-            self._keep(key, found)
-        return found
-
-    def _keep(self, key: tuple[object, ...], found: MadeSet | Loaded) -> None:
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > _MOST_FILES:
-                self._kept.popitem(last=False)
 
 
 def _state(path: Path) -> tuple[object, ...]:

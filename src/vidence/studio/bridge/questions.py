@@ -18,7 +18,7 @@ from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.release import SHEET_FILE
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import ITEMS_FILE
-from vidence.make.review.decision import REVIEW, clean_needed, most_rejectable
+from vidence.make.review.decision import REVIEW, TaskPlan, clean_needed, most_rejectable
 from vidence.make.review.filled import (
     CHECK,
     ITEM_ID,
@@ -54,28 +54,16 @@ class QuestionSheet:
         return f"{row[ITEM_ID]}.{row[CHECK]}"
 
 
-class TaskProgress(Record):
-    """How far the review of one task is, and what its sample can release.
+class TaskProgress(TaskPlan):
+    """How far the review of one task is, beside what its sample can release.
 
-    Of `n` questions `n_sample` are drawn and `n_queued` are looked at in any case. Of the sample `n_seen` are
-    decided and `n_rejected` were rejected: `rejected` is their share, None before the first. The rest is
-    released with up to `most_rejected` rejections; -1: not by this sample, then `needed` clean reviews would.
+    Of the sample `n_seen` are decided and `n_rejected` were rejected: `rejected` is their share, None before
+    the first.
     """
 
-    task: str
-    n: int
-    n_sample: int
-    n_queued: int
     n_seen: int
     n_rejected: int
     rejected: Estimate | None
-    most_rejected: int
-    needed: int
-
-    @property
-    def n_rest(self) -> int:
-        """The questions that nobody looks at."""
-        return self.n - self.n_sample - self.n_queued
 
     @property
     def words(self) -> str:
@@ -290,6 +278,7 @@ def _progress(
         n=n,
         n_sample=len(sample),
         n_queued=n_queued,
+        n_rest=n - len(rows),
         n_seen=len(seen),
         n_rejected=n_rejected,
         rejected=proportion(n_rejected, len(seen), level=rules.level) if seen else None,

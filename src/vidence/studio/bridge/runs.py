@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,14 +25,17 @@ from vidence.report.trials import cost_usd
 
 # Of a reply so many characters are searched for words; the page says so.
 SEARCHED = 20_000
+LONGEST = 300
+"""Letters of a question in a list."""
 DAMAGED = "damaged"
 _STORED_READERS = {LETTERS: has_logps, TEXTS: has_text_logps}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One trial as lists show and filter it; `fate` is its status, or `DAMAGED` with a `problem`.
+    """One trial as lists show and filter it, as a row of the index; of its question the beginning.
 
+    `fate` is its status, or `DAMAGED` with a `problem`. `tokens` are those that went in and came out.
     `margin` is how far the log-probability of the likeliest letter is above the next; None without such.
     `words` are what a search looks through, in small letters.
     """
@@ -47,8 +50,7 @@ class Entry:
     gold: str = ""
     value: float | None = None
     finish: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    tokens: int | None = None
     latency_s: float | None = None
     cost_usd: float | None = None
     margin: float | None = None
@@ -140,33 +142,30 @@ def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -
     row = row_of(items, stored)
     position = items[stored.item_id][0] if stored.item_id in items else -1
     question = items[stored.item_id][1].question if stored.item_id in items else ""
-    if row is None:
-        problem = stored.problem or "the trial fits no question of the run; the file is damaged"
-        return Entry(
-            seq=stored.seq,
-            position=position,
-            item_id=stored.item_id,
-            repeat=stored.repeat,
-            fate=DAMAGED,
-            question=question,
-            problem=problem,
-            words=question.casefold(),
-        )
-    reply, usage = row.trial.reply, row.trial.usage
-    said = "" if reply is None else f"{reply.text[:SEARCHED]}\n{reply.reasoning[:SEARCHED]}"
-    return Entry(
+    damaged = Entry(
         seq=stored.seq,
         position=position,
         item_id=stored.item_id,
         repeat=stored.repeat,
+        fate=DAMAGED,
+        question=question[:LONGEST],
+        problem=stored.problem or "the trial fits no question of the run; the file is damaged",
+        words=question.casefold(),
+    )
+    if row is None:
+        return damaged
+    reply, usage = row.trial.reply, row.trial.usage
+    said = "" if reply is None else f"{reply.text[:SEARCHED]}\n{reply.reasoning[:SEARCHED]}"
+    known = [n for n in (usage.input_tokens, usage.output_tokens) if n is not None]
+    return replace(
+        damaged,
         fate=row.status,
-        question=question,
+        problem="",
         read=row.read[:200],
         gold=row.item.answer[:200],
         value=row.correct,
         finish="" if reply is None else reply.finish,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
+        tokens=sum(known) if known else None,
         latency_s=reply.latency_s if reply is not None and is_asked(head) else None,
         cost_usd=cost_usd(head, row),
         margin=margin_of(row),

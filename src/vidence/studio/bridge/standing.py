@@ -1,7 +1,7 @@
 """How runs stand: how far each is, its score, what it cost, when it began."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
@@ -131,12 +131,10 @@ def _named(found: Sequence[Standing]) -> tuple[Standing, ...]:
     heads = [one.head for one in found if one.head is not None]
     names = iter(names_of(heads))
     return tuple(
-        Standing(
-            place=one.place,
+        replace(
+            one,
             name=visible(one.name or next(names)),
             listed=msgspec.structs.replace(one.listed, problem=visible(one.listed.problem)),
-            is_fresh=one.is_fresh,
-            head=one.head,
         )
         for one in found
     )

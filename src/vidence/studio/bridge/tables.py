@@ -247,178 +247,83 @@ class _SetShape(Shape):
         return super().record(row) | {"folder": PurePath(row.folder).name}
 
 
-_VERDICT: Final = ("public", "made_set", "video_id", "seen", "by", "by_name", "note", "seconds", "at")
+def _shape(file: str, model: type[models.Model], columns: str, **rules: Any) -> Shape:  # noqa: ANN401
+    """The shape of a table: the columns of its key as words, a colon, the others; `rules` are of `Shape`."""
+    key, _, more = (part.split() for part in columns.partition(":"))
+    return Shape(file=file, model=model, key=tuple(key), columns=(*key, *more), **rules)
 
 
-def _verdicts(file: str, model: type[models.Model], *more: str) -> Shape:
-    return Shape(file=file, model=model, key=("public",), columns=(*_VERDICT, *more))
+def _verdicts(file: str, model: type[models.Model], more: str) -> Shape:
+    return _shape(file, model, f"public: made_set video_id seen by by_name note seconds at {more}")
 
 
 FIRST: Final[Sequence[Shape]] = (
-    Shape(
-        file="protocols",
-        model=people.ProtocolRow,
-        key=("sha256",),
-        columns=("sha256", "title", "source", "added_at"),
-    ),
-    Shape(
-        file="people",
-        model=people.UserRow,
-        key=("pseudonym",),
-        columns=("pseudonym", "is_active", "created_at"),
-        fill=_account,
-    ),
-    Shape(
-        file="projects",
-        model=people.ProjectRow,
-        key=("slug",),
-        columns=("slug", "public", "title", "protocol", "languages", "state", "created_at"),
-    ),
-    Shape(
-        file="guidelines",
-        model=people.GuidelineRow,
-        key=("project", "version"),
-        columns=("project", "version", "source", "sha256", "added_at"),
-        is_fixed=True,
-    ),
-    Shape(
-        file="memberships",
-        model=people.MembershipRow,
-        key=("user", "project"),
-        columns=(
-            *("user", "project", "roles", "domains", "is_author_of_the_paper"),
-            *("qualified_until", "guideline"),
-        ),
+    _shape("protocols", people.ProtocolRow, "sha256: title source added_at"),
+    _shape("people", people.UserRow, "pseudonym: is_active created_at", fill=_account),
+    _shape("projects", people.ProjectRow, "slug: public title protocol languages state created_at"),
+    _shape("guidelines", people.GuidelineRow, "project version: source sha256 added_at", is_fixed=True),
+    _shape(
+        "memberships",
+        people.MembershipRow,
+        "user project: roles domains is_author_of_the_paper qualified_until guideline",
         is_taken=_of_the_new,
     ),
-    Shape(
-        file="qualifications",
-        model=people.QualificationRow,
-        key=("user", "project", "role", "guideline", "n_try"),
-        columns=(
-            *("user", "project", "role", "guideline", "n_try", "answers"),
-            *("n_right", "n_asked", "is_passed", "is_set_aside", "at"),
-        ),
+    _shape(
+        "qualifications",
+        people.QualificationRow,
+        "user project role guideline n_try: answers n_right n_asked is_passed is_set_aside at",
         is_taken=_of_the_new,
     ),
-    Shape(
-        file="readings",
-        model=people.GuidelineReadRow,
-        key=("user", "guideline"),
-        columns=("user", "guideline", "at"),
+    _shape("readings", people.GuidelineReadRow, "user guideline: at"),
+    _shape("protocol-versions", people.ProtocolVersionRow, "project n: public protocol by at used_at"),
+    _shape(
+        "media",
+        items.MediumRow,
+        "project path: public kind url title source_id sha256 n_frames duration_s state state_reason",
     ),
-    Shape(
-        file="protocol-versions",
-        model=people.ProtocolVersionRow,
-        key=("project", "n"),
-        columns=("project", "n", "public", "protocol", "by", "at", "used_at"),
-    ),
-    Shape(
-        file="media",
-        model=items.MediumRow,
-        key=("project", "path"),
-        columns=(
-            *("project", "path", "public", "kind", "url", "title", "source_id", "sha256"),
-            *("n_frames", "duration_s", "state", "state_reason"),
-        ),
-    ),
-    Shape(
-        file="trials",
-        model=people.TrialRow,
-        key=("public",),
-        columns=("public", "project", "role", "words", "medium", "options", "right", "why", "is_used", "at"),
-    ),
-    Shape(
-        file="items",
-        model=items.ItemRow,
-        key=("project", "item_id"),
-        columns=("project", "item_id", "public", "kind", "author", "media", "strata", "created_at"),
+    _shape("trials", people.TrialRow, "public: project role words medium options right why is_used at"),
+    _shape(
+        "items",
+        items.ItemRow,
+        "project item_id: public kind author media strata created_at",
         fill=_undone,
     ),
 )
 """What the wordings and events of items rest on."""
 AFTER: Final[Sequence[Shape]] = (
-    Shape(
-        file="looks",
-        model=items.ReviewRow,
-        key=("revision", "stage", "reviewer"),
-        columns=(
-            *("revision", "stage", "reviewer", "public", "item", "author", "transition", "decision"),
-            *("feedback", "answer", "seconds", "begun_at", "ended_at"),
-        ),
+    _shape(
+        "looks",
+        items.ReviewRow,
+        "revision stage reviewer: "
+        "public item author transition decision feedback answer seconds begun_at ended_at",
     ),
-    Shape(
-        file="field-verdicts",
-        model=items.FieldVerdictRow,
-        key=("review", "field"),
-        columns=("review", "field", "verdict", "note"),
+    _shape("field-verdicts", items.FieldVerdictRow, "review field: verdict note"),
+    _shape("checks", items.ChecklistAnswerRow, "review check_id: said"),
+    _shape("scores", items.ScoreRow, "review score_id: value"),
+    _shape("assignments", work.AssignmentRow, "public: item stage user state claimed_at due_at ended_at"),
+    _shape(
+        "drafts",
+        work.DraftRow,
+        "public: user item project stage version body based_on saved_at is_closed",
     ),
-    Shape(
-        file="checks",
-        model=items.ChecklistAnswerRow,
-        key=("review", "check_id"),
-        columns=("review", "check_id", "said"),
+    _shape("saves", work.DraftLogRow, "draft version: body request at", is_fixed=True),
+    _shape("messages-read", work.ReadRow, "item user: transition at"),
+    _shape(
+        "spans",
+        work.TimeSpanRow,
+        "user start_at source kind reason: "
+        "project item assignment end_at n_beats is_open is_clock_back approved_by",
     ),
-    Shape(
-        file="scores",
-        model=items.ScoreRow,
-        key=("review", "score_id"),
-        columns=("review", "score_id", "value"),
+    _shape(
+        "corrections",
+        work.TimeCorrectionRow,
+        "public: user project kind start_at end_at reason filed_at state decided_by decided_at answer",
     ),
-    Shape(
-        file="assignments",
-        model=work.AssignmentRow,
-        key=("public",),
-        columns=("public", "item", "stage", "user", "state", "claimed_at", "due_at", "ended_at"),
-    ),
-    Shape(
-        file="drafts",
-        model=work.DraftRow,
-        key=("public",),
-        columns=(
-            *("public", "user", "item", "project", "stage", "version", "body"),
-            *("based_on", "saved_at", "is_closed"),
-        ),
-    ),
-    Shape(
-        file="saves",
-        model=work.DraftLogRow,
-        key=("draft", "version"),
-        columns=("draft", "version", "body", "request", "at"),
-        is_fixed=True,
-    ),
-    Shape(
-        file="messages-read",
-        model=work.ReadRow,
-        key=("item", "user"),
-        columns=("item", "user", "transition", "at"),
-    ),
-    Shape(
-        file="spans",
-        model=work.TimeSpanRow,
-        key=("user", "start_at", "source", "kind", "reason"),
-        columns=(
-            *("user", "start_at", "source", "kind", "reason", "project", "item", "assignment", "end_at"),
-            *("n_beats", "is_open", "is_clock_back", "approved_by"),
-        ),
-    ),
-    Shape(
-        file="corrections",
-        model=work.TimeCorrectionRow,
-        key=("public",),
-        columns=(
-            *("public", "user", "project", "kind", "start_at", "end_at", "reason", "filed_at"),
-            *("state", "decided_by", "decided_at", "answer"),
-        ),
-    ),
-    Shape(
-        file="ledger",
-        model=work.LedgerRow,
-        key=("project", "number"),
-        columns=(
-            *("project", "number", "public", "user", "kind", "amount_minor", "currency", "rule"),
-            *("quantity", "source", "reverses", "at", "chain_sha256"),
-        ),
+    _shape(
+        "ledger",
+        work.LedgerRow,
+        "project number: "
+        "public user kind amount_minor currency rule quantity source reverses at chain_sha256",
         is_fixed=True,
     ),
     _SetShape(
@@ -428,15 +333,12 @@ AFTER: Final[Sequence[Shape]] = (
         columns=("public", "project", "folder", "configuration_sha256"),
         fill=_elsewhere,
     ),
-    _verdicts("tracks", boards.TrackVerdictRow, "track_id", "act"),
+    _verdicts("tracks", boards.TrackVerdictRow, "track_id act"),
     _verdicts("shots", boards.ShotEditRow, "act"),
-    _verdicts("cards", boards.CardCheckRow, "track_id", "kind", "text", "frames", "fits", "leaks"),
-    _verdicts(
-        *("false-cards", boards.FalseCheckRow),
-        *("card_id", "told_without_film", "occurs_in_film", "reads_natural"),
-    ),
-    _verdicts("counts", boards.WindowCountRow, "window", "place", "n", "n_low", "n_high", "frames", "agreed"),
-    _verdicts("windows", boards.WindowCheckRow, "clip_id", "shows", "start_s", "end_s"),
+    _verdicts("cards", boards.CardCheckRow, "track_id kind text frames fits leaks"),
+    _verdicts("false-cards", boards.FalseCheckRow, "card_id told_without_film occurs_in_film reads_natural"),
+    _verdicts("counts", boards.WindowCountRow, "window place n n_low n_high frames agreed"),
+    _verdicts("windows", boards.WindowCheckRow, "clip_id shows start_s end_s"),
 )
 """What people did besides."""
 AT_HOME: Final[Mapping[str, str]] = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +20,16 @@ from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import GuidelineRow, ProjectRow, UserRow
-from vidence.studio.settings import current
-from vidence.studio.workflow import chain_content, protocol_of, show, to_event, to_revision
+from vidence.studio.workflow import (
+    at_after,
+    chain_content,
+    protocol_of,
+    revision_row,
+    show,
+    to_event,
+    to_revision,
+    transition_row,
+)
 
 IMPORTER: Final = "import"
 """Who puts items in that no person of the studio wrote."""
@@ -104,11 +111,11 @@ class _Taker:
             self._wordings.setdefault(one.item_id, {})[one.sha256] = one
         self._done: set[str] = set()
         self._heads: dict[str, str] = {}
-        self._chain, self._number = "", 0
+        self._last: TransitionRow | None = None
         for row in TransitionRow.objects.filter(project=project).order_by("number"):
             self._done.add(row.event_id)
             self._heads[row.by] = row.event_id
-            self._chain, self._number = row.chain_sha256, row.number
+            self._last = row
         self._new: list[TransitionRow] = []
         self._last_at: dict[str, str] = {}
         self._n_same = 0
@@ -131,24 +138,8 @@ class _Taker:
         if isinstance(after, str):
             self.faults.append(after)
             return
-        self._number += 1
-        self._chain = link(self._chain, chain_content(self._number, event))
-        self._new.append(
-            TransitionRow(
-                project=self._project,
-                item=self._rows[event.item_id],
-                number=self._number,
-                event_id=event.event_id,
-                event=msgspec.json.encode(event).decode(),
-                kind=event.kind,
-                role=event.role,
-                by=event.by,
-                at=event.at,
-                state_before=before.state,
-                state_after=after.state,
-                chain_sha256=self._chain,
-            )
-        )
+        self._last = transition_row(self._rows[event.item_id], event, self._last, states=(before, after))
+        self._new.append(self._last)
         self._states[event.item_id] = after
         self._heads[event.by] = event.event_id
         self._done.add(event.event_id)
@@ -156,7 +147,11 @@ class _Taker:
 
     def write(self) -> Taken:
         """Write what was new, and let each item repeat its state."""
-        RevisionRow.objects.bulk_create((self._row(one) for one in self._fresh.values()), batch_size=_BATCH)
+        fresh = [
+            revision_row(self._rows[one.item_id], one, guideline=self._guidelines.get(one.sha256))
+            for one in self._fresh.values()
+        ]
+        RevisionRow.objects.bulk_create(fresh, batch_size=_BATCH)
         TransitionRow.objects.bulk_create(self._new, batch_size=_BATCH)
         rows = RevisionRow.objects.filter(item__project=self._project)
         called: dict[str, RevisionRow] = {one.sha256: one for one in rows}
@@ -167,19 +162,6 @@ class _Taker:
             row.author = row.author or accounts.get(state.author)
             show(row, state)
         return Taken(n_new=len(self._new), n_same=self._n_same)
-
-    def _row(self, one: Revision) -> RevisionRow:
-        return RevisionRow(
-            item=self._rows[one.item_id],
-            n=one.n,
-            content=msgspec.json.encode(one.content).decode(),
-            parent=one.parent,
-            origin=one.origin,
-            by=one.by,
-            at=one.at,
-            sha256=one.sha256,
-            guideline=self._guidelines.get(one.sha256),
-        )
 
 
 def _state(row: ItemRow, protocol: Protocol) -> ItemState:
@@ -235,9 +217,8 @@ def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPO
             elif canonical(msgspec.json.decode(current_one.content)) != canonical(content):
                 faults.append(f"{item.item_id}: it is there with other words; revise it in the studio")
         refuse_all(faults, what="the questions cannot be taken; nothing was")
-        at = current().settings.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         last = TransitionRow.objects.filter(project=project, by=by).order_by("-number").first()
-        at = at if last is None else max(at, last.at)
+        at = at_after(last)
         revisions = [
             new_revision(str(one["item_id"]), one, parent=None, origin="import", by=by, at=at)
             for one in fresh

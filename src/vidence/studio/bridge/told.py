@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from vidence.ask.prompting.compose import Layout
 from vidence.ask.scoring.logp import letter_probabilities
 from vidence.engine.diagnose import open_diagnostic
-from vidence.engine.rows import Stored
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
@@ -39,9 +38,9 @@ class Text:
         return bool(self.shown)
 
 
-def text_of(said: str, *, most: int = LONGEST) -> Text:
+def text_of(said: str) -> Text:
     """The beginning of a text."""
-    return Text(shown=visible(said[:most]), n_left_out=max(0, len(said) - most))
+    return Text(shown=visible(said[:LONGEST]), n_left_out=max(0, len(said) - LONGEST))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,21 +172,16 @@ def tell(head: Run, item_id: str, repeat: int, *, place: str, name: str) -> tupl
         return item, replace(none, fate="missing", fate_words="not asked yet", problem="Not asked yet.")
     row = row_of({item_id: (0, item)}, stored)
     if row is None:
-        return item, replace(none, problem=visible(_why(stored)))
+        why = stored.problem or "The trial does not fit its question; the file is damaged."
+        return item, replace(none, problem=visible(why))
     return item, replace(_told(head, row, none), findings=findings)
-
-
-def _why(stored: Stored) -> str:
-    return stored.problem or "The trial does not fit its question; the file is damaged."
 
 
 def _told(head: Run, row: Row, named: Told) -> Told:
     reply, trial = row.trial.reply, row.trial
     note = prompt_note(head, row)
-    return Told(
-        place=named.place,
-        name=named.name,
-        repeat=named.repeat,
+    return replace(
+        named,
         fate=row.status,
         fate_words=STATUSES[row.status],
         row=row,

@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from vidence.errors import UsageError
 from vidence.studio import accounts as kept
-from vidence.studio.access import EVERY_ROLE, ROLES, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ROLES, route
+from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.pages.faults import fault
-from vidence.studio.pages.time import uuid_of
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 from vidence.studio.settings import current
 
@@ -37,7 +36,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
         except UsageError as error:
             wrong = str(error)
         else:
-            return _page(request, drawn=drawn) if drawn else HttpResponseRedirect(reverse("accounts"))
+            return _page(request, drawn=drawn) if drawn else redirect("accounts")
     return _page(request, wrong=wrong)
 
 
@@ -82,7 +81,7 @@ def _done(request: HttpRequest, said: Mapping[str, str]) -> tuple[UserRow, str] 
     if said["act"] not in (*acts, "password"):
         raise UsageError("nothing that can be done here")
     rows = UserRow.objects.exclude(key__startswith=_OF_NOBODY)
-    user = get_object_or_404(rows, public=uuid_of(request.POST.get("user", "")))
+    user = row_named(rows, request.POST.get("user", ""))
     if said["act"] == "password":
         return _new_password(user, request.POST.get("password", ""), by=by)
     acts[said["act"]](user)
@@ -111,30 +110,29 @@ def _new_password(user: UserRow, typed: str, *, by: str) -> tuple[UserRow, str] 
     return None if typed else (user, password)
 
 
-@sensitive_variables("before", "first", "again")
 @sensitive_post_parameters("before", "first", "again")
 def password(request: HttpRequest) -> HttpResponse:
     """The form in which somebody chooses a password of their own; they sign in again with it."""
     user = request.person.user
     if current().settings.mode != "team" or not isinstance(user, UserRow):
         return fault(request, 404)
-    wrong = ""
-    if request.method == "POST":
-        before, first, again = (request.POST.get(name, "") for name in ("before", "first", "again"))
-        try:
-            if first != again:
-                raise UsageError("the two new passwords differ; type the same one twice")
-            kept.choose_password(user, before, first)
-        except UsageError as error:
-            wrong = str(error)
-        else:
-            request.session.flush()
-            return HttpResponseRedirect(reverse("sign-in"))
+    done, wrong = tried(request, lambda: _choose(request, user), "sign-in")
+    if done is not None:
+        return done
     told = {"wrong": wrong, "is_first": kept.has_first_password(user), "least": kept.LEAST_PASSWORD}
     return render(request, "people/password.html", told, status=400 if wrong else 200)
 
 
+@sensitive_variables("before", "first", "again")
+def _choose(request: HttpRequest, user: UserRow) -> None:
+    before, first, again = (request.POST.get(name, "") for name in ("before", "first", "again"))
+    if first != again:
+        raise UsageError("the two new passwords differ; type the same one twice")
+    kept.choose_password(user, before, first)
+    request.session.flush()
+
+
 urls = [
-    route("accounts", accounts, name="accounts", roles={"operator"}, to=(*SAFE, "POST")),
-    route("password", password, name="password", roles=EVERY_ROLE, to=(*SAFE, "POST")),
+    route("accounts", accounts, name="accounts", roles={"operator"}, to=BOTH),
+    route("password", password, name="password", roles=EVERY_ROLE, to=BOTH),
 ]

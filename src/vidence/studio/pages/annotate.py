@@ -5,14 +5,13 @@ from typing import Final, cast
 from uuid import UUID
 
 import msgspec
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template import loader
-from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.studio import admission
-from vidence.studio.access import route
+from vidence.studio.access import BOTH, ITEM, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.bridge.items import wording_of
 from vidence.studio.checking import Checked, check, quota
@@ -29,7 +28,7 @@ from vidence.studio.intake import (
     shown_media,
 )
 from vidence.studio.pages.annotate_fields import Beside, group_of, groups_of
-from vidence.studio.pages.answers import as_json, whole_number
+from vidence.studio.pages.answers import as_json, is_script, item_named, saved_as_json, version_in
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
@@ -65,7 +64,6 @@ from vidence.studio.writing import (
 
 _CONTROL: Final = frozenset({"csrfmiddlewaretoken", "version", "request", "action", "seen"})
 _MOST_AT_ONCE: Final = 20
-_POSTS: Final = ("GET", "HEAD", "POST")
 
 
 # --------------------------------------------------------------------------- media
@@ -78,7 +76,7 @@ def intake(request: HttpRequest, project: str) -> HttpResponse:
     if request.method == "POST":
         faults = _take_in(row, request)
         if not faults:
-            return HttpResponseRedirect(reverse("intake", args=[project]))
+            return redirect("intake", project)
     words = request.GET.get("q", "")[:200]
     found, is_more = candidates(row, words=words)
     form = FORMS[form_of_project(row)]
@@ -135,7 +133,7 @@ def new(request: HttpRequest, project: str) -> HttpResponse:
         except UsageError as error:
             wrong = str(error)
         else:
-            return HttpResponseRedirect(reverse("edit-item", args=[project, item.public]))
+            return redirect("edit-item", project, item.public)
     usual = form_of_project(row)
     told = {
         "project": row,
@@ -181,20 +179,17 @@ def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
 
 def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """The form of one item; a post saves it, and hands it in where that was asked."""
-    row = get_object_or_404(
-        ItemRow.objects.select_related("project", "current", "author"), project__slug=project, public=item
-    )
+    row = item_named(project, item)
     is_post = request.method == "POST"
     user = account_of(request.person) if is_post else known_account(request.person)
     if not is_writer(row, request.person.name):
         raise Http404
-    is_script = request.headers.get("Accept", "").startswith("application/json")
     if row.state not in WRITABLE:
-        if is_script:
+        if is_script(request):
             return as_json(
                 {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
             )
-        return HttpResponseRedirect(reverse("item", args=[project, item]))
+        return redirect("item", project, item)
     try:
         desk = desk_of(row, author=request.person.name)
         if user is None or not is_post:
@@ -205,39 +200,37 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
-    is_script = request.headers.get("Accept", "").startswith("application/json")
     said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
     try:
         written = read_form(said, new_id=_new_id)
         found = save(
             draft,
             body=encoded(written),
-            seen=_version(request, "version"),
+            seen=version_in(request),
             request=request.POST.get("request", ""),
         )
     except UsageError as error:
-        if is_script:
+        if is_script(request):
             return as_json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
         return fault(request, HTTPStatus.BAD_REQUEST, title="This is not saved", words=str(error))
     if isinstance(found, Conflict):
-        if is_script:
-            return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+        if is_script(request):
+            return saved_as_json(found)
         return _conflict(request, desk, mine=written, found=found)
     if desk.item.author_id is None:
         ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
     draft.refresh_from_db()
-    if is_script:
-        checks = _checks_text(request, desk, check(written, desk.told))
-        return as_json({"version": found.version, "at": found.at, "checks": checks}, HTTPStatus.OK)
+    if is_script(request):
+        return saved_as_json(found, checks=_checks_text(request, desk, check(written, desk.told)))
     if request.POST.get("action") == "submit":
         return _handed_in(request, desk, draft, user=user)
-    return HttpResponseRedirect(reverse("edit-item", args=[desk.item.project.slug, desk.item.public]))
+    return redirect("edit-item", desk.item.project.slug, desk.item.public)
 
 
 def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
-    found = hand_in(desk, draft, user, seen=_version(request, "seen"))
+    found = hand_in(desk, draft, user, seen=version_in(request, "seen"))
     if isinstance(found, Done):
-        return HttpResponseRedirect(reverse("item", args=[desk.item.project.slug, desk.item.public]))
+        return redirect("item", desk.item.project.slug, desk.item.public)
     if isinstance(found, Refused):
         return _page(request, desk, draft, refused=found.reason, status=HTTPStatus.CONFLICT)
     n = len(found.faults)
@@ -327,7 +320,6 @@ def _checks(desk: Desk, found: Checked, *, balance: bool = False) -> dict[str, o
         "licences": found.licences,
         "verdicts": found.verdicts,
         "proof": found.proof,
-        "n_faults": len(found.faults),
     }
     if balance and desk.form.wrong:
         told["balance"] = _balance(desk)
@@ -364,21 +356,13 @@ def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflic
     return render(request, "annotate/conflict.html", told, status=HTTPStatus.CONFLICT)
 
 
-def _version(request: HttpRequest, name: str) -> int:
-    """A version that a page holds; -1, which none is, for anything else."""
-    found = whole_number(request.POST.get(name, ""))
-    return -1 if found is None else found
-
-
 def _new_id() -> str:
     """Twelve letters that an option is called by."""
     return new_request()[:12]
 
 
 urls = [
-    route("projects/<slug:project>/media/", intake, name="intake", roles={"author", "operator"}, to=_POSTS),
-    route("projects/<slug:project>/new/", new, name="new-item", roles={"author"}, to=_POSTS),
-    route(
-        "projects/<slug:project>/items/<uuid:item>/edit", edit, name="edit-item", roles={"author"}, to=_POSTS
-    ),
+    route(f"{PROJECT}/media/", intake, name="intake", roles={"author", "operator"}, to=BOTH),
+    route(f"{PROJECT}/new/", new, name="new-item", roles={"author"}, to=BOTH),
+    route(f"{ITEM}/edit", edit, name="edit-item", roles={"author"}, to=BOTH),
 ]

@@ -1,15 +1,15 @@
 """The form of an item as a template draws it: groups of fields with what stands in them and what is said."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final
 
 from vidence.make.expert.config import REASONING
 from vidence.studio.rules.faults import SKILLS, Said, Shape
 from vidence.studio.rules.forms import Form, Kind, fields_of, rows_to_show
-from vidence.studio.rules.wording import BOX, HINTS, Wording
+from vidence.studio.rules.wording import BOX, Wording
 
-_HINTS: Final = (
+_LEVELS: Final = (
     "Level 1: a general relation",
     "Level 2: what is meant, and that something is linked",
     "Level 3: a vague pointer to the evidence that has to be looked for",
@@ -39,12 +39,16 @@ COUNTED: Final = "__m__"
 """In the place of the same number from 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
-    """One field: a list where it has `choices`, an area of text where it has `lines`, else one line."""
+    """One field: a list where it has `choices`, an area of text where it has `lines`, else one line.
+
+    What stands in it and what is said of it comes in when the form is drawn.
+    """
 
     name: str
-    label: str
+    label: str = ""
+    _: KW_ONLY
     value: str = ""
     lines: int = 0
     choices: tuple[tuple[str, str], ...] = ()
@@ -55,12 +59,12 @@ class Field:
     ``frames``: the painted frame is added to those that stand there."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Row:
     """Fields that belong together, such as those of one piece of evidence."""
 
-    title: str
     fields: tuple[Field, ...]
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +74,11 @@ class Group:
     name: str
     title: str
     help: str = ""
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = ()
     fresh: Row | None = None
     add: str = ""
     said: tuple[Said, ...] = ()
-    marks: tuple[str, ...] = field(default=())
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,68 +105,45 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: Beside) -> tu
         kind: whether there are options.
         beside: the media, and what is said of it.
     """
-    drawn = _Drawn(fields_of(written), beside.said, beside.new_id)
     by_part = {
-        "concept": _concept,
-        "category": _category,
-        "reasoning": _reasoning,
-        "clip": _clip,
-        "steps": lambda one: _steps(one, written),
-        "evidence": lambda one: _evidence(one, written, beside),
-        "conditions": lambda one: _conditions(one, written),
-        "knowledge": lambda one: _knowledge(one, written),
-        "hints": _hints,
+        "concept": _CONCEPT,
+        "category": _CATEGORY,
+        "reasoning": _REASONING,
+        "clip": _CLIP,
+        "steps": _steps(written),
+        "evidence": _evidence(written, beside),
+        "conditions": _conditions(written),
+        "knowledge": _knowledge(written),
+        "hints": _HINTS,
     }
     parts = [
         name for name in by_part if name in form.parts and not (name == "category" and form.name == "actpld")
     ]
-    groups = [_question(drawn), _answer(drawn) if kind == "open" else _options(drawn, written, form)]
-    groups += [by_part[name](drawn) for name in parts]
+    groups = [_QUESTION, _ANSWER if kind == "open" else _options(written, form, new_id=beside.new_id)]
+    groups += [by_part[name] for name in parts]
     if "conditions" in parts:
-        groups.append(_program(drawn))
-    told: dict[str, list[str]] = {}
-    for item_field, words in beside.marks:
-        for name in _REVIEWED.get(item_field, (item_field,)):
-            told.setdefault(name, []).append(words)
-    return tuple(
-        replace(one, said=drawn.of_group(one.name), marks=tuple(told.get(one.name, ()))) for one in groups
+        groups.append(_PROGRAM)
+    values = fields_of(written)
+    return tuple(_filled(one, values, beside) for one in groups)
+
+
+def _filled(group: Group, values: Mapping[str, str], beside: Beside) -> Group:
+    """A part with what stands in its fields, and what is said of them and of it."""
+
+    def said_of(name: str) -> tuple[Said, ...]:
+        return tuple(one for one in beside.said if one.field == name)
+
+    def filled(one: Field) -> Field:
+        return replace(one, value=values.get(one.name) or one.value, said=said_of(one.name))
+
+    rows = tuple(replace(row, fields=tuple(map(filled, row.fields))) for row in group.rows)
+    has_field_of_its_name = any(one.name == group.name for row in rows for one in row.fields)
+    return replace(
+        group,
+        rows=rows,
+        said=() if has_field_of_its_name else said_of(group.name),
+        marks=tuple(words for name, words in beside.marks if group.name in _REVIEWED.get(name, (name,))),
     )
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Makes fields with what stands in them and what is said of them."""
-
-    values: Mapping[str, str]
-    said: tuple[Said, ...]
-    new_id: Callable[[], str]
-
-    def field(
-        self,
-        name: str,
-        label: str,
-        *,
-        lines: int = 0,
-        choices: tuple[tuple[str, str], ...] = (),
-        fill: str = "",
-    ) -> Field:
-        said = tuple(one for one in self.said if one.field == name)
-        return Field(
-            name=name,
-            label=label,
-            value=self.values.get(name, ""),
-            lines=lines,
-            choices=choices,
-            said=said,
-            fill=fill,
-        )
-
-    def hidden(self, name: str) -> Field:
-        return Field(name=name, label="", value=self.values.get(name, ""), is_hidden=True)
-
-    def of_group(self, name: str) -> tuple[Said, ...]:
-        fields = {"question", "answer", "category", "reasoning", "concept", "program"}
-        return () if name in fields else tuple(one for one in self.said if one.field == name)
 
 
 def group_of(name: str) -> str:
@@ -172,85 +153,130 @@ def group_of(name: str) -> str:
     return _WHOLE.get(name) or several.get(bare, bare)
 
 
-def _question(drawn: _Drawn) -> Group:
-    fields = (drawn.field("question", "Question", lines=3), drawn.field("language", "Language, such as en"))
-    return Group(name="question", title="Question", rows=(Row(title="", fields=fields),))
+# --------------------------------------------------------------------------- parts that are always the same
 
 
-def _answer(drawn: _Drawn) -> Group:
-    row = Row(title="", fields=(drawn.field("answer", "Answer", lines=2),))
-    return Group(name="answer", title="Answer", rows=(row,))
+def _part(name: str, title: str, *fields: Field, about: str = "") -> Group:
+    """A part whose fields stand in one row."""
+    return Group(name=name, title=title, help=about, rows=(Row(fields),))
 
 
-def _options(drawn: _Drawn, written: Wording, form: Form) -> Group:
+def _list_of(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((one, one) for one in values)
+
+
+_QUESTION: Final = _part(
+    "question",
+    "Question",
+    Field("question", "Question", lines=3),
+    Field("language", "Language, such as en"),
+)
+_ANSWER: Final = _part("answer", "Answer", Field("answer", "Answer", lines=2))
+_CONCEPT: Final = _part(
+    "concept",
+    "Subject and concept",
+    *(Field(name, name.capitalize()) for name in ("subject", "textbook", "chapter", "concept")),
+)
+_CATEGORY: Final = _part(
+    "category",
+    "Category of the answer",
+    Field("category", "Kind of answer: colour, place, person, number, …"),
+)
+_REASONING: Final = _part(
+    "reasoning",
+    "Type of reasoning",
+    Field("reasoning", "Type of reasoning", choices=(("", "choose"), *_list_of(REASONING))),
+)
+_CLIP: Final = _part(
+    "clip",
+    "Clip",
+    Field("start", "From, in seconds", fill="start"),
+    Field("end", "To, in seconds", fill="end"),
+    about="The part of the first medium that is shown; empty: all of it.",
+)
+_HINTS: Final = _part(
+    "hints",
+    "Hints",
+    *(Field(f"hint-{i}", words, lines=2) for i, words in enumerate(_LEVELS)),
+    about="Each is given with those before it. None may hold the answer or a step.",
+)
+_PROGRAM: Final = _part(
+    "program",
+    "Proof",
+    Field("program", "Program of the composition", lines=5),
+    about="As vidence prove reads it; where the project has the scene, it is proved beside the form.",
+)
+
+
+# --------------------------------------------------------------------------- parts of several rows
+
+
+def _several(
+    group: Group,
+    written: Sequence[object],
+    row: Callable[[int | str, int | str], Row],
+    *,
+    spare: int = 1,
+    least: int = 0,
+) -> Group:
+    """A part with rows of one kind, which a script can add one to.
+
+    Args:
+        group: the part without its rows.
+        written: what stands in the rows.
+        row: makes one, of its number from 0 and from 1.
+        spare: how many are left to write in.
+        least: how many there are at least.
+    """
+    n = rows_to_show(written, spare=spare, least=least)
+    return replace(group, rows=tuple(row(i, i + 1) for i in range(n)), fresh=row(NUMBER, COUNTED))
+
+
+def _options(written: Wording, form: Form, *, new_id: Callable[[], str]) -> Group:
     has_why = form.name in ("mmvu", "humanpcr-pc", "actpld")
-    has_category = "category" in form.parts
+    category = form.categories if form.name == "actpld" else "Kind, where it is another"
 
-    def row(name: str, title: str) -> Row:
-        named = drawn.hidden(f"{name}-id")
-        if not named.value and NUMBER not in name:
-            named = replace(named, value=drawn.new_id())
-        fields = [named, drawn.field(f"{name}-text", "Option")]
-        if has_category:
-            label = form.categories if form.name == "actpld" else "Kind, where it is another"
-            fields.append(drawn.field(f"{name}-category", label))
+    def option(name: str, title: str) -> Row:
+        drawn_id = "" if NUMBER in name else new_id()
+        fields = [Field(f"{name}-id", value=drawn_id, is_hidden=True), Field(f"{name}-text", "Option")]
+        if "category" in form.parts:
+            fields.append(Field(f"{name}-category", category))
         if has_why and name != "right":
-            fields.append(drawn.field(f"{name}-why", "Why somebody would take it", lines=2))
-        return Row(title=title, fields=tuple(fields))
+            fields.append(Field(f"{name}-why", "Why somebody would take it", lines=2))
+        return Row(tuple(fields), title)
 
-    n = rows_to_show(written.wrong, spare=0, least=form.wrong)
-    wrong = [row(f"wrong-{i}", f"Wrong option {i + 1}") for i in range(n)]
-    return Group(
+    options = Group(
         name="wrong",
         title="Options",
         help="The right one stands apart; the order that others see is drawn when it is handed in.",
-        rows=(row("right", "Right option"), *wrong),
-        fresh=row(f"wrong-{NUMBER}", f"Wrong option {COUNTED}"),
         add="Add a wrong option",
     )
-
-
-def _category(drawn: _Drawn) -> Group:
-    row = Row(title="", fields=(drawn.field("category", "Kind of answer: colour, place, person, number, …"),))
-    return Group(name="category", title="Category of the answer", rows=(row,))
-
-
-def _reasoning(drawn: _Drawn) -> Group:
-    choices = (("", "choose"), *((one, one) for one in REASONING))
-    row = Row(title="", fields=(drawn.field("reasoning", "Type of reasoning", choices=choices),))
-    return Group(name="reasoning", title="Type of reasoning", rows=(row,))
-
-
-def _clip(drawn: _Drawn) -> Group:
-    fields = (
-        drawn.field("start", "From, in seconds", fill="start"),
-        drawn.field("end", "To, in seconds", fill="end"),
+    wrong = _several(
+        options,
+        written.wrong,
+        lambda n, count: option(f"wrong-{n}", f"Wrong option {count}"),
+        spare=0,
+        least=form.wrong,
     )
-    return Group(
-        name="clip",
-        title="Clip",
-        help="The part of the first medium that is shown; empty: all of it.",
-        rows=(Row(title="", fields=fields),),
-    )
+    return replace(wrong, rows=(option("right", "Right option"), *wrong.rows))
 
 
-def _steps(drawn: _Drawn, written: Wording) -> Group:
-    def row(n: int | str, title: str) -> Row:
-        return Row(title="", fields=(drawn.field(f"step-{n}", title, lines=2),))
-
-    n = rows_to_show(written.steps, spare=1, least=2)
-    return Group(
+def _steps(written: Wording) -> Group:
+    steps = Group(
         name="steps",
         title="Steps of reasoning",
         help="In their order, from what is seen to the answer.",
-        rows=tuple(row(i, f"Step {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, f"Step {COUNTED}"),
         add="Add a step",
+    )
+    return _several(
+        steps,
+        written.steps,
+        lambda n, count: Row((Field(f"step-{n}", f"Step {count}", lines=2),)),
+        least=2,
     )
 
 
-def _evidence(drawn: _Drawn, written: Wording, beside: Beside) -> Group:
-    kinds = tuple((one, one) for one in ("referred", "proactive", "oracle"))
+def _evidence(written: Wording, beside: Beside) -> Group:
     is_still = [one.kind == "image" for one in beside.shapes]
     has_frames, has_pictures = not all(is_still) or not is_still, any(is_still)
     names = tuple(
@@ -258,114 +284,75 @@ def _evidence(drawn: _Drawn, written: Wording, beside: Beside) -> Group:
         for i, name in enumerate(beside.media)
     )
 
-    def row(n: int | str, title: str) -> Row:
+    def piece(n: int | str, count: int | str) -> Row:
         name = f"evidence-{n}"
         fields = (
-            drawn.field(f"{name}-medium", "Medium", choices=names)
+            Field(f"{name}-medium", "Medium", choices=names)
             if len(names) > 1
-            else drawn.hidden(f"{name}-medium"),
-            drawn.field(f"{name}-kind", "Kind", choices=kinds),
-            *(_places_in_time(drawn, name) if has_frames else ()),
-            *(_places_on_picture(drawn, name) if has_pictures else ()),
-            drawn.field(f"{name}-text", "What is seen" + _WHY * has_frames, lines=2),
-            drawn.field(f"{name}-steps", "For the steps, such as 1, 3"),
+            else Field(f"{name}-medium", is_hidden=True),
+            Field(f"{name}-kind", "Kind", choices=_list_of(("referred", "proactive", "oracle"))),
+            *(_places_in_time(name) if has_frames else ()),
+            *(_places_on_picture(name) if has_pictures else ()),
+            Field(f"{name}-text", "What is seen" + _WHY * has_frames, lines=2),
+            Field(f"{name}-steps", "For the steps, such as 1, 3"),
         )
-        return Row(title=title, fields=fields)
+        return Row(fields, f"Piece {count}")
 
-    n = rows_to_show(written.evidence, spare=1)
     more = ["Oracle: the frames that show what the answer needs, and why these."] if has_frames else []
     more += ["On a picture it has a box, or is all of the picture."] if has_pictures else []
-    return Group(
+    evidence = Group(
         name="evidence",
         title="Evidence",
         help=" ".join(["Referred: the question names it; proactive: it has to be looked for.", *more]),
-        rows=tuple(row(i, f"Piece {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, f"Piece {COUNTED}"),
         add="Add evidence from the marked range" if has_frames else "Add evidence",
     )
+    return _several(evidence, written.evidence, piece)
 
 
-def _places_in_time(drawn: _Drawn, name: str) -> tuple[Field, ...]:
+def _places_in_time(name: str) -> tuple[Field, ...]:
     return (
-        drawn.field(f"{name}-start", "From, in seconds", fill="start"),
-        drawn.field(f"{name}-end", "To, in seconds", fill="end"),
-        drawn.field(f"{name}-frames", "Frames, the best first, such as 40, 7", fill="frames"),
+        Field(f"{name}-start", "From, in seconds", fill="start"),
+        Field(f"{name}-end", "To, in seconds", fill="end"),
+        Field(f"{name}-frames", "Frames, the best first, such as 40, 7", fill="frames"),
     )
 
 
-def _places_on_picture(drawn: _Drawn, name: str) -> tuple[Field, ...]:
+def _places_on_picture(name: str) -> tuple[Field, ...]:
     return tuple(
-        drawn.field(f"{name}-{part}", f"Box: {side}, in pixels")
-        for part, side in zip(BOX, _SIDES, strict=True)
+        Field(f"{name}-{part}", f"Box: {side}, in pixels") for part, side in zip(BOX, _SIDES, strict=True)
     )
 
 
-def _conditions(drawn: _Drawn, written: Wording) -> Group:
-    skills = (("", "choose"), *((one, one) for one in SKILLS))
-
-    def row(n: int | str, title: str) -> Row:
+def _conditions(written: Wording) -> Group:
+    def condition(n: int | str, count: int | str) -> Row:
         name = f"condition-{n}"
         fields = (
-            drawn.field(f"{name}-text", "Condition", lines=2),
-            drawn.field(f"{name}-skill", "Skill", choices=skills),
-            drawn.field(f"{name}-depends", "Depends on conditions, such as 1"),
-            drawn.field(f"{name}-hands", "Hands on"),
-            drawn.field(f"{name}-at", "Without it, when is another candidate seen", fill="frame"),
-            drawn.field(f"{name}-note", "Which candidate", lines=2),
-            drawn.field(f"{name}-otherwise", "The answer would be"),
+            Field(f"{name}-text", "Condition", lines=2),
+            Field(f"{name}-skill", "Skill", choices=(("", "choose"), *_list_of(SKILLS))),
+            Field(f"{name}-depends", "Depends on conditions, such as 1"),
+            Field(f"{name}-hands", "Hands on"),
+            Field(f"{name}-at", "Without it, when is another candidate seen", fill="frame"),
+            Field(f"{name}-note", "Which candidate", lines=2),
+            Field(f"{name}-otherwise", "The answer would be"),
         )
-        return Row(title=title, fields=fields)
+        return Row(fields, f"Condition {count}")
 
-    n = rows_to_show(written.conditions, spare=1)
-    return Group(
+    conditions = Group(
         name="conditions",
         title="Conditions",
         help="In their order. Each is needed: say what the answer would be without it.",
-        rows=tuple(row(i, f"Condition {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, f"Condition {COUNTED}"),
         add="Add a condition",
     )
+    return _several(conditions, written.conditions, condition)
 
 
-def _program(drawn: _Drawn) -> Group:
-    row = Row(title="", fields=(drawn.field("program", "Program of the composition", lines=5),))
-    return Group(
-        name="program",
-        title="Proof",
-        help="As vidence prove reads it; where the project has the scene, it is proved beside the form.",
-        rows=(row,),
-    )
-
-
-def _knowledge(drawn: _Drawn, written: Wording) -> Group:
-    def row(n: int | str, title: str) -> Row:
+def _knowledge(written: Wording) -> Group:
+    def piece(n: int | str, count: int | str) -> Row:
         fields = (
-            drawn.field(f"knowledge-{n}-title", "What one must know"),
-            drawn.field(f"knowledge-{n}-url", "Page, such as https://en.wikipedia.org/wiki/Lens"),
+            Field(f"knowledge-{n}-title", "What one must know"),
+            Field(f"knowledge-{n}-url", "Page, such as https://en.wikipedia.org/wiki/Lens"),
         )
-        return Row(title=title, fields=fields)
+        return Row(fields, f"Piece {count}")
 
-    n = rows_to_show(written.knowledge, spare=1)
-    return Group(
-        name="knowledge",
-        title="Knowledge",
-        rows=tuple(row(i, f"Piece {i + 1}") for i in range(n)),
-        fresh=row(NUMBER, f"Piece {COUNTED}"),
-        add="Add knowledge",
-    )
-
-
-def _hints(drawn: _Drawn) -> Group:
-    fields = tuple(drawn.field(f"hint-{i}", _HINTS[i], lines=2) for i in range(HINTS))
-    return Group(
-        name="hints",
-        title="Hints",
-        help="Each is given with those before it. None may hold the answer or a step.",
-        rows=(Row(title="", fields=fields),),
-    )
-
-
-def _concept(drawn: _Drawn) -> Group:
-    labels = {"subject": "Subject", "textbook": "Textbook", "chapter": "Chapter", "concept": "Concept"}
-    fields = tuple(drawn.field(name, label) for name, label in labels.items())
-    return Group(name="concept", title="Subject and concept", rows=(Row(title="", fields=fields),))
+    knowledge = Group(name="knowledge", title="Knowledge", add="Add knowledge")
+    return _several(knowledge, written.knowledge, piece)

@@ -1,9 +1,17 @@
-"""What pages read out of forms and answer to scripts, the same in every family of pages."""
+"""What pages read out of requests and answer to them, the same in every family of pages."""
 
-from typing import Final
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final
+from uuid import UUID
 
 import msgspec
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from vidence.errors import VidenceError
+from vidence.studio.drafts import Conflict, Saved
+from vidence.studio.records.items import ItemRow
 
 _MOST_DIGITS: Final = 9
 """Beyond these nothing is counted here, and Python takes long for thousands."""
@@ -14,6 +22,18 @@ def as_json(told: object, status: int = 200) -> HttpResponse:
     return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
 
 
+def is_script(request: HttpRequest) -> bool:
+    """Whether a script of the page asks, which saves while somebody writes, and not a form."""
+    return str(request.headers.get("Accept", "")).startswith("application/json")
+
+
+def saved_as_json(found: Saved | Conflict, **more: object) -> HttpResponse:
+    """What became of a save, for the script that sent it."""
+    if isinstance(found, Conflict):
+        return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+    return as_json({"version": found.version, "at": found.at, **more})
+
+
 def whole_number(text: str) -> int | None:
     """A whole number of 0 or more that a form sent; None for anything else.
 
@@ -22,3 +42,58 @@ def whole_number(text: str) -> int | None:
     """
     said = text.strip()
     return int(said) if said.isascii() and said.isdigit() and len(said) <= _MOST_DIGITS else None
+
+
+def version_in(request: HttpRequest, name: str = "version") -> int:
+    """A version that a page holds; -1, which none is, for anything else."""
+    found = whole_number(request.POST.get(name, ""))
+    return -1 if found is None else found
+
+
+def item_named(project: str, item: UUID) -> ItemRow:
+    """The item that an address names.
+
+    Raises:
+        Http404: there is none.
+    """
+    rows = ItemRow.objects.select_related("project__protocol", "author", "current")
+    found: ItemRow = get_object_or_404(rows, project__slug=project, public=item)
+    return found
+
+
+def row_named(rows: Any, words: str, **where: object) -> Any:  # noqa: ANN401 - a table of Django, and its row
+    """The row whose public name a form says.
+
+    Args:
+        rows: a table, or some of its rows.
+        words: the name.
+        where: what else has to hold of it.
+
+    Raises:
+        Http404: there is none, or it is no name.
+    """
+    try:
+        public = UUID(words)
+    except ValueError as error:
+        raise Http404 from error
+    return get_object_or_404(rows, public=public, **where)
+
+
+def tried(
+    request: HttpRequest, act: Callable[[], object], to: str, *args: object
+) -> tuple[HttpResponse | None, str]:
+    """What became of a form: the way to the next page, or why it was refused; neither where none was sent.
+
+    Args:
+        request: what was sent.
+        act: does what the form says.
+        to: the name of the address to go on to, with its `args`.
+        args: as `reverse` takes them.
+    """
+    if request.method != "POST":
+        return None, ""
+    try:
+        act()
+    except VidenceError as error:
+        return None, str(error)
+    return redirect(to, *args), ""

@@ -23,18 +23,19 @@ from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.boards import (
-    BOTH,
+    VIDEO,
     OpenBoard,
+    anchor_of,
     board_of,
     mask,
     refuse_idle,
     shots_now,
     told_why,
     tracks_now,
-    undone,
+    tried,
 )
 from vidence.studio.records.boards import CardCheckRow, FalseCheckRow
 from vidence.studio.rules.boards import drawn
@@ -153,18 +154,12 @@ class SceneShown:
 def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Write, mend and reject the cards of a video."""
     board = board_of(request, made, video, name="cards")
-    fault = ""
-    if request.method == "POST":
-        refuse_idle(board)
-        done = undone(request, board) or _keep_words(request, board)
-        if isinstance(done, Refused):
-            fault = done.reason
-        elif request.POST.get("act") == "different":
-            tracks_at = reverse("board-tracks", args=(board.made.public, board.video.video_id))
-            anchor = f"t-{request.POST.get('track', '').replace('/', '.')}"
-            return HttpResponseRedirect(f"{tracks_at}#{anchor}")
-        else:
-            return HttpResponseRedirect(board.address())
+    done, fault = tried(request, board, _keep_words)
+    if done is not None and request.POST.get("act") == "different":
+        tracks_at = reverse("board-tracks", args=(board.made.public, board.video.video_id))
+        return HttpResponseRedirect(f"{tracks_at}#{anchor_of(request.POST.get('track', ''))}")
+    if done is not None:
+        return HttpResponseRedirect(board.address())
     found, shot_rows = tracks_now(board), shots_now(board)
     written = written_of(board)
     shown = (
@@ -181,8 +176,8 @@ def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 
 def written_of(board: OpenBoard) -> dict[tuple[str, str], CardCheckRow]:
     """The latest words of people by track (or shot) and kind."""
-    rows = CardCheckRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
-    return {(row.track_id, row.kind): row for row in rows.exclude(text="").order_by("at", "pk")}
+    rows = board.rows(CardCheckRow).exclude(text="").order_by("at", "pk")
+    return {(row.track_id, row.kind): row for row in rows}
 
 
 def _order(board: OpenBoard, video: TrackedVideo) -> list[Track]:
@@ -216,9 +211,7 @@ def _shown(
     )
     found = {kind: text_of(board, written, (track.track_id, kind)) for kind in "AB"}
     texts = {kind: text for kind, (text, _) in found.items()}
-    checks = CardCheckRow.objects.filter(
-        made_set=board.made, video_id=board.video.video_id, track_id=track.track_id
-    ).exclude(fits="")
+    checks = board.rows(CardCheckRow).filter(track_id=track.track_id).exclude(fits="")
     return CardsShown(
         track_id=track.track_id,
         check=check_of_track(track),
@@ -316,14 +309,7 @@ def _name_of_scene(
 def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> BoardRow | Refused:
     mine = _mine(board, thing, kind)
     if mine is None:
-        row = CardCheckRow(
-            made_set=board.made,
-            video_id=board.video.video_id,
-            seen=seen,
-            track_id=thing,
-            kind=kind,
-            text=text,
-        )
+        row = board.row(CardCheckRow, seen=seen, track_id=thing, kind=kind, text=text)
         return say(row, board.person)
     # Other words have to be tried on everybody again.
     mine.seen, mine.text, mine.fits, mine.leaks = seen, text, "", None
@@ -331,13 +317,8 @@ def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> B
 
 
 def _mine(board: OpenBoard, thing: str, kind: str) -> CardCheckRow | None:
-    row: CardCheckRow | None = CardCheckRow.objects.filter(
-        made_set=board.made,
-        video_id=board.video.video_id,
-        track_id=thing,
-        kind=kind,
-        by_name=board.person.name,
-    ).first()
+    mine = board.rows(CardCheckRow).filter(track_id=thing, kind=kind, by_name=board.person.name)
+    row: CardCheckRow | None = mine.first()
     return row
 
 
@@ -353,9 +334,8 @@ def _fits(board: OpenBoard, card: Card, fits: str, *, leaks: bool, note: str) ->
     """Keep whom a card fits."""
     mine = _mine(board, card.track_id, card.kind)
     if mine is None:
-        row = CardCheckRow(
-            made_set=board.made,
-            video_id=board.video.video_id,
+        row = board.row(
+            CardCheckRow,
             seen=check_of_card(card),
             track_id=card.track_id,
             kind=card.kind,
@@ -413,19 +393,12 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Sentences about shots: told true or false without the film first, then looked at beside it."""
     board = board_of(request, made, video, name="false-cards")
+    done, fault = tried(request, board, _say_of_false)
+    if done is not None:
+        return HttpResponseRedirect(board.address())
     all_cards = {one.card_id: one for one in board.video.scene_cards}
     false_ids = [one.card_id for one in all_cards.values() if not one.is_faithful]
-    fault = ""
-    if request.method == "POST":
-        refuse_idle(board)
-        done = undone(request, board) or _say_of_false(request, board, all_cards)
-        if isinstance(done, Refused):
-            fault = done.reason
-        else:
-            return HttpResponseRedirect(board.address())
-    rows = list(
-        FalseCheckRow.objects.filter(made_set=board.made, video_id=board.video.video_id).order_by("pk")
-    )
+    rows = list(board.rows(FalseCheckRow).order_by("pk"))
     mine = {row.card_id: row for row in rows if row.by_name == board.person.name}
     shots = {all_cards[one].shot_id for one in false_ids}
     asked = [one.card_id for one in all_cards.values() if one.shot_id in shots]
@@ -470,20 +443,18 @@ def _beside(board: OpenBoard, cards_: dict[str, SceneCard], card_id: str) -> dic
     }
 
 
-def _say_of_false(request: HttpRequest, board: OpenBoard, cards_: dict[str, SceneCard]) -> BoardRow | Refused:
+def _say_of_false(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     given = request.POST
-    card = next((one for one in cards_.values() if mask(board, one.card_id) == given.get("card")), None)
+    cards_ = board.video.scene_cards
+    card = next((one for one in cards_ if mask(board, one.card_id) == given.get("card")), None)
     if card is None:
         return Refused(reason="there is no such card in this video now")
-    mine = FalseCheckRow.objects.filter(
-        made_set=board.made, card_id=card.card_id, by_name=board.person.name, video_id=board.video.video_id
-    ).first()
+    mine = board.rows(FalseCheckRow).filter(card_id=card.card_id, by_name=board.person.name).first()
     if given.get("told"):
         if given["told"] not in _ANSWERS or mine is not None:
             return Refused(reason="say true, false or cannot say, once")
-        row = FalseCheckRow(
-            made_set=board.made,
-            video_id=board.video.video_id,
+        row = board.row(
+            FalseCheckRow,
             seen=check_of_scene(card),
             card_id=card.card_id,
             told_without_film=given["told"],
@@ -501,14 +472,8 @@ def _say_of_false(request: HttpRequest, board: OpenBoard, cards_: dict[str, Scen
 
 
 urls = [
-    route("sets/<uuid:made>/<str:video>/cards", cards, name="board-cards", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/leaks", leaks, name="board-leaks", roles=EVERY_ROLE, to=("POST",)),
-    route("sets/<uuid:made>/<str:video>/line-up", line_up, name="board-line-up", roles=EVERY_ROLE, to=BOTH),
-    route(
-        "sets/<uuid:made>/<str:video>/false-cards",
-        false_cards,
-        name="board-false-cards",
-        roles=EVERY_ROLE,
-        to=BOTH,
-    ),
+    route(f"{VIDEO}/cards", cards, name="board-cards", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/leaks", leaks, name="board-leaks", roles=EVERY_ROLE, to=("POST",)),
+    route(f"{VIDEO}/line-up", line_up, name="board-line-up", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/false-cards", false_cards, name="board-false-cards", roles=EVERY_ROLE, to=BOTH),
 ]

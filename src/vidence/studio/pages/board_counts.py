@@ -21,10 +21,10 @@ from vidence.make.tasks.person_counts import facts_of
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Bands, named_regions
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, SAFE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import as_json, whole_number
-from vidence.studio.pages.boards import BOTH, OpenBoard, board_of, refuse_idle, told_why, tracks_now, undone
+from vidence.studio.pages.boards import VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
 from vidence.studio.records.boards import WindowCountRow
 from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
@@ -124,20 +124,15 @@ def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, f
 def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """Count people; what others counted, and the tracks, is shown to those who have counted themselves."""
     board = board_of(request, made, video, name="counts")
-    fault = ""
-    if request.method == "POST":
-        refuse_idle(board)
-        done = undone(request, board) or _count(request, board)
-        if isinstance(done, Refused):
-            fault = done.reason
-        else:
-            return HttpResponseRedirect(board.address("done"))
+    done, fault = tried(request, board, _count)
+    if done is not None:
+        return HttpResponseRedirect(board.address("done"))
     given = request.POST if fault else request.GET
     known = places(board.video.width_px, board.video.height_px)
     place = given.get("place", "") if given.get("place", "") in known else ""
     window = _window(given.get("first", ""), given.get("last", "")) if place else ""
     shapes = rectangles(place, board.video.width_px, board.video.height_px) if place else []
-    by_place = counts_of(list(_rows(board)))
+    by_place = counts_of(_rows(board))
     mine = {key for key, found in by_place.items() if _mine(board, found)}
     shown = [_done(board, key, every=by_place[key], known=known) for key in by_place if key in mine]
     again = next((one for one in shown if (one.window, one.place) == (window, place)), None)
@@ -183,8 +178,7 @@ def carried(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 
 
 def _rows(board: OpenBoard) -> Sequence[WindowCountRow]:
-    rows = WindowCountRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
-    return list(rows.order_by("pk"))
+    return list(board.rows(WindowCountRow).order_by("pk"))
 
 
 def _mine(board: OpenBoard, rows: Sequence[WindowCountRow]) -> bool:
@@ -297,9 +291,8 @@ def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
     n, low, high = numbers
     if n is None or low is None or high is None or None in frames:
         return Refused(reason="n, the least and the most, and the frames are whole numbers")
-    row = WindowCountRow(
-        made_set=board.made,
-        video_id=board.video.video_id,
+    row = board.row(
+        WindowCountRow,
         seen=board.video.check,
         window=_window(given.get("first", ""), given.get("last", "")),
         place=given.get("place", ""),
@@ -338,6 +331,6 @@ def _counters(board: OpenBoard, row: WindowCountRow) -> list[str]:
 
 
 urls = [
-    route("sets/<uuid:made>/<str:video>/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
+    route(f"{VIDEO}/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
 ]

@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, TypeVar, cast
 from uuid import UUID
 
 import msgspec
 import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.make.people.checks import check_of_shots, check_of_track
@@ -26,8 +25,8 @@ from vidence.media.encode import EncodedFrame
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.studio.access import EVERY_ROLE, SAFE, Person, Rule, route
-from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_sets, crop, offered
+from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
+from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, crop, offered
 from vidence.studio.media import token_of
 from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
@@ -59,8 +58,9 @@ from vidence.studio.verdicts import (
 
 ACTORS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta", "operator"})
 """Who may say something on a board; whoever has signed in may look."""
-BOTH: Final = (*SAFE, "POST")
 PAGE: Final = 25
+VIDEO: Final = "sets/<uuid:made>/<str:video>"
+RowT = TypeVar("RowT", bound="BoardRow")
 _BOARDS: Final[tuple[tuple[BoardName, str], ...]] = (
     ("shots", "Shots"),
     ("tracks", "Tracks"),
@@ -85,18 +85,22 @@ class OpenBoard:
         """Whether this person may say something here."""
         return may_act(self.person, self.made) and current().settings.mode != "view"
 
-    def address(self, anchor: str = "", **query: str) -> str:
+    def address(self, anchor: str = "") -> str:
         """Where this board is."""
         found = reverse(f"board-{self.name}", args=(self.made.public, self.video.video_id))
-        asked = f"?{urlencode(query)}" if query else ""
-        return f"{found}{asked}{f'#{anchor}' if anchor else ''}"
+        return f"{found}#{anchor}" if anchor else found
+
+    def rows(self, table: Any) -> Any:  # noqa: ANN401 - a table of Django, and its rows
+        """What people have said of this video in a table."""
+        return table.objects.filter(made_set=self.made, video_id=self.video.video_id)
+
+    def row(self, table: type[RowT], **said: object) -> RowT:
+        """A new row of a table about this video, not kept yet."""
+        return table(made_set=self.made, video_id=self.video.video_id, **said)
 
     def told(self, **more: object) -> dict[str, object]:
         """What every board is drawn with."""
-        mine = TABLES[self.name].objects.filter(
-            made_set=self.made, video_id=self.video.video_id, by_name=self.person.name
-        )
-        last = mine.order_by("-pk").first()
+        last = self.rows(TABLES[self.name]).filter(by_name=self.person.name).order_by("-pk").first()
         return {
             "made": self.made,
             "set_name": self.opened.name,
@@ -158,7 +162,7 @@ def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
     person: Person = request.person
     if made is None or not person.roles_in(made.project.slug if made.project else ""):
         raise Http404
-    return made, board_sets(current().settings.paths).get(Path(made.folder))
+    return made, board_set(current().settings.paths, Path(made.folder))
 
 
 def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName) -> OpenBoard:
@@ -187,11 +191,22 @@ def medium(board: OpenBoard) -> str:
         return ""
 
 
-def undone(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused | None:
-    """What was taken back where that was asked for; None where something else was."""
-    if request.POST.get("act") != "undo":
-        return None
-    return take_back(board.made, board.name, board.person, video_id=board.video.video_id)
+def tried(
+    request: HttpRequest, board: OpenBoard, say_it: Callable[[HttpRequest, OpenBoard], BoardRow | Refused]
+) -> tuple[BoardRow | None, str]:
+    """What became of a form: the row that was said or taken back, or why there is none; neither without one.
+
+    Raises:
+        PermissionDenied: this person may not act.
+    """
+    if request.method != "POST":
+        return None, ""
+    refuse_idle(board)
+    if request.POST.get("act") == "undo":
+        done = take_back(board.made, board.name, board.person, video_id=board.video.video_id)
+    else:
+        done = say_it(request, board)
+    return (None, done.reason) if isinstance(done, Refused) else (done, "")
 
 
 def refuse_idle(board: OpenBoard) -> None:
@@ -214,7 +229,7 @@ def sets(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         found = _open(request)
         if isinstance(found, MadeSetRow):
-            return HttpResponseRedirect(reverse("board-set", args=(found.public,)))
+            return redirect("board-set", found.public)
         fault, status = found, 400
     rows = MadeSetRow.objects.select_related("project").order_by("folder")
     shown = [row for row in rows if person.roles_in(row.project.slug if row.project else "")]
@@ -247,7 +262,7 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     if one is None or (known is not None and known.project != project):
         return "That is none of the sets that this studio was told of and that nobody has opened."
     try:
-        opened = board_sets(current().settings.paths).get(one.folder)
+        opened = board_set(current().settings.paths, one.folder)
         made, _ = MadeSetRow.objects.get_or_create(
             folder=str(one.folder),
             defaults={"project": project, "people_folder": str(opened.people_folder)},
@@ -297,7 +312,6 @@ class TrackShown:
     end_s: float
     is_picked: bool
     reasons: tuple[str, ...]
-    n_meetings: int
     near: tuple[Neighbour, ...]
     crops: tuple[tuple[int, float], ...]
     way: str
@@ -321,7 +335,12 @@ class TrackShown:
     @property
     def anchor(self) -> str:
         """Its name in the address of the page."""
-        return f"t-{self.track.track_id.replace('/', '.')}"
+        return anchor_of(self.track.track_id)
+
+
+def anchor_of(track_id: str) -> str:
+    """The name of a track in the address of the page of tracks."""
+    return f"t-{track_id.replace('/', '.')}"
 
 
 def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
@@ -341,16 +360,11 @@ def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
 def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The tracks of a video, suspicious ones first."""
     board = board_of(request, made, video, name="tracks")
-    fault = ""
-    if request.method == "POST":
-        refuse_idle(board)
-        if request.headers.get("X-Vidence-Row"):
-            return _answer_of_row(request, board)
-        done = undone(request, board) or _say_of_track(request, board)
-        if isinstance(done, Refused):
-            fault = done.reason
-        else:
-            return HttpResponseRedirect(board.address(_anchor_after(done, request)))
+    if request.method == "POST" and request.headers.get("X-Vidence-Row"):
+        return _answer_of_row(request, board)
+    done, fault = tried(request, board, _say_of_track)
+    if done is not None:
+        return HttpResponseRedirect(board.address(_anchor_after(done, request)))
     page = max(1, whole_number(request.GET.get("page", "1")) or 1)
     told = board.told(fault=fault, page=page, **_tracks_shown(board, tracks_now(board), page=page))
     return render(request, "boards/tracks.html", told, status=400 if fault else 200)
@@ -361,6 +375,7 @@ def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
 
     The row as it is now, nothing where the track is gone, or the page again where there are other tracks.
     """
+    refuse_idle(board)
     done = _say_of_track(request, board)
     if isinstance(done, Refused):
         return as_json({"fault": done.reason}, status=400)
@@ -399,8 +414,7 @@ class _Looks:
     def of(cls, board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None) -> "_Looks":
         """The tracks as people have left them; none where the video has none."""
         verdicts: dict[str, list[TrackVerdictRow]] = {}
-        rows = TrackVerdictRow.objects.filter(made_set=board.made, video_id=board.video.video_id)
-        for row in rows.order_by("pk"):
+        for row in board.rows(TrackVerdictRow).order_by("pk"):
             verdicts.setdefault(row.track_id, []).append(row)
         if now is None:
             result = TracksByPeople(tracks=(), others=())
@@ -443,7 +457,6 @@ class _Looks:
             end_s=end_s,
             is_picked=track.track_id in self.board.video.chosen,
             reasons=self.reasons(track, met),
-            n_meetings=len(met),
             near=neighbours(track, video, self.everybody),
             crops=tuple((frame, float(video.times_s[frame])) for frame in frames),
             way=way(track, width_px=video.width_px, height_px=video.height_px),
@@ -514,9 +527,8 @@ def _say_of_track(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
             whole = f"drop:{said_of.get('first', '')}-{said_of.get('last', '')}"
         case _:
             return Refused(reason=f"there is no act {act[:40]!r}")
-    row = TrackVerdictRow(
-        made_set=board.made,
-        video_id=board.video.video_id,
+    row = board.row(
+        TrackVerdictRow,
         seen=said_of.get("check", ""),
         track_id=said_of.get("track", ""),
         act=whole,
@@ -552,7 +564,7 @@ def _would_not_count(board: OpenBoard, row: TrackVerdictRow) -> str:
 def _anchor_after(done: BoardRow, request: HttpRequest) -> str:
     """Where to go on: to a track that was taken back, otherwise to the first open one."""
     if request.POST.get("act") == "undo" and isinstance(done, TrackVerdictRow):
-        return f"t-{done.track_id.replace('/', '.')}"
+        return anchor_of(done.track_id)
     return ""
 
 
@@ -592,14 +604,9 @@ def shots_now(board: OpenBoard) -> ShotsByPeople | None:
 def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The shots of a video: each cut with the frames on both sides."""
     board = board_of(request, made, video, name="shots")
-    fault = ""
-    if request.method == "POST":
-        refuse_idle(board)
-        done = undone(request, board) or _say_of_shot(request, board)
-        if isinstance(done, Refused):
-            fault = done.reason
-        else:
-            return HttpResponseRedirect(board.address(_anchor_of_cut(board, done)))
+    done, fault = tried(request, board, _say_of_shot)
+    if done is not None:
+        return HttpResponseRedirect(board.address(_anchor_of_cut(board, done)))
     now = shots_now(board)
     told = board.told(
         fault=fault,
@@ -676,9 +683,8 @@ def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
         now = shots_now(board)
         if now is None:
             return Refused(reason="no shots were looked for in this video")
-        row = ShotEditRow(
-            made_set=board.made,
-            video_id=board.video.video_id,
+        row = board.row(
+            ShotEditRow,
             seen=check_of_shots(now.shots, act),
             act=f"{name}:{first}-{last}" if name == "gradual" else f"{name}:{first}",
             note=" ".join(said_of.get("note", "").split()),
@@ -770,8 +776,8 @@ async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 urls = [
     route("sets/", sets, name="board-sets", roles=EVERY_ROLE, to=BOTH),
     route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/<str:video>/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
-    route("sets/<uuid:made>/<str:video>/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
+    route(f"{VIDEO}/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
+    route(f"{VIDEO}/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
+    route(f"{VIDEO}/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
 ]

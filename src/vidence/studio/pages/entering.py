@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from vidence.studio.access import ANYONE, EVERY_ROLE, ROLES, SOLO, Person, Role, route
+from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, ROLES, SOLO, Person, Role, route
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
 
@@ -112,6 +112,6 @@ def _on_this_host(request: HttpRequest, wanted: str) -> str:
 
 urls = [
     route("enter", enter, name="enter", roles=ANYONE),
-    route("sign-in", sign_in, name="sign-in", roles=ANYONE, to=("GET", "HEAD", "POST")),
+    route("sign-in", sign_in, name="sign-in", roles=ANYONE, to=BOTH),
     route("sign-out", sign_out, name="sign-out", roles=EVERY_ROLE, to=("POST",)),
 ]

@@ -38,8 +38,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return fault(request, 400)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Somebody else's."""
+def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
+    """Somebody else's, or a form that was not given out to this session."""
     return fault(request, 403)
 
 
@@ -51,8 +51,3 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def broken(request: HttpRequest) -> HttpResponse:
     """The server's own fault."""
     return fault(request, 500)
-
-
-def no_token(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form that was not given out to this session."""
-    return fault(request, 403)

@@ -7,11 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
-from vidence.studio.access import SAFE, route
+from vidence.studio.access import BOTH, route
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, AuditEventRow, TimeCorrectionRow, TimeSpanRow
@@ -34,7 +33,7 @@ def health(request: HttpRequest) -> HttpResponse:
     newest = newest_copy(settings.data)
     if request.method == "POST" and newest is not None:
         check_copy(newest, by=request.person.name)
-        return HttpResponseRedirect(reverse("health"))
+        return redirect("health")
     now = settings.clock()
     applied = MigrationRecorder.Migration.objects.filter(app="studio").order_by("-id").first()
     told = {
@@ -96,4 +95,4 @@ def _version(package: str) -> str:
         return "not installed as a package"
 
 
-urls = [route("health", health, name="health", roles={"operator"}, to=(*SAFE, "POST"))]
+urls = [route("health", health, name="health", roles={"operator"}, to=BOTH)]

@@ -6,12 +6,12 @@ from typing import Final
 from uuid import UUID
 
 from django.core import signing
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 
-from vidence.studio.access import Rule, route
+from vidence.studio.access import BOTH, ITEM, PROJECT, Rule, route
 from vidence.studio.hint_tries import content_of
+from vidence.studio.pages.answers import item_named
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rules.hints import FINDINGS, letters_of
@@ -31,8 +31,7 @@ def hints(request: HttpRequest, project: str) -> HttpResponse:
 
 def trying(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """The words of one item and its hints; a post answers, or says whether the answer is the reference."""
-    rows = ItemRow.objects.select_related("project__protocol", "author", "current")
-    row = get_object_or_404(rows, project__slug=project, public=item)
+    row = item_named(project, item)
     if request.method != "POST":
         return _page(request, row)
     act = request.POST.get("act", "")
@@ -54,7 +53,7 @@ def trying(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
         done = answer(row, request.person, words, is_sure=sure == "yes", opened=opened)
     if done is not None:
         return _page(request, row, refused=done.reason, status=HTTPStatus.CONFLICT)
-    return HttpResponseRedirect(reverse("try-hints", args=[project, item]))
+    return redirect("try-hints", project, item)
 
 
 def _page(
@@ -96,12 +95,6 @@ def _opened(request: HttpRequest, row: ItemRow) -> datetime | None:
 
 
 urls = [
-    route("projects/<slug:project>/hints", hints, name="hints", roles=_TRIERS),
-    route(
-        "projects/<slug:project>/items/<uuid:item>/hints",
-        trying,
-        name="try-hints",
-        roles=_TRIERS,
-        to=("GET", "HEAD", "POST"),
-    ),
+    route(f"{PROJECT}/hints", hints, name="hints", roles=_TRIERS),
+    route(f"{ITEM}/hints", trying, name="try-hints", roles=_TRIERS, to=BOTH),
 ]

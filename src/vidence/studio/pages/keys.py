@@ -1,6 +1,5 @@
 """The keys of one's own account: what each does, another one for it, none, or none at all."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -9,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from vidence.records import Record
-from vidence.studio.access import EVERY_ROLE, Person, route
+from vidence.studio.access import BOTH, EVERY_ROLE, Person, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.pages.faults import fault
 from vidence.studio.rules.keys import GROUPS, SHORTCUTS, Keys, Shortcut, read_keys
@@ -72,17 +71,13 @@ def _told(read: Keys, *, faults: dict[str, str], is_shown: bool) -> dict[str, ob
         return Row(name=one.name, words=one.words, usual=one.usual, key=key, fault=faults.get(one.name, ""))
 
     return {
-        "groups": [(group, _rows(row(one) for one in SHORTCUTS if one.group == group)) for group in GROUPS],
+        "groups": [(group, [row(one) for one in SHORTCUTS if one.group == group]) for group in GROUPS],
         "is_off": read.is_off,
         "faults": [one for one in SHORTCUTS if one.name in faults],
     }
 
 
-def _rows(rows: Iterable[Row]) -> list[Row]:
-    return list(rows)
-
-
 urls = [
-    route("keys", keys, name="keys", roles=EVERY_ROLE, to=("GET", "HEAD", "POST")),
+    route("keys", keys, name="keys", roles=EVERY_ROLE, to=BOTH),
     route("keys/list", key_list, name="key-list", roles=EVERY_ROLE),
 ]

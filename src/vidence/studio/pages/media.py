@@ -15,6 +15,7 @@ from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, route
 from vidence.studio.media import MOST_IN_A_MONTAGE, FileState, Grid, Known, MediaDesk, desk
+from vidence.studio.pages.answers import as_json
 from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import Beyond, Part, holds, is_known, wanted_bytes
 
@@ -39,12 +40,9 @@ class Frames(Record):
 
 
 def _json(record: Record, *, status: int = HTTPStatus.OK) -> HttpResponse:
-    return HttpResponse(
-        msgspec.json.encode(record),
-        content_type="application/json",
-        status=status,
-        headers={"Cache-Control": _KEPT},
-    )
+    answer = as_json(record, status)
+    answer.headers["Cache-Control"] = _KEPT
+    return answer
 
 
 def _on_desk(view: Callable[..., Awaitable[HttpResponse]]) -> View:

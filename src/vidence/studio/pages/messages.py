@@ -4,14 +4,20 @@ from functools import cache
 from http import HTTPStatus
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
 from vidence.errors import DataError, UsageError
-from vidence.studio.access import EVERY_ROLE, Person, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, Person, route
 from vidence.studio.drafts import Conflict, new_request
-from vidence.studio.pages.answers import as_json, whole_number
+from vidence.studio.pages.answers import (
+    as_json,
+    is_script,
+    item_named,
+    saved_as_json,
+    version_in,
+    whole_number,
+)
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow
 from vidence.studio.settings import current
@@ -39,8 +45,7 @@ def messages(request: HttpRequest) -> HttpResponse:
 
 def thread(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """What people say about one item; a post saves a message, sends it, or says that the others were read."""
-    rows = ItemRow.objects.select_related("project__protocol", "author", "current")
-    row = get_object_or_404(rows, project__slug=project, public=item)
+    row = item_named(project, item)
     return _page(request, row) if request.method != "POST" else _posted(request, row)
 
 
@@ -52,30 +57,21 @@ def _posted(request: HttpRequest, row: ItemRow) -> HttpResponse:
         return _again(row)
     if closed := thread_of(row, request.person).closed:
         return _refused(request, row, closed, words=words, status=HTTPStatus.CONFLICT)
-    version = whole_number(request.POST.get("version", ""))
     try:
         kept = keep(
-            row,
-            request.person,
-            words,
-            seen=-1 if version is None else version,
-            request=request.POST.get("request", ""),
+            row, request.person, words, seen=version_in(request), request=request.POST.get("request", "")
         )
     except UsageError as error:
         return _refused(request, row, str(error), words=words, status=HTTPStatus.BAD_REQUEST)
     if isinstance(kept, Conflict):
         return _conflict(request, row, kept, words=words)
-    if _is_script(request):
-        return as_json({"version": kept.version, "at": kept.at}, HTTPStatus.OK)
+    if is_script(request):
+        return saved_as_json(kept)
     return _sent(request, row, words) if act == "say" else _again(row)
 
 
-def _is_script(request: HttpRequest) -> bool:
-    return request.headers.get("Accept", "").startswith("application/json")
-
-
 def _refused(request: HttpRequest, row: ItemRow, why: str, *, words: str, status: int) -> HttpResponse:
-    if _is_script(request):
+    if is_script(request):
         return as_json({"words": why}, HTTPStatus.BAD_REQUEST)
     return _page(request, row, refused=why, words=words, status=status)
 
@@ -89,8 +85,8 @@ def _sent(request: HttpRequest, row: ItemRow, words: str) -> HttpResponse:
 
 
 def _conflict(request: HttpRequest, row: ItemRow, found: Conflict, *, words: str) -> HttpResponse:
-    if _is_script(request):
-        return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
+    if is_script(request):
+        return saved_as_json(found)
     refused = (
         f"Version {found.version} of this message was saved meanwhile, in another tab: it stands above the "
         "form, which holds what you wrote here. Send it again to go on with what is here."
@@ -125,16 +121,10 @@ def _page(
 
 
 def _again(row: ItemRow) -> HttpResponse:
-    return HttpResponseRedirect(reverse("thread", args=[row.project.slug, row.public]))
+    return redirect("thread", row.project.slug, row.public)
 
 
 urls = [
     route("messages", messages, name="messages", roles=EVERY_ROLE),
-    route(
-        "projects/<slug:project>/items/<uuid:item>/messages",
-        thread,
-        name="thread",
-        roles=EVERY_ROLE,
-        to=("GET", "HEAD", "POST"),
-    ),
+    route(f"{ITEM}/messages", thread, name="thread", roles=EVERY_ROLE, to=BOTH),
 ]

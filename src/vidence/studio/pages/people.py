@@ -3,15 +3,14 @@
 from datetime import UTC, datetime
 from typing import cast
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 
 from vidence.errors import UsageError
-from vidence.studio.access import ROLES, SAFE, Role, route
+from vidence.studio.access import BOTH, PROJECT, ROLES, Role, route
 from vidence.studio.accounts import user_of
 from vidence.studio.members import LEAST_A_DOMAIN, Terms, coverage, domains_in, members, set_terms
-from vidence.studio.pages.time import uuid_of
+from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 from vidence.studio.workflow import protocol_of
 
@@ -19,14 +18,9 @@ from vidence.studio.workflow import protocol_of
 def people(request: HttpRequest, project: str) -> HttpResponse:
     """Who may do what in a project, and which domains lack people."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
-    fault = ""
-    if request.method == "POST":
-        try:
-            user = _user(request, row)
-            set_terms(user, row, _terms(request), by=request.person.name)
-            return HttpResponseRedirect(reverse("people", args=[project]))
-        except UsageError as error:
-            fault = str(error)
+    done, fault = tried(request, lambda: _set(request, row), "people", project)
+    if done is not None:
+        return done
     protocol = protocol_of(row)
     found = members(row, protocol)
     told = {
@@ -40,15 +34,15 @@ def people(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "people/people.html", told, status=400 if fault else 200)
 
 
+def _set(request: HttpRequest, project: ProjectRow) -> None:
+    set_terms(_user(request, project), project, _terms(request), by=request.person.name)
+
+
 def _user(request: HttpRequest, project: ProjectRow) -> UserRow:
     """Whom a form is about: somebody of the project, or, by the name of the account, somebody to take in."""
     if "user" in request.POST:
-        member = get_object_or_404(
-            MembershipRow.objects.select_related("user"),
-            project=project,
-            user__public=uuid_of(request.POST["user"]),
-        )
-        return cast("UserRow", member.user)
+        here = MembershipRow.objects.filter(project=project).values("user")
+        return cast("UserRow", row_named(UserRow, request.POST["user"], pk__in=here))
     user = user_of(request.POST.get("name", ""))
     if MembershipRow.objects.filter(user=user, project=project).exists():
         raise UsageError(f"{user.shown} is in the project already; change the roles there")
@@ -72,5 +66,5 @@ def _terms(request: HttpRequest) -> Terms:
 
 
 urls = [
-    route("projects/<slug:project>/people", people, name="people", roles={"operator"}, to=(*SAFE, "POST")),
+    route(f"{PROJECT}/people", people, name="people", roles={"operator"}, to=BOTH),
 ]

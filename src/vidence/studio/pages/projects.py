@@ -1,11 +1,12 @@
 """A project: begun in the browser, its items by state, and what was done with each of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -13,9 +14,9 @@ from django.urls import reverse
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
 from vidence.studio.history import history_of
-from vidence.studio.pages.answers import whole_number
+from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.pages.protocol import as_read
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
 from vidence.studio.records.items import ItemRow
@@ -105,43 +106,30 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
         "project": row,
         "counts": counts,
         "roles_here": request.person.roles_in(project),
-        **_listed(request, items, {one["state"]: one["n"] for one in counts}),
+        **_listed(request, items, [one["state"] for one in counts]),
     }
     return render(request, "project.html", told)
 
 
-def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", n_of: Mapping[str, int]) -> dict[str, object]:
+def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection[str]) -> dict[str, object]:
     """A page of the items; a state that no item has, or a page that is not there, shows what is nearest."""
     state = request.GET.get("state", "")
     words = request.GET.get("words", "").strip()
-    chosen = items.filter(state=state) if state in n_of else items
+    chosen = items.filter(state=state) if state in states else items
     if words:
         chosen = chosen.filter(item_id__icontains=words)
-        n = chosen.count()
-    else:
-        n = n_of.get(state, sum(n_of.values()))
-    n_pages = max(1, -(-n // _PAGE))
-    page = min(max(1, whole_number(request.GET.get("page", "1")) or 1), n_pages)
-    first = (page - 1) * _PAGE
-    kept = {name: said for name, said in (("state", state), ("words", words)) if said}
+    rows = chosen.order_by("item_id").only("public", "item_id", "state")
     return {
-        "items": chosen.order_by("item_id").only("public", "item_id", "state")[first : first + _PAGE],
-        "chosen": state if state in n_of else "",
+        "page": Paginator(rows, _PAGE).get_page(whole_number(request.GET.get("page", "")) or 1),
+        "query": urlencode({name: said for name, said in (("state", state), ("words", words)) if said}),
+        "chosen": state if state in states else "",
         "words": words,
-        "n": n,
-        "first": first + 1,
-        "last": min(first + _PAGE, n),
-        "page": page,
-        "n_pages": n_pages,
-        "before": urlencode({**kept, "page": page - 1}) if page > 1 else "",
-        "after": urlencode({**kept, "page": page + 1}) if page < n_pages else "",
     }
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """What was done with one item; what it says only as far as the reader may know it."""
-    rows = ItemRow.objects.select_related("project", "author", "current")
-    row = get_object_or_404(rows, project__slug=project, public=item)
+    row = item_named(project, item)
     roles = request.person.roles_in(project)
     told = {
         "item": row,
@@ -154,7 +142,7 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 urls = [
-    route("new-project", begin, name="new-project", roles={"operator"}, to=(*SAFE, "POST")),
-    route("projects/<slug:project>/", project_page, name="project", roles=EVERY_ROLE),
-    route("projects/<slug:project>/items/<uuid:item>/", item_page, name="item", roles=EVERY_ROLE),
+    route("new-project", begin, name="new-project", roles={"operator"}, to=BOTH),
+    route(f"{PROJECT}/", project_page, name="project", roles=EVERY_ROLE),
+    route(f"{ITEM}/", item_page, name="item", roles=EVERY_ROLE),
 ]

@@ -1,19 +1,16 @@
 """The rules of a project: edited as TOML, tried on what was done already, kept as versions."""
 
-import itertools
-
 import msgspec
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 
 from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
 from vidence.studio import rulebooks
-from vidence.studio.access import SAFE, route
-from vidence.studio.pages.time import uuid_of
+from vidence.studio.access import BOTH, PROJECT, route
+from vidence.studio.pages.answers import row_named
 from vidence.studio.records.people import ProjectRow, ProtocolVersionRow
-from vidence.studio.rulebooks import Tried, diff, dry_run, read, versions
+from vidence.studio.rulebooks import Tried, changes, diff, dry_run, read, versions
 
 _MOST_FAULTS = 20
 
@@ -25,7 +22,7 @@ def protocol(request: HttpRequest, project: str) -> HttpResponse:
     if request.method == "POST":
         try:
             if _act(request, row):
-                return HttpResponseRedirect(reverse("protocol", args=[project]))
+                return redirect("protocol", project)
             told |= _checked(request, row)
         except UsageError as error:
             told["fault"] = str(error)
@@ -34,7 +31,7 @@ def protocol(request: HttpRequest, project: str) -> HttpResponse:
     told |= {
         "project": row,
         "source": source,
-        "versions": _with_changes(kept),
+        "versions": list(zip(kept, changes([(one.n, one.protocol.source) for one in kept]), strict=False)),
         "n_lines": source.count("\n") + 2,
         "used": next((one.n for one in kept if one.protocol_id == row.protocol_id), 1),
     }
@@ -50,11 +47,8 @@ def _act(request: HttpRequest, project: ProjectRow) -> bool:
     if act == "keep":
         rulebooks.keep(project, said.get("source", ""), by=by)
         return True
-    version = get_object_or_404(
-        ProtocolVersionRow.objects.select_related("protocol", "project"),
-        project=project,
-        public=uuid_of(said.get("version", "")),
-    )
+    rows = ProtocolVersionRow.objects.select_related("protocol", "project")
+    version = row_named(rows, said.get("version", ""), project=project)
     if act == "use":
         rulebooks.use(version, by=by)
     elif act == "remove":
@@ -91,22 +85,6 @@ def _shown(tried: Tried) -> tuple[str, ...]:
     return (*tried.faults[:_MOST_FAULTS], *([f"and {more} more"] if more > 0 else []))
 
 
-def _with_changes(kept: list[ProtocolVersionRow]) -> list[tuple[ProtocolVersionRow, str]]:
-    return [
-        (
-            one,
-            ""
-            if last is None
-            else diff(
-                last.protocol.source, one.protocol.source, names=(f"version {last.n}", f"version {one.n}")
-            ),
-        )
-        for one, last in itertools.zip_longest(kept, kept[1:])
-    ]
-
-
 urls = [
-    route(
-        "projects/<slug:project>/protocol", protocol, name="protocol", roles={"operator"}, to=(*SAFE, "POST")
-    ),
+    route(f"{PROJECT}/protocol", protocol, name="protocol", roles={"operator"}, to=BOTH),
 ]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -12,11 +13,11 @@ from vidence.errors import VidenceError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import read_herbench
 from vidence.make.review.audit import MAKER
-from vidence.make.review.decision import TaskPlan, plan_words, rule_words
+from vidence.make.review.decision import plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
 from vidence.make.review.sheet import PROTOCOL
-from vidence.studio.access import route
+from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note
 from vidence.studio.bridge.board_sets import offered
 from vidence.studio.bridge.questions import (
@@ -102,7 +103,7 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
         "drawn": [(one, rows.get(sheet.name(one))) for one in sheet.rows[:_SHOWN]],
         "rule": rule_words(limits.rules),
         "whose": limits.words,
-        "plan": plan_words([_plan(one) for one in found], limits.rules),
+        "plan": plan_words(found, limits.rules),
         "target": limits.target,
     }
 
@@ -132,18 +133,6 @@ def limits_of(row: MadeSetRow) -> Limits:
     target = named[0] if len(named) == 1 else beside
     words = f"As [review] in {found.config.name} says it."
     return Limits(rules=rules, target=target, words=words, is_named=target in named)
-
-
-def _plan(one: TaskProgress) -> TaskPlan:
-    return TaskPlan(
-        task=one.task,
-        n=one.n,
-        n_sample=one.n_sample,
-        n_queued=one.n_queued,
-        n_rest=one.n_rest,
-        most_rejected=one.most_rejected,
-        needed=one.needed,
-    )
 
 
 def _table(found: tuple[TaskProgress, ...]) -> Table:
@@ -256,13 +245,8 @@ def sets(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "review/sets.html", told)
 
 
+_LOOKING: Final[frozenset[Rule]] = frozenset({"reviewer", "operator"})
 urls = [
-    route("projects/<slug:project>/questions", sets, name="drawn-sets", roles={"reviewer", "operator"}),
-    route(
-        "projects/<slug:project>/questions/<uuid:made>",
-        questions,
-        name="drawn-questions",
-        roles={"reviewer", "operator"},
-        to=("GET", "HEAD", "POST"),
-    ),
+    route(f"{PROJECT}/questions", sets, name="drawn-sets", roles=_LOOKING),
+    route(f"{PROJECT}/questions/<uuid:made>", questions, name="drawn-questions", roles=_LOOKING, to=BOTH),
 ]

@@ -9,7 +9,7 @@ from vidence.errors import UsageError
 from vidence.make.review.groups import group_table
 from vidence.make.review.rates import rates_tables, rates_words
 from vidence.records import Record
-from vidence.studio.access import route
+from vidence.studio.access import PROJECT, route
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.tallies import LEVEL, tally_of
 from vidence.tables.table import Shown, Table, shown_columns, shown_rows
@@ -45,7 +45,6 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     told = {
         "project": row,
         "sentences": rates_words(found),
-        "states": found.states,
         "grids": [grid(one) for one in tables],
         "by": by,
         "usual": _USUAL,
@@ -75,10 +74,5 @@ def _is_number(place: int, kind: str) -> bool:
 
 
 urls = [
-    route(
-        "projects/<slug:project>/rates",
-        rates,
-        name="rates",
-        roles={"operator", "meta", "researcher"},
-    )
+    route(f"{PROJECT}/rates", rates, name="rates", roles={"operator", "meta", "researcher"}),
 ]

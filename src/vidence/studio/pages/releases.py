@@ -4,12 +4,12 @@ import shlex
 from http import HTTPStatus
 from pathlib import Path
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 
-from vidence.errors import DataError, StoreError, UsageError
-from vidence.studio.access import route
+from vidence.errors import DataError
+from vidence.studio.access import BOTH, PROJECT, route
+from vidence.studio.pages.answers import tried
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.releasing import FIRST_VERSION, Wish, accounts_of, cautions_of, release, releases_of
@@ -23,19 +23,14 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
     said = {
         name: request.POST.get(name, "").strip()[:_MOST_WORDS] for name in ("version", "title", "without")
     }
-    wrong = ""
-    if request.method == "POST":
-        wish = Wish(
-            version=said["version"] or FIRST_VERSION,
-            title=said["title"],
-            without_licence=tuple(filter(None, (one.strip() for one in said["without"].split(",")))),
-        )
-        try:
-            release(row, wish, by=request.person.name)
-        except (DataError, StoreError, UsageError) as error:
-            wrong = str(error)
-        else:
-            return HttpResponseRedirect(reverse("releases", args=[project]))
+    wish = Wish(
+        version=said["version"] or FIRST_VERSION,
+        title=said["title"],
+        without_licence=tuple(filter(None, (one.strip() for one in said["without"].split(",")))),
+    )
+    done, wrong = tried(request, lambda: release(row, wish, by=request.person.name), "releases", project)
+    if done is not None:
+        return done
     items = ItemRow.objects.filter(project=row)
     try:
         cautions = cautions_of(accounts_of(row))
@@ -63,11 +58,5 @@ def _commands(project: ProjectRow, folder: Path) -> list[str]:
 
 
 urls = [
-    route(
-        "projects/<slug:project>/releases/",
-        show,
-        name="releases",
-        roles={"operator"},
-        to=("GET", "HEAD", "POST"),
-    ),
+    route(f"{PROJECT}/releases/", show, name="releases", roles={"operator"}, to=BOTH),
 ]

@@ -10,8 +10,7 @@ from uuid import UUID
 import msgspec
 from django.core import signing
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.shortcuts import redirect, render
 
 from vidence.errors import MediaError, UsageError
 from vidence.make.review.files import Reviews
@@ -19,7 +18,7 @@ from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
 from vidence.studio import holding, times
-from vidence.studio.access import Rule, route
+from vidence.studio.access import BOTH, ITEM, Rule, route
 from vidence.studio.accounts import known_account
 from vidence.studio.drafts import Conflict
 from vidence.studio.hint_tries import of_wording
@@ -40,7 +39,7 @@ from vidence.studio.looking import (
 )
 from vidence.studio.media import token_of
 from vidence.studio.pages import review_drafts
-from vidence.studio.pages.answers import as_json, whole_number
+from vidence.studio.pages.answers import as_json, is_script, item_named, whole_number
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.rules.looks import (
@@ -107,14 +106,14 @@ class Action(Record):
 
 def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """A look at one item, or the next step of it."""
-    row = _item(project, item)
+    row = item_named(project, item)
     if request.method != "POST":
         return _page(request, row)
     act, part = request.POST.get("act", ""), review_drafts.part_of(request)
     if act == _UNDO:
         return _undone(request, row)
     held = holding.held_at(row, request.person)
-    if request.headers.get("Accept", "").startswith("application/json"):
+    if is_script(request):
         look = look_of(row, request.person, reviews_of_item(row))
         return _answered_held() if held else review_drafts.answered(request, row, look, part=part)
     if held is not None:
@@ -175,7 +174,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
         found = take_next(row.project, look.stage.role, person=request.person)
         if isinstance(found, ItemRow):
             return _again(found)
-        return HttpResponseRedirect(reverse("work"))
+        return redirect("work")
     return _again(row)
 
 
@@ -248,6 +247,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, 
     typed = {part: dict(review_drafts.shown(one, look.state.revision)) for part, one in kept.items()}
     typed[sent] |= request.POST.dict()
     mine, is_open = typed[""], look.step == "decide"
+    now = current().settings.clock().isoformat()
     return {
         "message": mine.get("message", ""),
         "source": mine.get("source", ""),
@@ -255,7 +255,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, 
         "witnesses": typed["witness"].get("witnesses", ""),
         "words": typed["say"].get("words", ""),
         "seen": row.lock_version,
-        "opened": request.POST.get("opened") or signing.dumps(_now().isoformat(), salt=_SALT),
+        "opened": request.POST.get("opened") or signing.dumps(now, salt=_SALT),
         "rows": [_row(line, look, mine) for line in look.lines],
         "others": [
             check_control(one, mine, look.counted) for one in other_checks(look.lines, look.stage) if is_open
@@ -350,12 +350,12 @@ def _files(row: ItemRow, look: Look) -> Iterator[tuple[str, str]]:
 
 def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """Word an item anew, as whoever looks at it."""
-    row = _item(project, item)
+    row = item_named(project, item)
     look = look_of(row, request.person, reviews_of_item(row))
     refused, status = "", 200
     held = holding.held_at(row, request.person)
     if request.method == "POST":
-        if request.headers.get("Accept", "").startswith("application/json"):
+        if is_script(request):
             return _answered_held() if held else review_drafts.answered(request, row, look, part=_EDIT)
         refused = "" if held else _kept(request, row, look, part=_EDIT)
     if closed := _IS_HELD if held else why_not("edit", look.state, look.protocol, step=look.step):
@@ -412,17 +412,8 @@ def _edit_form(request: HttpRequest, row: ItemRow, look: Look, *, refused: str, 
     return render(request, "review/edit.html", told, status=status)
 
 
-def _item(project: str, item: UUID) -> ItemRow:
-    rows = ItemRow.objects.select_related("project__protocol", "author", "current")
-    return get_object_or_404(rows, project__slug=project, public=item)
-
-
 def _again(row: ItemRow) -> HttpResponse:
-    return HttpResponseRedirect(reverse("review", args=[row.project.slug, row.public]))
-
-
-def _now() -> datetime:
-    return current().settings.clock()
+    return redirect("review", row.project.slug, row.public)
 
 
 def _minutes(request: HttpRequest, row: ItemRow) -> float | None:
@@ -445,17 +436,8 @@ def _opened(request: HttpRequest) -> datetime | None:
         return None
 
 
-_BOTH = ("GET", "HEAD", "POST")
 _LOOKERS: Final[frozenset[Rule]] = frozenset({"reviewer", "meta"})
 urls = [
-    route(
-        "projects/<slug:project>/items/<uuid:item>/review", review, name="review", roles=_LOOKERS, to=_BOTH
-    ),
-    route(
-        "projects/<slug:project>/items/<uuid:item>/review/edit",
-        edit_page,
-        name="review-edit",
-        roles=_LOOKERS,
-        to=_BOTH,
-    ),
+    route(f"{ITEM}/review", review, name="review", roles=_LOOKERS, to=BOTH),
+    route(f"{ITEM}/review/edit", edit_page, name="review-edit", roles=_LOOKERS, to=BOTH),
 ]

@@ -13,9 +13,9 @@ from django.http import HttpRequest, HttpResponse
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.accounts import account_of
-from vidence.studio.drafts import AUTHOR, HELD, PART, Conflict, close, new_request, open_draft, save
+from vidence.studio.drafts import AUTHOR, HELD, PART, Conflict, Saved, close, new_request, open_draft, save
 from vidence.studio.looking import NOT_CLAIMED, Look
-from vidence.studio.pages.answers import as_json
+from vidence.studio.pages.answers import as_json, saved_as_json, version_in
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
@@ -72,7 +72,7 @@ def shown(kept: Kept, revision: str) -> dict[str, str]:
     return {name: said for name, said in kept.said.items() if name.startswith(_WORDED)}
 
 
-def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> Kept | Conflict:
+def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> Saved | Conflict:
     """Keep what a form says, also where the claim has ended since.
 
     Raises:
@@ -91,16 +91,7 @@ def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> 
     said = {name: str(request.POST[name]) for name in request.POST if name not in CONTROL}
     wording = request.POST.get("wording", "") or look.state.revision
     body = msgspec.json.encode(_Body(revision=wording[:64], said=said)).decode()
-    seen = request.POST.get("version", "")
-    found = save(
-        draft,
-        body=body,
-        seen=int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 9 else -1,
-        request=request.POST.get("request", ""),
-    )
-    if isinstance(found, Conflict):
-        return found
-    return Kept(version=found.version, at=found.at, said=said, revision=wording)
+    return save(draft, body=body, seen=version_in(request), request=request.POST.get("request", ""))
 
 
 def elsewhere(request: HttpRequest, kept: Kept) -> list[tuple[str, str]]:
@@ -132,9 +123,7 @@ def answered(request: HttpRequest, item: ItemRow, look: Look, *, part: str) -> H
         is_over = str(error) == NOT_CLAIMED
         told = {"words": str(error), "version": 0, "closed": is_over}
         return as_json(told, HTTPStatus.CONFLICT if is_over else HTTPStatus.BAD_REQUEST)
-    if isinstance(found, Conflict):
-        return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
-    return as_json({"version": found.version, "at": found.at}, HTTPStatus.OK)
+    return saved_as_json(found)
 
 
 def hidden(kept: Kept) -> dict[str, object]:

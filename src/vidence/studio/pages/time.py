@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast
+from typing import Final
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import Resolver404, resolve, reverse
+from django.urls import Resolver404, resolve
 
 from vidence.errors import UsageError
 from vidence.make.review.pay import money
 from vidence.make.review.protocol import Protocol
 from vidence.studio import caps, ledger, times
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
+from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.chains import first_break
 from vidence.studio.records.items import ItemRow
@@ -61,20 +62,16 @@ def _project_of_set(made: UUID | None) -> str | None:
 def time_page(request: HttpRequest, project: str) -> HttpResponse:
     """The spans of today, their sum, corrections and earnings of whoever looks; for operators, of all."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
-    fault, filled = "", {}
-    if request.method == "POST":
-        try:
-            _time_act(request, row)
-            return HttpResponseRedirect(reverse("time", args=[project]))
-        except UsageError as error:
-            fault, filled = str(error), request.POST.dict()
+    done, fault = tried(request, lambda: _time_act(request, row), "time", project)
+    if done is not None:
+        return done
     is_operator = "operator" in request.person.roles_in(project)
     protocol = protocol_of(row)
     told = {
         "project": row,
         "now": current().settings.clock().astimezone(UTC),
         "fault": fault,
-        "filled": filled,
+        "filled": request.POST.dict(),
         "least_reason": times.LEAST_REASON,
         **_of_me(request, row, protocol),
         **(_of_all(row) if is_operator else {}),
@@ -90,9 +87,7 @@ def _time_act(request: HttpRequest, project: ProjectRow) -> None:
         told = Span(kind=kind, start=_time_in(said.get("start", "")), end=_time_in(said.get("end", "")))
         times.file_correction(user, project, told, reason=said.get("reason", ""))
     elif said.get("act") in ("approve", "refuse") and "operator" in request.person.roles_in(project.slug):
-        found = get_object_or_404(
-            TimeCorrectionRow, project=project, public=uuid_of(said.get("correction", ""))
-        )
+        found = row_named(TimeCorrectionRow, said.get("correction", ""), project=project)
         times.decide(found, by=user, is_approved=said["act"] == "approve", answer=said.get("answer", ""))
     else:
         raise UsageError("nothing that can be done here")
@@ -103,18 +98,6 @@ def _time_in(words: str) -> datetime:
         return datetime.fromisoformat(words).replace(tzinfo=UTC)
     except ValueError as error:
         raise UsageError(f"the time {words!r}; expected one in UTC, such as 2026-11-23T09:30") from error
-
-
-def uuid_of(words: str) -> UUID:
-    """A public name as a form says it.
-
-    Raises:
-        Http404: it is none.
-    """
-    try:
-        return UUID(words)
-    except ValueError as error:
-        raise Http404 from error
 
 
 def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dict[str, object]:
@@ -134,8 +117,8 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
         rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
         if i == 0:
             told["spans"] = [(one, _minutes(_seconds(one)), times.is_running(one)) for one in rows]
-            told["today"] = _minutes(times.sum_s(rows))
-        days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
+            told["today"] = _minutes(ledger.sum_s(rows))
+        days.append((begin - timedelta(days=i), _minutes(ledger.sum_s(rows)), len(rows)))
     told["days"] = days
     told["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by("-filed_at")[
         :20
@@ -147,7 +130,7 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
 
 def earnings(entries: Iterable[ledger.Owed]) -> dict[str, object]:
     """Entries for a page: the newest of them, and what all come to."""
-    rows = [(cast("LedgerRow", one.row), one.is_due) for one in entries]
+    rows = [(one.row, one.is_due) for one in entries]
     sums = {
         word: money(sum(one.amount_minor for one, is_due in rows if is_due is wanted), rows[0][0].currency)
         for word, wanted in (("due", True), ("pending", False))
@@ -166,7 +149,7 @@ def _of_all(project: ProjectRow) -> dict[str, object]:
         .select_related("user")
         .order_by("filed_at"),
         "all_today": [
-            (one, _minutes(times.sum_s(list(times.spans_on(one, project, begin))))) for one in people
+            (one, _minutes(ledger.sum_s(list(times.spans_on(one, project, begin))))) for one in people
         ],
     }
 
@@ -188,30 +171,24 @@ def _minutes(seconds: float) -> str:
 def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
     """The ledger of a project: every entry, what is due to whom, and whether its chain holds."""
     row = get_object_or_404(ProjectRow, slug=project)
-    fault = ""
-    if request.method == "POST":
-        try:
-            entry = get_object_or_404(LedgerRow, project=row, public=uuid_of(request.POST.get("entry", "")))
-            ledger.reverse(entry, by=request.person.name, reason=request.POST.get("reason", ""))
-            return HttpResponseRedirect(reverse("ledger", args=[project]))
-        except UsageError as error:
-            fault = str(error)
+    done, fault = tried(request, lambda: _reverse(request, row), "ledger", project)
+    if done is not None:
+        return done
     people = UserRow.objects.filter(ledger__project=row).distinct().order_by("key")
     each = [(one, earnings(ledger.owed(one, row))) for one in people]
     told = {"project": row, "each": each, "fault": fault, "broken": first_break(ledger.links(row))}
     return render(request, "time/ledger.html", told, status=400 if fault else 200)
 
 
+def _reverse(request: HttpRequest, project: ProjectRow) -> None:
+    entry = row_named(LedgerRow, request.POST.get("entry", ""), project=project)
+    ledger.reverse(entry, by=request.person.name, reason=request.POST.get("reason", ""))
+
+
 urls = [
     route("beat", beat, name="beat", roles=EVERY_ROLE, to=("POST",)),
     route(
-        "projects/<slug:project>/time",
-        time_page,
-        name="time",
-        roles={"author", "reviewer", "meta", "operator"},
-        to=(*SAFE, "POST"),
+        f"{PROJECT}/time", time_page, name="time", roles={"author", "reviewer", "meta", "operator"}, to=BOTH
     ),
-    route(
-        "projects/<slug:project>/ledger", ledger_page, name="ledger", roles={"operator"}, to=(*SAFE, "POST")
-    ),
+    route(f"{PROJECT}/ledger", ledger_page, name="ledger", roles={"operator"}, to=BOTH),
 ]

@@ -1,20 +1,19 @@
 """Guidelines that people read, and trial items that they pass, before they work on a project."""
 
-import itertools
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 
 from vidence.errors import MediaError, UsageError
 from vidence.studio import training
-from vidence.studio.access import EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.media import token_of
-from vidence.studio.pages.time import uuid_of
+from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.records.items import MediumRow
 from vidence.studio.records.people import (
     GuidelineReadRow,
@@ -24,7 +23,7 @@ from vidence.studio.records.people import (
     TrialRow,
     UserRow,
 )
-from vidence.studio.rulebooks import diff
+from vidence.studio.rulebooks import changes
 from vidence.studio.workflow import protocol_of
 
 _VERDICTS: Final = "accept\nreturn\nreject"
@@ -34,13 +33,11 @@ def guidelines(request: HttpRequest, project: str) -> HttpResponse:
     """The text that people of a project are asked to read, and who has; operators put new versions in."""
     row = get_object_or_404(ProjectRow, slug=project)
     is_operator = "operator" in request.person.roles_in(project)
-    fault = ""
-    if request.method == "POST":
-        try:
-            _guideline_act(request, row, is_operator=is_operator)
-            return HttpResponseRedirect(reverse("guidelines", args=[project]))
-        except UsageError as error:
-            fault = str(error)
+    done, fault = tried(
+        request, lambda: _guideline_act(request, row, is_operator=is_operator), "guidelines", project
+    )
+    if done is not None:
+        return done
     versions = list(GuidelineRow.objects.filter(project=row).order_by("-version"))
     user = known_account(request.person)
     read = (
@@ -74,16 +71,8 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
     """Versions, how many people have read each, and what it changed."""
-    return [
-        (
-            one,
-            one.readings.count(),
-            ""
-            if last is None
-            else diff(last.source, one.source, names=(f"version {last.version}", f"version {one.version}")),
-        )
-        for one, last in itertools.zip_longest(versions, versions[1:])
-    ]
+    said = changes([(one.version, one.source) for one in versions])
+    return [(one, one.readings.count(), words) for one, words in zip(versions, said, strict=False)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +90,9 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     protocol = protocol_of(row)
     mine = [one for one in training.WORKERS if one in request.person.roles_in(project)]
-    fault = ""
-    if request.method == "POST":
-        role = request.POST.get("role", "")
-        if role not in mine:
-            raise Http404
-        seat = training.Seat(user=account_of(request.person), project=row, protocol=protocol, role=role)
-        try:
-            training.answer(seat, {name: str(said) for name, said in request.POST.items()})
-            return HttpResponseRedirect(reverse("qualification", args=[project]))
-        except UsageError as error:
-            fault = str(error)
+    done, fault = tried(request, lambda: _answer(request, row, roles=mine), "qualification", project)
+    if done is not None:
+        return done
     user = known_account(request.person)
     roles = []
     for role in mine:
@@ -121,6 +102,15 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
         roles.append((role, standing, [_asked(row, one, request) for one in trials]))
     told = {"project": row, "roles_of_me": roles, "asks": protocol.qualification, "fault": fault}
     return render(request, "training/qualification.html", told, status=400 if fault else 200)
+
+
+def _answer(request: HttpRequest, project: ProjectRow, *, roles: Collection[str]) -> None:
+    role = request.POST.get("role", "")
+    if role not in roles:
+        raise Http404
+    user, protocol = account_of(request.person), protocol_of(project)
+    seat = training.Seat(user=user, project=project, protocol=protocol, role=role)
+    training.answer(seat, {name: str(said) for name, said in request.POST.items()})
 
 
 def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked:
@@ -139,13 +129,9 @@ def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked
 def trials(request: HttpRequest, project: str) -> HttpResponse:
     """The trial items of a project with what is right, and how people did; for operators."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
-    fault, filled = "", {}
-    if request.method == "POST":
-        try:
-            _trial_act(request, row)
-            return HttpResponseRedirect(reverse("trials", args=[project]))
-        except UsageError as error:
-            fault, filled = str(error), request.POST.dict()
+    done, fault = tried(request, lambda: _trial_act(request, row), "trials", project)
+    if done is not None:
+        return done
     told = {
         "project": row,
         "asks": protocol_of(row).qualification,
@@ -158,7 +144,7 @@ def trials(request: HttpRequest, project: str) -> HttpResponse:
         )[:500],
         "stuck": _stuck(row),
         "workers": training.WORKERS,
-        "filled": {"options": _VERDICTS, **filled},
+        "filled": {"options": _VERDICTS, **request.POST.dict()},
         "fault": fault,
     }
     return render(request, "training/trials.html", told, status=400 if fault else 200)
@@ -179,18 +165,18 @@ def _stuck(project: ProjectRow) -> list[tuple[UserRow, str]]:
 def _trial_act(request: HttpRequest, project: ProjectRow) -> None:
     said = request.POST
     if said.get("act") == "again":
-        tried = QualificationRow.objects.filter(project=project, role=said.get("role", "")).values("user")
-        user = get_object_or_404(UserRow, public=uuid_of(said.get("user", "")), pk__in=tried)
+        those = QualificationRow.objects.filter(project=project, role=said.get("role", "")).values("user")
+        user = row_named(UserRow, said.get("user", ""), pk__in=those)
         seat = training.Seat(user=user, project=project, protocol=protocol_of(project), role=said["role"])
         training.let_try_again(seat, by=request.person.name)
         return
     if said.get("act") == "retire":
-        found = get_object_or_404(TrialRow, project=project, public=uuid_of(said.get("trial", "")))
+        found = row_named(TrialRow, said.get("trial", ""), project=project)
         found.is_used = not found.is_used
         found.save(update_fields=["is_used"])
         return
     named = said.get("medium", "")
-    medium = get_object_or_404(MediumRow, project=project, public=uuid_of(named)) if named else None
+    medium = row_named(MediumRow, named, project=project) if named else None
     trial = training.Trial(
         role=said.get("role", ""),
         words=said.get("words", ""),
@@ -202,19 +188,7 @@ def _trial_act(request: HttpRequest, project: ProjectRow) -> None:
 
 
 urls = [
-    route(
-        "projects/<slug:project>/guidelines",
-        guidelines,
-        name="guidelines",
-        roles=EVERY_ROLE,
-        to=(*SAFE, "POST"),
-    ),
-    route(
-        "projects/<slug:project>/qualification",
-        qualification,
-        name="qualification",
-        roles=EVERY_ROLE,
-        to=(*SAFE, "POST"),
-    ),
-    route("projects/<slug:project>/trials", trials, name="trials", roles={"operator"}, to=(*SAFE, "POST")),
+    route(f"{PROJECT}/guidelines", guidelines, name="guidelines", roles=EVERY_ROLE, to=BOTH),
+    route(f"{PROJECT}/qualification", qualification, name="qualification", roles=EVERY_ROLE, to=BOTH),
+    route(f"{PROJECT}/trials", trials, name="trials", roles={"operator"}, to=BOTH),
 ]

@@ -1,18 +1,16 @@
 """My work: what came back, what is claimed, what waits; claims are made and given back here."""
 
-from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Min, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 
 from vidence.make.review.protocol import ROLES, StageRole
 from vidence.make.review.recording import Share
 from vidence.records import Record
-from vidence.studio.access import EVERY_ROLE, Person, Rule, route
+from vidence.studio.access import EVERY_ROLE, ITEM, PROJECT, Person, Rule, route
 from vidence.studio.holding import held_at, held_by
 from vidence.studio.looking import (
     claim,
@@ -23,6 +21,7 @@ from vidence.studio.looking import (
     take_next,
     waiting,
 )
+from vidence.studio.pages.answers import item_named
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
@@ -42,7 +41,6 @@ class Queue(Record):
     role: StageRole
     n: int
     oldest_h: float | None
-    tags: tuple[str, ...] = ()
 
 
 def work(request: HttpRequest) -> HttpResponse:
@@ -99,7 +97,7 @@ def next_one(request: HttpRequest, project: str) -> HttpResponse:
     found = take_next(row, role, person=request.person)
     if isinstance(found, Refused):
         return _page(request, refused=found.reason, status=409)
-    return HttpResponseRedirect(reverse("review", args=[project, found.public]))
+    return redirect("review", project, found.public)
 
 
 def drawn(request: HttpRequest, project: str) -> HttpResponse:
@@ -122,48 +120,41 @@ def _role(request: HttpRequest) -> StageRole | None:
     return next((one for one in ROLES if one == request.POST.get("role")), None)
 
 
-def _on_item(work_on: Callable[[HttpRequest, ItemRow], Result], after: str) -> Callable[..., HttpResponse]:
-    def answer(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-        row = get_object_or_404(
-            ItemRow.objects.select_related("project", "author", "current"), project__slug=project, public=item
-        )
-        done = work_on(request, row)
-        if isinstance(done, Refused):
-            return _page(request, refused=f"{row.item_id}: {done.reason}", status=409)
-        return HttpResponseRedirect(reverse(after, args=[project, item] if after == "review" else []))
-
-    return answer
+def claimed(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """Claim one item, and go there."""
+    row = item_named(project, item)
+    return _after(request, row, claim(row, request.person)) or redirect("review", project, item)
 
 
-def _released(request: HttpRequest, item: ItemRow) -> Result:
-    if held_at(item, request.person) is not None:
-        return Refused(reason="you have decided it; undo that first, if you want to give it back")
-    return release(item, request.person)
+def released(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """Give a claim back."""
+    row = item_named(project, item)
+    done: Result = Refused(reason="you have decided it; undo that first, if you want to give it back")
+    if held_at(row, request.person) is None:
+        done = release(row, request.person)
+    return _after(request, row, done) or redirect("work")
 
 
-def _expired(request: HttpRequest, item: ItemRow) -> Result:
-    return expire(item, request.person, request.POST.get("whose", ""))
+def expired(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """Give somebody else's claim back."""
+    row = item_named(project, item)
+    done = expire(row, request.person, request.POST.get("whose", ""))
+    return _after(request, row, done) or redirect("work")
 
 
-_ITEM = "projects/<slug:project>/items/<uuid:item>"
+def _after(request: HttpRequest, item: ItemRow, done: Result) -> HttpResponse | None:
+    """The page that says why an act was refused; None where it was not."""
+    if isinstance(done, Refused):
+        return _page(request, refused=f"{item.item_id}: {done.reason}", status=409)
+    return None
+
+
 _LOOKERS: Final[frozenset[Rule]] = frozenset({"reviewer", "meta"})
 urls = [
     route("work", work, name="work", roles=EVERY_ROLE),
-    route("projects/<slug:project>/next", next_one, name="next", roles=_LOOKERS, to=("POST",)),
-    route("projects/<slug:project>/draw", drawn, name="draw", roles=_LOOKERS, to=("POST",)),
-    route(
-        f"{_ITEM}/claim",
-        _on_item(lambda request, item: claim(item, request.person), "review"),
-        name="claim",
-        roles=_LOOKERS,
-        to=("POST",),
-    ),
-    route(
-        f"{_ITEM}/release",
-        _on_item(_released, "work"),
-        name="release",
-        roles=_LOOKERS,
-        to=("POST",),
-    ),
-    route(f"{_ITEM}/expire", _on_item(_expired, "work"), name="expire", roles={"operator"}, to=("POST",)),
+    route(f"{PROJECT}/next", next_one, name="next", roles=_LOOKERS, to=("POST",)),
+    route(f"{PROJECT}/draw", drawn, name="draw", roles=_LOOKERS, to=("POST",)),
+    route(f"{ITEM}/claim", claimed, name="claim", roles=_LOOKERS, to=("POST",)),
+    route(f"{ITEM}/release", released, name="release", roles=_LOOKERS, to=("POST",)),
+    route(f"{ITEM}/expire", expired, name="expire", roles={"operator"}, to=("POST",)),
 ]

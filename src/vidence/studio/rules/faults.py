@@ -56,7 +56,7 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
     if not written.language:
         yield fault("language", "Say the language that it is written in.")
     yield from _answer(written, form, kind)
-    yield from _clip(written)
+    yield from _span("", written.start, written.end)
     if "steps" in form.parts and not written.steps:
         yield fault("steps", "There is no step of reasoning; one or more are expected.")
     if "reasoning" in form.parts and written.reasoning not in REASONING:
@@ -124,13 +124,14 @@ def _groups(written: Wording) -> Iterator[Said]:
         yield fault("right-category", "Two options are of the same group of actions.")
 
 
-def _clip(written: Wording) -> Iterator[Said]:
-    start, end = seconds(written.start), seconds(written.end)
-    for name, said, found in (("start", written.start, start), ("end", written.end, end)):
+def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[Said]:
+    """What is wrong with two times, in the fields ``start`` and ``end`` behind a name."""
+    start, end = seconds(first), seconds(last)
+    for part, said, found in (("start", first, start), ("end", last, end)):
         if said and found is None:
-            yield fault(name, f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
+            yield fault(f"{name}{part}", f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
     if start is not None and end is not None and end <= start:
-        yield fault("end", f"From {start:g} to {end:g} s there is nothing.")
+        yield fault(f"{name}end", f"From {start:g} to {end:g} s there is nothing{advice}.")
 
 
 def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[Said]:
@@ -177,12 +178,7 @@ def _frames(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
 
 
 def _times(one: Mark, name: str) -> Iterator[Said]:
-    start, end = seconds(one.start), seconds(one.end)
-    for part, said, found in (("start", one.start, start), ("end", one.end, end)):
-        if said and found is None:
-            yield fault(f"{name}-{part}", f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
-    if start is not None and end is not None and end <= start:
-        yield fault(f"{name}-end", f"From {start:g} to {end:g} s there is nothing; mark a later frame.")
+    yield from _span(f"{name}-", one.start, one.end, advice="; mark a later frame")
     if bool(one.start) != bool(one.end):
         yield fault(f"{name}-end", "Say from when to when it is seen.")
 

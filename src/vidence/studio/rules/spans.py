@@ -1,6 +1,6 @@
 """Active time out of beats of the heart that the server has stamped: pure, and never more than has passed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
@@ -87,17 +87,6 @@ def beaten(last: Span | None, at: datetime, work: str, *, pulse: Pulse) -> Beate
 def is_over(last: Span, now: datetime, *, pulse: Pulse) -> bool:
     """Whether no beat can make an open span longer any more."""
     return abs((now - last.end).total_seconds()) > pulse.gap_s
-
-
-def spans_of(beats: Iterable[tuple[datetime, str]], *, pulse: Pulse) -> tuple[Span, ...]:
-    """The spans of a person, from their beats in the order in which they came."""
-    found: list[Span] = []
-    last: Span | None = None
-    for at, work in beats:
-        step = beaten(last, at, work, pulse=pulse)
-        found += step.closed
-        last = step.open
-    return (*found, *([] if last is None else [last]))
 
 
 def active_s(spans: Sequence[Span], *, given: Sequence[Span] = ()) -> float:

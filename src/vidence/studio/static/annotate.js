@@ -1,6 +1,7 @@
 // The form of an item: rows that are added, marks, frames and boxes of the media that fill them, what machines say
 // after a save.
 
+import { drawn, made } from "./elements.js";
 import { isText, meant } from "./keys.js";
 
 document.documentElement.classList.add("has-script");
@@ -95,8 +96,7 @@ function pick(asked = null) {
 }
 
 function button(text, name, act) {
-  const element = document.createElement("button");
-  Object.assign(element, { type: "button", className: "small", textContent: text });
+  const element = made("button", { type: "button", className: "small", textContent: text });
   element.setAttribute("aria-label", name);
   element.addEventListener("click", act);
   return element;
@@ -119,20 +119,14 @@ function drawPicked(row) {
     typed(field);
     field.focus();
   };
-  const list = document.createElement("ol");
-  list.className = "picked";
+  const list = made("ol", { className: "picked" });
   list.dataset.mark = mark;
   frames.forEach((index, at) => {
-    const image = Object.assign(document.createElement("img"), { loading: "lazy", alt: `frame ${index}` });
-    image.src = `${section.dataset.media}/still/${index}.jpg?size=long:160`;
-    const line = document.createElement("span");
-    line.className = "line";
-    line.append(String(index));
+    const src = `${section.dataset.media}/still/${index}.jpg?size=long:160`;
+    const line = made("span", { className: "line" }, String(index));
     if (at > 0) line.append(button("‹", `Frame ${index}: one place earlier`, () => write(frames.toSpliced(at, 1).toSpliced(at - 1, 0, index))));
     line.append(button("×", `Frame ${index}: take it out`, () => write(frames.toSpliced(at, 1))));
-    const entry = document.createElement("li");
-    entry.append(image, line);
-    list.append(entry);
+    list.append(made("li", {}, made("img", { loading: "lazy", alt: `frame ${index}`, src }), line));
   });
   place.append(list);
 }
@@ -147,15 +141,9 @@ document.addEventListener("keydown", (event) => {
 // ------------------------------------------------------------------------- boxes on pictures
 
 const SIDES = ["x0", "y0", "x1", "y1"];
-const SVG = "http://www.w3.org/2000/svg";
 let worked = null; // the row of evidence that was written in last
 let drawing = null;
 
-const drawn = (name, values) => {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(values)) element.setAttribute(key, value);
-  return element;
-};
 const rect = (box, name = "") => drawn("rect", { x: box[0], y: box[1], width: box[2] - box[0], height: box[3] - box[1], class: name });
 const boxIn = (row) => {
   const box = SIDES.map((side) => Number.parseFloat(partOf(row, side)?.value ?? ""));

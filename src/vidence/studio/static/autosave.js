@@ -5,6 +5,7 @@
 // [data-save-state] says how it stands, [data-save-panel] is where questions to the writer appear. The form sends
 // `vidence:saved` (with the answer) and hears `vidence:restore-rows` (the names of fields that it lacks).
 
+import { made } from "./elements.js";
 import { pressedKey, usual } from "./keys.js";
 
 const QUIET_MS = 700;
@@ -13,12 +14,6 @@ const AGAIN_MS = 3000;
 const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "act", "seen", "opened", "next", "wording"]);
 const BUTTONS = new Set(["submit", "button", "reset", "image"]);
 const isPicked = (element) => element.type === "radio" || element.type === "checkbox";
-
-const made = (name, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-};
 
 const newWord = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
 

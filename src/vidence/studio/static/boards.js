@@ -2,6 +2,7 @@
 //
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
+import { made } from "./elements.js";
 import { isText, meant } from "./keys.js";
 
 const MARK = "vidence.boards.marked";
@@ -112,16 +113,16 @@ function showState(told) {
   const undo = document.querySelector("form.undo");
   document.querySelector(".remake")?.remove();
   if (told.remake) {
-    const strong = Object.assign(document.createElement("strong"), { textContent: "Made again next time:" });
-    const line = Object.assign(document.createElement("p"), { className: "remake" });
+    const strong = made("strong", { textContent: "Made again next time:" });
+    const line = made("p", { className: "remake" });
     line.append(strong, ` ${told.remake}`);
     undo.before(line);
   }
   undo.querySelector("button").disabled = false;
   undo.querySelector("span")?.remove();
-  undo.append(" ", Object.assign(document.createElement("span"), { className: "quiet", textContent: `the last: ${told.said}` }));
+  undo.append(" ", made("span", { className: "quiet", textContent: `the last: ${told.said}` }));
   const gone = document.querySelector("[data-gone]");
-  gone.replaceChildren(...told.gone.map((one) => Object.assign(document.createElement("li"), { textContent: one })));
+  gone.replaceChildren(...told.gone.map((one) => made("li", { textContent: one })));
   gone.parentElement.hidden = told.gone.length === 0;
 }
 
@@ -131,10 +132,10 @@ function showRow(row, html) {
   const next = held ? nextOpen(row) : null;
   const holder = document.createElement("template");
   holder.innerHTML = html.trim();
-  const made = holder.content.firstElementChild;
-  if (made) row.replaceWith(made);
+  const drawn = holder.content.firstElementChild;
+  if (drawn) row.replaceWith(drawn);
   else row.remove();
-  if (held) (made ?? next ?? rows()[0])?.focus({ preventScroll: true });
+  if (held) (drawn ?? next ?? rows()[0])?.focus({ preventScroll: true });
 }
 
 function failed(row, why) {
@@ -213,9 +214,9 @@ function watchWords(form) {
       if (mine !== last) return;
       const found = await answer.json();
       told.replaceChildren(
-        ...found.said.map((line) => Object.assign(document.createElement("p"), { textContent: line })),
+        ...found.said.map((line) => made("p", { textContent: line })),
         ...(found.words.length ? ["Words: "] : []),
-        ...found.words.flatMap((word) => [Object.assign(document.createElement("mark"), { className: "leak", textContent: word }), " "]),
+        ...found.words.flatMap((word) => [made("mark", { className: "leak", textContent: word }), " "]),
       );
       told.dataset.checked = String(mine);
     } catch {

@@ -4,17 +4,12 @@
 // somebody was counted. What was counted is kept in this browser until it is said with "Done". Without this
 // file the fields of the form do the same.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { drawn, made } from "./elements.js";
+
 const STORE = "vidence.counts.";
 const NEAR_FRAMES = 10;
 const STEP = 1 / 40;
 const FINE = 1 / 200;
-
-const shape = (name, attributes) => {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-};
 
 /** What this browser keeps of a count that was not said yet; a browser that keeps nothing has none. */
 const kept = {
@@ -50,12 +45,12 @@ class Overlay {
     this.size = { width, height };
     this.count = count;
     this.cross = null;
-    this.svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "dots", tabindex: "0", role: "group" });
+    this.svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, class: "dots", tabindex: "0", role: "group" });
     this.svg.setAttribute("aria-label", "Picture: a click counts a person; arrow keys move the cross, C counts there");
     for (const [left, top, wide, high] of shapes)
-      this.svg.append(shape("rect", { x: left, y: top, width: wide, height: high, class: "band" }));
-    this.dots = shape("g", {});
-    this.aim = shape("path", { class: "aim", visibility: "hidden" });
+      this.svg.append(drawn("rect", { x: left, y: top, width: wide, height: high, class: "band" }));
+    this.dots = drawn("g", {});
+    this.aim = drawn("path", { class: "aim", visibility: "hidden" });
     this.svg.append(this.dots, this.aim);
     this.svg.addEventListener("pointermove", (event) => this.#move(this.#at(event)));
     this.svg.addEventListener("pointerleave", () => document.activeElement !== this.svg && this.#move(null));
@@ -116,9 +111,9 @@ class Overlay {
       ...people.flatMap((one, index) => {
         const at = placeOf(one, frame);
         if (at === null) return [];
-        const dot = shape("g", { class: at.isSure ? "dot" : "dot faint", "data-dot": index + 1 });
-        dot.append(shape("circle", { cx: at.x, cy: at.y, r: radius }));
-        const number = shape("text", { x: at.x, y: at.y, "font-size": radius * 1.3 });
+        const dot = drawn("g", { class: at.isSure ? "dot" : "dot faint", "data-dot": index + 1 });
+        dot.append(drawn("circle", { cx: at.x, cy: at.y, r: radius }));
+        const number = drawn("text", { x: at.x, y: at.y, "font-size": radius * 1.3 });
         number.textContent = String(index + 1);
         dot.append(number);
         return [dot];
@@ -239,7 +234,7 @@ class Counting {
     const words = (one) =>
       `frame ${one.frame}${one.x === null ? ", no place" : one.path.length ? ", followed by a track" : ""}`;
     this.form.querySelector("[data-counted]").replaceChildren(
-      ...this.people.map((one) => Object.assign(document.createElement("li"), { textContent: words(one) })),
+      ...this.people.map((one) => made("li", { textContent: words(one) })),
     );
     this.overlay?.draw(this.people, this.frame);
     this.#tell(before + this.#keep());

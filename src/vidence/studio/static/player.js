@@ -5,6 +5,7 @@
 // from the time that it reports of the painted frame. Pages listen for `vidence:frame`, `vidence:mark`,
 // `vidence:evidence` and `vidence:evidence-kind`, which bubble from the section.
 
+import { made } from "./elements.js";
 import { isText, pressedKey, shown, usual } from "./keys.js";
 import { Timeline } from "./timeline.js";
 
@@ -17,12 +18,6 @@ const MOST_THUMBS = 24;
 const MOST_TRIES = 2;
 const LEAST_S = 0.002;
 const MOST_SHORT_S = 0.5;
-
-const made = (name, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-};
 
 /** What a browser remembers of the viewer's wishes; a browser that keeps nothing has the usual ones. */
 const wishes = {

@@ -1,22 +1,11 @@
 // The lanes under a player: spans and single frames along the time of the medium.
 // Everything is placed by time from the first frame; a click names one exact frame.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { drawn, made } from "./elements.js";
+
 const WIDTH = 1000;
 const HEIGHT = 22;
 const SNAP_PX = 6;
-
-const drawn = (name, attributes) => {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  return made;
-};
-
-const made = (name, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-};
 
 const seconds = (value) => `${value.toFixed(3)} s`;
 

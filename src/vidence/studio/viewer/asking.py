@@ -4,12 +4,14 @@ from collections.abc import MutableMapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 import anyio
 
 from vidence.studio.headers import Application
+
+_HOST: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +28,11 @@ class Asker:
 
     Args:
         application: as a server calls it.
-        host: under which name it is asked for.
         cookie: of a session that there is.
     """
 
-    def __init__(self, application: Application, *, host: str = "127.0.0.1", cookie: str = "") -> None:
-        self._application, self._host, self._cookie = application, host, cookie
+    def __init__(self, application: Application, *, cookie: str = "") -> None:
+        self._application, self._cookie = application, cookie
 
     async def get(self, address: str, *, into: Path | None = None) -> Answer:
         """Ask for an address.
@@ -73,7 +74,7 @@ class Asker:
 
     def _scope(self, address: str) -> dict[str, Any]:
         split = urlsplit(address)
-        headers = [(b"host", self._host.encode())]
+        headers = [(b"host", _HOST.encode())]
         headers += [(b"cookie", self._cookie.encode())] if self._cookie else []
         return {
             "type": "http",
@@ -87,5 +88,5 @@ class Asker:
             "root_path": "",
             "headers": headers,
             "client": ("127.0.0.1", 0),
-            "server": (self._host, 80),
+            "server": (_HOST, 80),
         }

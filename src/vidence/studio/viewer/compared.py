@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from msgspec.structs import replace
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -28,7 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """The runs that were ticked; one alone has its own page."""
     places = _asked(request)
     if not places:
-        return HttpResponseRedirect(reverse("runs"))
+        return redirect("runs")
     if len(places) == 1:
         return HttpResponseRedirect(reverse("run", args=[places[0].id]))
     desk().indexer.freshen(places)
@@ -70,7 +70,7 @@ def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any
                 "first": names[first.id],
                 "second": names[other.id],
                 "kinds": [
-                    (words, trials(_flipped(asked, kind)).count(), asked.query(flip=kind))
+                    (words, trials(replace(asked, flip=kind)).count(), asked.query(flip=kind))
                     for kind, words in FLIPS.items()
                 ],
             }
@@ -78,23 +78,18 @@ def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any
     return found
 
 
-def _flipped(asked: Filter, kind: Any) -> Filter:  # noqa: ANN401 - a key of FLIPS
-    return Filter(runs=asked.runs, flip=kind)
-
-
 def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
     """What can be said of the difference as HTML; without it yet, that it is being made."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
-    shown: dict[str, Any] = {"query": query, "is_shared": is_shared, "piece": "", "problem": "", "again": ""}
+    shown: dict[str, Any] = {"query": query, "is_shared": is_shared}
     try:
         key = tuple((content_key(place.folder), _last(place)) for place in places)
         make = partial(_made, places, is_shared=is_shared)
-        made = desk().pieces.get(("compare", is_shared, key), make, wait_s=desk().wait_s)
+        piece = desk().piece(("compare", is_shared, key), make, again=f"/compare/report?{query}")
     except VidenceError as error:
         return shown | {"problem": visible(str(error))}
-    again = "" if made else f"/compare/report?{query}"
-    return shown | {"piece": SafeString(made or ""), "again": again}
+    return shown | piece
 
 
 def _last(place: Place) -> int:

@@ -1,16 +1,17 @@
 """What the viewer's pages share in this process: the runs, their index, and what takes a while."""
 
+from collections.abc import Callable, Hashable
 from functools import cache
 from threading import Lock
 from typing import Final
 
 from django.http import Http404
+from django.utils.safestring import SafeString
 
 from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
 from vidence.studio.bridge.labels import Labels
 from vidence.studio.bridge.later import Later, Worker
-from vidence.studio.bridge.made import Shelf
 from vidence.studio.bridge.places import Place, find_places
 from vidence.studio.bridge.runs import open_head
 from vidence.studio.bridge.standing import Standings
@@ -29,7 +30,6 @@ class Desk:
         self.standings = Standings(wait_s=WAIT_S)
         self.pieces: Later[str] = Later(Worker("viewer-pieces"), most=_MOST_PIECES)
         """Tables and figures as HTML, by the run and its last row."""
-        self.shelf = Shelf()
         self._lock = Lock()
         self._places: dict[str, Place] = {}
 
@@ -55,6 +55,14 @@ class Desk:
         if known is None:
             raise Http404
         return known
+
+    def piece(self, key: Hashable, make: Callable[[], str], *, again: str) -> dict[str, str]:
+        """Something that takes a while as HTML; without it yet, where it is to be asked for again.
+
+        What `make` raises is raised here. Every text in what it makes is escaped already.
+        """
+        made = self.pieces.get(key, make, wait_s=self.wait_s)
+        return {"piece": SafeString(made or ""), "again": "" if made else again}
 
     def labels(self) -> Labels:
         """The labels of errors that lie under the paths."""

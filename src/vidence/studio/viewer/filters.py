@@ -37,6 +37,12 @@ FLIPS: Final[Mapping[str, str]] = {
     "lost": "better in the first",
     "won": "better in the second",
 }
+FLAGS: Final[Mapping[str, tuple[str, str, Mapping[str, object]]]] = {
+    "readers": ("has_readers_differ", "readers disagree", {"readers_differ": True}),
+    "judges": ("has_judges_differ", "judges disagree", {"judges_differ": True}),
+    "cut": ("is_cut", "cut off", {"finish": "length"}),
+}
+"""By their names in addresses: the field, what it is in words, and what it asks of rows."""
 FATES: Final[Mapping[str, str]] = {
     **{str(status): words for status, words in STATUSES.items()},
     DAMAGED: "damaged",
@@ -65,8 +71,7 @@ class Filter(Record):
         pairs = [("run", run) for run in one.runs]
         pairs += [("fate", fate) for fate in one.fates]
         pairs += [("tag", f"{name}={value}") for name, value in one.tags]
-        flags = {"readers": one.has_readers_differ, "judges": one.has_judges_differ, "cut": one.is_cut}
-        pairs += [(name, "1") for name, is_set in flags.items() if is_set]
+        pairs += [(name, "1") for name in one.flags]
         pairs += [("words", one.words)] if one.words else []
         pairs += [("label", one.label)] if one.label else []
         pairs += [("flip", one.flip)] if one.flip else []
@@ -75,21 +80,21 @@ class Filter(Record):
         return urlencode(pairs)
 
     @property
+    def flags(self) -> list[str]:
+        """Those that are set, by their names in addresses."""
+        return [name for name, (field, _, _) in FLAGS.items() if getattr(self, field)]
+
+    @property
     def said(self) -> list[str]:
         """What it keeps and in which order, in words.
 
         >>> Filter(runs=("a",), fates=("wrong",), tags=(("task", "order"),), is_cut=True, sort="margin").said
         ['wrong', 'task: order', 'cut off', 'smallest margin first']
         """
-        flags = {
-            "readers disagree": self.has_readers_differ,
-            "judges disagree": self.has_judges_differ,
-            "cut off": self.is_cut,
-        }
         kept = [" or ".join(FATES[fate] for fate in self.fates)] if self.fates else []
         kept += [visible(f"{name}: {value}") for name, value in self.tags]
         kept += [f"words: {visible(self.words)}"] if self.words else []
-        kept += [words for words, is_set in flags.items() if is_set]
+        kept += [FLAGS[name][1] for name in self.flags]
         kept += [label_words(self.label)] if self.label else []
         kept += [FLIPS[self.flip]] if self.flip else []
         return [*(kept or ["all questions"]), SORTS[self.sort]]
@@ -121,20 +126,24 @@ def read_filter(query: QueryDict) -> Filter:
     if not 0 < len(runs) <= MOST_RUNS:
         raise Http404
     pairs = [tuple(tag.split("=", 1)) for tag in query.getlist("tag") if "=" in tag]
-    sort, flip, page = query.get("sort", "order"), query.get("flip", ""), query.get("page", "1")
+    sort, flip = query.get("sort", "order"), query.get("flip", "")
     return Filter(
         runs=runs,
         fates=tuple(fate for fate in dict.fromkeys(query.getlist("fate")) if fate in FATES),
         tags=tuple((name, value) for name, value in pairs),
         words=query.get("words", "").strip()[:_LONGEST_WORDS],
-        has_readers_differ=query.get("readers") == "1",
-        has_judges_differ=query.get("judges") == "1",
-        is_cut=query.get("cut") == "1",
+        **{field: query.get(name) == "1" for name, (field, _, _) in FLAGS.items()},
         label=query.get("label", "")[:_LONGEST_WORDS],
         flip=cast("Flip", flip) if flip in get_args(Flip) and len(runs) > 1 else "",
         sort=cast("Sort", sort) if sort in get_args(Sort) else "order",
-        page=int(page) if page.isdecimal() and 0 < len(page) < 7 and int(page) else 1,
+        page=page_in(query),
     )
+
+
+def page_in(query: QueryDict) -> int:
+    """The number of a page that an address names; 1 for anything that is none."""
+    said = query.get("page", "1")
+    return int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
 
 
 def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
@@ -145,12 +154,8 @@ def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
     for name, value in asked.tags:
         number = IndexTagRow.objects.filter(place=asked.runs[0], name=name, value=value).first()
         found = found.none() if number is None else found.filter(tags__contains=f",{number.number},")
-    if asked.has_readers_differ:
-        found = found.filter(readers_differ=True)
-    if asked.has_judges_differ:
-        found = found.filter(judges_differ=True)
-    if asked.is_cut:
-        found = found.filter(finish="length")
+    for name in asked.flags:
+        found = found.filter(**FLAGS[name][2])
     if asked.label:
         found = found.filter(item_id__in=desk().labels().items(asked.runs[0], asked.label))
     if asked.flip:

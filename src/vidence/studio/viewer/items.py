@@ -4,10 +4,11 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from vidence.studio.bridge.indexing import LONGEST
+from vidence.studio.bridge.runs import LONGEST
 from vidence.studio.records.index import IndexRunRow
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import (
@@ -34,11 +35,7 @@ def show(request: HttpRequest) -> HttpResponse:
         raise Http404
     desk().indexer.freshen(places)
     standings = desk().standings.of(places, clock=time.monotonic)
-    found = trials(asked)
-    n = found.count()
-    n_pages = max(1, -(-n // PAGE))
-    begin = (min(asked.page, n_pages) - 1) * PAGE
-    rows = list(found[begin : begin + PAGE])
+    page = Paginator(trials(asked), PAGE).get_page(asked.page)
     labels = desk().labels()
     runs = {run.place: run for run in IndexRunRow.objects.filter(place__in=asked.runs)}
     return render(
@@ -47,14 +44,9 @@ def show(request: HttpRequest) -> HttpResponse:
         {
             "asked": asked,
             "standings": standings,
-            "rows": _lines(asked, rows, begin, names=[one.name for one in standings]),
-            "n": n,
-            "first": begin + 1,
-            "last": begin + len(rows),
-            "page": min(asked.page, n_pages),
-            "n_pages": n_pages,
-            "before": asked.query(page=asked.page - 1) if asked.page > 1 else "",
-            "after": asked.query(page=asked.page + 1) if asked.page < n_pages else "",
+            "rows": _lines(asked, page, names=[one.name for one in standings]),
+            "page": page,
+            "query": asked.query(page=1),
             "fates": _fates(asked),
             "tags": _tags(asked),
             "said": asked.said,
@@ -90,14 +82,15 @@ def _tags(asked: Filter) -> list[tuple[str, list[tuple[str, str, int, bool]]]]:
     ]
 
 
-def _lines(asked: Filter, rows: list[Any], begin: int, *, names: list[str]) -> list[dict[str, Any]]:
+def _lines(asked: Filter, page: Page[Any], *, names: list[str]) -> list[dict[str, Any]]:
     """Each trial with what the other runs made of the same question, and where it leads."""
+    rows = list(page)
     others = beside(asked, rows)
     narrow = asked.query(page=1)
     lines = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate(rows, (page.number - 1) * PAGE):
         beside_it = [others.get((place, row.item_id, row.repeat)) for place in asked.runs[1:]]
-        said = {"item": row.item_id, "repeat": row.repeat, "n": begin + i}
+        said = {"item": row.item_id, "repeat": row.repeat, "n": i}
         lines.append(
             {
                 "row": row,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -12,9 +13,10 @@ from vidence.errors import VidenceError
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
+from vidence.studio.bridge.made import made_set, questions_of
 from vidence.studio.bridge.places import Place
 from vidence.studio.viewer.desk import desk
-from vidence.studio.viewer.filters import PAGE
+from vidence.studio.viewer.filters import PAGE, page_in
 from vidence.studio.viewer.shown import item_parts, media_of
 from vidence.text import visible
 
@@ -31,7 +33,7 @@ def show(request: HttpRequest, place: str) -> HttpResponse:
         raise Http404
     shown: dict[str, Any] = {"place": found}
     try:
-        made = desk().shelf.made(found.folder)
+        made = made_set(found.folder)
     except VidenceError as error:
         return render(request, "viewer/made.html", shown | {"problems": [visible(str(error))]})
     sheet = request.GET.get("sheet", _SHEETS[0])
@@ -92,20 +94,8 @@ def _draft(draft: Draft) -> dict[str, Any]:
 
 def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, Any]:
     """One page of a list, and the addresses of those around it."""
-    said = request.GET.get("page", "1")
-    n_pages = max(1, -(-len(some) // PAGE))
-    page = min(int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1, n_pages)
-    begin = (page - 1) * PAGE
-    return {
-        "lines": some[begin : begin + PAGE],
-        "n": len(some),
-        "first": begin + 1,
-        "last": min(begin + PAGE, len(some)),
-        "page": page,
-        "n_pages": n_pages,
-        "before": urlencode(query | {"page": str(page - 1)}) if page > 1 else "",
-        "after": urlencode(query | {"page": str(page + 1)}) if page < n_pages else "",
-    }
+    page = Paginator(some, PAGE).get_page(page_in(request.GET))
+    return {"lines": list(page), "page": page, "query": urlencode(query)}
 
 
 # --------------------------------------------------------------------------- questions
@@ -126,7 +116,7 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
     words = request.GET.get("words", "").strip()[:200]
     tag = request.GET.get("tag", "")
     try:
-        loaded = desk().shelf.questions(path)
+        loaded = questions_of(path)
     except (VidenceError, OSError) as error:
         return render(request, "viewer/questions.html", {"place": found, "problems": [visible(str(error))]})
     kept = [item for item in loaded.items if _is_kept(item, words.casefold(), tag)]
@@ -174,7 +164,7 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
     found = desk().place(place)
     asked, draft = request.GET.get("item", ""), request.GET.get("draft", "")
     try:
-        loaded = desk().shelf.questions(_file(found))
+        loaded = questions_of(_file(found))
     except (VidenceError, OSError) as error:
         raise Http404 from error
     at = next((i for i, item in enumerate(loaded.items) if _is_meant(item, asked, draft)), None)

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
 
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
@@ -108,16 +107,14 @@ def report(request: HttpRequest, run: str) -> HttpResponse:
 
 def _report(place: Place, name: str, *, is_live: bool) -> dict[str, Any]:
     """The tables of a run as HTML; without any yet, that they are being made."""
-    again = f"/run/{place.id}/report"
     if is_live:
-        return {"piece": "", "problem": "", "again": "", "waits": "The tables are made when the run ends."}
+        return {"waits": "The tables are made when the run ends."}
     try:
         with RunStore(place.folder) as store:
             key = (content_key(place.folder), *store.line(), len(store.diagnoses()))
-        made = desk().pieces.get(("run", key), partial(_made, place, name), wait_s=desk().wait_s)
+        return desk().piece(("run", key), partial(_made, place, name), again=f"/run/{place.id}/report")
     except VidenceError as error:
-        return {"piece": "", "problem": visible(str(error)), "again": "", "waits": ""}
-    return {"piece": SafeString(made or ""), "problem": "", "again": "" if made else again, "waits": ""}
+        return {"problem": visible(str(error))}
 
 
 def _made(place: Place, name: str) -> str:
@@ -137,7 +134,7 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
     """Everything that one diagnostic found in a run."""
     place, head = desk().run(run)
     (standing,) = desk().standings.of([place], clock=time.monotonic)
-    shown = {"place": place, "standing": standing, "name": visible(diagnosis), "waits": "", "again": ""}
+    shown: dict[str, Any] = {"place": place, "standing": standing, "name": visible(diagnosis)}
     try:
         with RunStore(head.folder) as store:
             header = store.diagnoses().get(diagnosis)
@@ -145,15 +142,11 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
         if header is None:
             raise Http404
         diagnostic = open_diagnostic(header.diagnostic, header.options)
-        piece = desk().pieces.get(
-            ("diagnosis", diagnosis, key),
-            partial(_diagnosed, head.folder, diagnostic, header.options),
-            wait_s=desk().wait_s,
-        )
+        make = partial(_diagnosed, head.folder, diagnostic, header.options)
+        shown |= desk().piece(("diagnosis", diagnosis, key), make, again=request.get_full_path())
     except VidenceError as error:
-        return render(request, "viewer/diagnosis.html", shown | {"problem": visible(str(error))})
-    shown["again"] = "" if piece else request.get_full_path()
-    return render(request, "viewer/diagnosis.html", shown | {"piece": SafeString(piece or "")})
+        shown["problem"] = visible(str(error))
+    return render(request, "viewer/diagnosis.html", shown)
 
 
 def _diagnosed(folder: Path, diagnostic: Any, options: dict[str, str]) -> str:  # noqa: ANN401 - a diagnostic

@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.errors import UsageError
-from vidence.studio.bridge.board_sets import BoardSets, board_sets, counted_by_tracks, crop, offered
+from vidence.studio.bridge.board_sets import board_set, counted_by_tracks, crop, offered
 
 
 def test_sets_are_offered_by_their_configuration_or_its_folder(street, tmp_path):
@@ -17,22 +17,20 @@ def test_sets_are_offered_by_their_configuration_or_its_folder(street, tmp_path)
 
 
 def test_a_set_is_opened_once_until_a_making_changes_it(street):
-    sets = BoardSets([street.config])
-    first = sets.get(street.made.resolve())
-    assert sets.get(street.made.resolve()) is first
-    assert board_sets((street.config,)) is board_sets((street.config,))
+    first = board_set([street.config], street.made.resolve())
+    assert board_set([street.config], street.made.resolve()) is first
     street.config.write_text(street.config.read_text().replace("n_tracks = 4", "n_tracks = 3"))
     street.make()
-    again = sets.get(street.made.resolve())
+    again = board_set([street.config], street.made.resolve())
     assert again is not first
     assert len(first.videos["north"].chosen) == 4
     assert len(again.videos["north"].chosen) == 3
     with pytest.raises(UsageError, match="start the studio with the configuration"):
-        sets.get(street.folder)
+        board_set([street.config], street.folder)
 
 
 def test_what_a_set_says_of_itself(street):
-    opened = BoardSets([street.config]).get(street.made.resolve())
+    opened = board_set([street.config], street.made.resolve())
     north = opened.videos["north"]
     assert opened.name == "street"
     assert opened.notes == ()
@@ -47,13 +45,13 @@ def test_what_a_set_says_of_itself(street):
     assert "until this is mended" in opened.remake("north")
     text = street.config.read_text().replace("[people]\n", "").replace('model = "people"', "")
     street.config.write_text(text.replace('path = "north.mp4"', 'path = "north.mp4"\ncards = "mine.csv"'))
-    notes = BoardSets([street.config]).get(street.made.resolve()).notes
+    notes = board_set([street.config], street.made.resolve()).notes
     assert "has no [people]" in notes[0]
     assert "names cards of its own (mine.csv)" in notes[1]
 
 
 def test_tracks_count_by_place_and_window(street):
-    video = BoardSets([street.config]).get(street.made.resolve()).videos["north"].tracked
+    video = board_set([street.config], street.made.resolve()).videos["north"].tracked
     for place, window, n in [
         ("visited:right-third", None, 5),
         ("visited:right-third", (0, 10), 0),
@@ -68,7 +66,7 @@ def test_tracks_count_by_place_and_window(street):
 def test_crops_are_cut_out_of_the_film(street, solo):
     import asyncio
 
-    opened = BoardSets([street.config]).get(street.made.resolve())
+    opened = board_set([street.config], street.made.resolve())
     north = opened.videos["north"]
     track = north.tracked.tracks[2]
     cut = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=False))

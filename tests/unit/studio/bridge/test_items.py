@@ -8,7 +8,7 @@ from vidence import catalog
 from vidence.errors import DataError
 from vidence.make.review.revisions import new_revision
 from vidence.media.clip import Clip
-from vidence.records import Item, Media, Provenance
+from vidence.records import Item, Media
 from vidence.studio.bridge.items import Subject, annotations_of, content_of, item_of, wording_of
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
 
@@ -56,7 +56,7 @@ def test_a_wording_comes_back_as_it_was_written():
 
 def test_a_revision_becomes_a_question_and_what_stands_beside_it():
     one = revision(made(source="the long breakfast"))
-    item = item_of(one, provenance=Provenance(licence="CC0-1.0"))
+    item = item_of(one)
     assert item.choices[ord(item.answer) - ord("A")] == "the red one"
     assert sorted(item.choices) == sorted(["the red one", "the blue one", "the green one", "none"])
     assert (item.media[0].start_s, item.media[0].end_s) == (1.0, 20.5)
@@ -64,11 +64,7 @@ def test_a_revision_becomes_a_question_and_what_stands_beside_it():
         ("referred", 1.5, 2.0, 0),
         ("proactive", 3.0, 4.25, 0),
     ]
-    assert (item.source, item.provenance.licence, item.tags["language"]) == (
-        "the long breakfast",
-        "CC0-1.0",
-        "en",
-    )
+    assert (item.source, item.tags["language"]) == ("the long breakfast", "en")
     row = annotations_of(one)
     assert row.revision == one.sha256
     assert row.annotations.evidence[1].steps == (0, 1)

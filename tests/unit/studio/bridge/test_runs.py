@@ -32,7 +32,7 @@ def test_rows_come_in_their_order_a_few_at_a_time(reader):
     assert [one.cost_usd for one in first] == [30.0, 20.0, 40.0]
     assert [one.finish for one in first] == ["stop", "length", "stop"]
     assert first[0].margin == pytest.approx(2.5)
-    assert (first[0].latency_s, first[0].output_tokens, first[0].gold, first[0].read) == (3.0, 30, "A", "A")
+    assert (first[0].latency_s, first[0].tokens, first[0].gold, first[0].read) == (3.0, 130, "A", "A")
     assert reader.after(4, 3) == []
 
 

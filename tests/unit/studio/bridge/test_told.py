@@ -6,7 +6,7 @@ import pytest
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
 from vidence.records import Evidence, FrameRef, ImagePart, Media, Prompt, Selection, TextPart, VideoPart
 from vidence.studio.bridge.runs import open_head
-from vidence.studio.bridge.told import hits, lanes_of, tell, text_of
+from vidence.studio.bridge.told import LONGEST, hits, lanes_of, tell, text_of
 
 
 def told(tmp_path, one=TRIALS[0], **plan):
@@ -39,9 +39,9 @@ def test_what_was_not_asked_yet_says_so(tmp_path):
 
 
 def test_control_characters_are_written_out_and_long_texts_are_cut():
-    found = text_of("a\x00\u202eb" + "x" * 50, most=10)
+    found = text_of("a\x00\u202eb" + "x" * LONGEST)
     assert found.shown.startswith("a␀⟨U+202E⟩b")
-    assert found.n_left_out == 44
+    assert found.n_left_out == 4
 
 
 def test_open_evidence_ends_where_the_last_thing_lies():

@@ -248,8 +248,10 @@ def test_no_word_on_a_board_becomes_more_than_a_word(boards):
             n_kept += answer.status_code == 302
             looked = Looked()
             looked.feed(answer.content.decode())
-            for one in ("tracks", "shots", "cards", "false-cards", "counts", "line-up?track=3"):
-                looked.feed(boards.client.get(boards.at(one)).content.decode())
+            assert looked.faults == [], (name, text)
+        for name in ("tracks", "shots", "cards", "false-cards", "counts", "line-up?track=3"):
+            looked = Looked()
+            looked.feed(boards.client.get(boards.at(name)).content.decode())
             assert looked.faults == [], (name, text)
         for name in ("tracks", "cards", "counts"):
             boards.post(name, act="undo")

@@ -286,7 +286,8 @@ def test_nobody_is_told_what_an_item_says_before_they_have_claimed_it(place):
     for name in ("Bob", "Mia", "Olga", "Rex"):
         seen = crawled(films, films.team.signed_in(name))
         assert named_in(seen, "THE-KEY", "THE-REASON", "THE-EVIDENCE") == [], name
-        assert "cup" not in seen or name == "Olga"  # in an example of the protocol, which operators read
+        words = re.sub(r"[\w:-]{40,}", "", seen)  # letters of a token are drawn, and may spell anything
+        assert "cup" not in words or name == "Olga"  # in an example of the protocol, which operators read
 
 
 def test_the_key_is_nowhere_before_the_own_answer(place):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.studio.rules.spans import Pulse, Span, active_s, beaten, is_over, spans_of
+from vidence.studio.rules.spans import Pulse, Span, active_s, beaten, is_over
 
 PULSE = Pulse()
 NINE = datetime(2026, 11, 23, 9, tzinfo=UTC)
@@ -15,6 +15,16 @@ NINE = datetime(2026, 11, 23, 9, tzinfo=UTC)
 
 def at(seconds):
     return NINE + timedelta(seconds=seconds)
+
+
+def spans_of(beats, *, pulse):
+    """The spans of a person, from their beats in the order in which they came."""
+    found, last = [], None
+    for when, work in beats:
+        step = beaten(last, when, work, pulse=pulse)
+        found += step.closed
+        last = step.open
+    return (*found, *([] if last is None else [last]))
 
 
 def seconds(beats, work="a"):

@@ -62,6 +62,20 @@ def test_a_filter_keeps_what_it_says(two, query, expected):
     assert listed(client, f"run={first}&{query}") == expected
 
 
+def test_from_a_page_that_is_not_there_one_comes_to_those_that_are(two, monkeypatch):
+    from vidence.studio.viewer import items
+
+    monkeypatch.setattr(items, "PAGE", 2)
+    client, first, _ = two
+    assert listed(client, f"run={first}&page=99") == ["q/3?&", "q4<sc"]
+    page = client.get(f"/items?run={first}&page=99").content.decode()
+    assert "3 to 4 of 4, page 2 of 2" in page
+    assert (
+        re.findall(r'rel="(\w+)" href="([^"]+)"', page.partition('<nav class="pages"')[2])
+        == [("prev", f"?run={first}&amp;page=1")] * 2
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
