@@ -14,7 +14,7 @@ from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
 from vidence.report.scores import Scored, check_answered
 from vidence.report.side_by_side import run_names
-from vidence.tables.table import Column, several
+from vidence.tables.table import several
 
 MOST_NAMED = 5  # of the questions that differ
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
@@ -230,11 +230,6 @@ def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
     found = [run[item_id] for run in own]
     source = next((item.source for item in found if item.source), "")
     return msgspec.structs.replace(found[0], source=source)
-
-
-def cluster_column(noun: ClusterNoun) -> Column:
-    """The column of how many sources or videos the questions are about."""
-    return Column(key=f"{noun}s", title=f"{noun}s", kind="count")
 
 
 def sources_note(items: Sequence[Item]) -> list[str]:

@@ -20,7 +20,7 @@ from vidence.statistics.heterogeneity import Heterogeneity, heterogeneity
 from vidence.statistics.paired import Comparison, compare, holm, verdict
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Cell, Line, Measure, Table, count, number, several, share, tabulate
 
 # What must be the same for a difference to be one of reasoning; the names are those of a plan.
@@ -281,18 +281,18 @@ def _both_read(paired: Paired) -> Paired | None:
 def _dumbbell(overall: Mapping[str, _Effect], *, level: float) -> Chart:
     """A line for each model from its direct accuracy to that with reasoning."""
 
-    def points(one: _Effect) -> tuple[Point, Point]:
+    def ends(one: _Effect) -> Iterator[tuple[float, Estimate]]:
         draws = Draws(rng=np.random.default_rng(0), level=level)
-        ends = [draws.average(one.paired.values[:, i], clusters=one.paired.clusters) for i in (0, 1)]
-        first, second = (end for end in ends if end is not None)
-        return Point(x=0, y=first), Point(x=1, y=second)
+        for i, scores in enumerate(one.paired.values.T):
+            if (end := draws.average(scores, clusters=one.paired.clusters)) is not None:
+                yield i, end
 
     return Chart(
         name="reasoning:models",
         title="From direct to step by step",
         x_title="asked",
         y_title="accuracy",
-        series=tuple(Series(label=name, points=points(one)) for name, one in overall.items()),
+        series=curves((name, ends(one)) for name, one in overall.items()),
         x_labels=((0.0, "directly"), (1.0, "step by step")),
         note="The intervals are those of accuracies; those of the differences, which are paired, stand in "
         "the table.",

@@ -33,7 +33,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Outcome, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, count, lines, number, several, share, tabulate
 
 PLAN: Final = "plan"
@@ -519,13 +519,10 @@ class _Pools:
             title="Accuracy and number of candidates",
             x_title="candidates",
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=line.reward or _BASELINES[key],
-                    points=tuple(
-                        Point(x=float(self.settings.sizes[m]), y=self.found.mean(values))
-                        for m, values in line.by_m.items()
-                    ),
+            series=curves(
+                (
+                    line.reward or _BASELINES[key],
+                    ((self.settings.sizes[m], self.found.mean(values)) for m, values in line.by_m.items()),
                 )
                 for key, line in drawn.items()
             ),

@@ -26,7 +26,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Line, Measure, Table, by_name, lines, number, several, share, tabulate
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
@@ -465,13 +465,9 @@ class _Hinted:
         )
 
     def _curve(self) -> Chart:
-        def points(names: Mapping[int, str]) -> tuple[Point, ...]:
+        def points(names: Mapping[int, str]) -> list[tuple[float, Estimate]]:
             found = {level: self._found([name]) for level, name in names.items()}
-            return tuple(
-                Point(x=float(level), y=part.accuracy(names[level]))
-                for level, part in found.items()
-                if part.items
-            )
+            return [(level, part.accuracy(names[level])) for level, part in found.items() if part.items]
 
         top, series = self.settings.top, {"with the video": {n: f"L{n}" for n in self.settings.shown}}
         if "words" in self.settings.controls:
@@ -485,7 +481,7 @@ class _Hinted:
             title="Score by level of the hints: the curve",
             x_title="level of the hints",
             y_title="accuracy",
-            series=tuple(Series(label=label, points=some) for label, some in drawn.items() if some),
+            series=curves((label, some) for label, some in drawn.items() if some),
             x_labels=tuple((float(n), f"level {n}" if n else "no hint") for n in self.settings.shown),
             note="Differences are paired: their intervals stand in the tables.",
         )

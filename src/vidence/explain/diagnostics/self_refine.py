@@ -1,7 +1,7 @@
 """What rounds of reviewing and answering again repair, what they spoil, and what re-asking alone would do."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeAlias
@@ -25,7 +25,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Record, Reply
 from vidence.statistics.paired import mcnemar
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, count, number, share, tabulate
 
 PLAN: Final = "plan"
@@ -351,14 +351,8 @@ class _Rounds:
             title="Accuracy by round",
             x_title="round",
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=_WAYS[way],
-                    points=tuple(
-                        Point(x=float(n), y=found.accuracy(_key(way, n)))
-                        for n in range(self.settings.rounds + 1)
-                    ),
-                )
+            series=curves(
+                (_WAYS[way], ((n, found.accuracy(_key(way, n))) for n in range(self.settings.rounds + 1)))
                 for way in self.ways
             ),
         )
@@ -366,19 +360,18 @@ class _Rounds:
     def _flows(self) -> Chart:
         """What flows between right and wrong, round by round."""
         words = {True: "wrong to right", False: "right to wrong"}
+
+        def moved(way: str, *, is_repair: bool) -> Iterator[tuple[float, Estimate]]:
+            for n in range(1, self.settings.rounds + 1):
+                yield n, self.found.mean(self._moved(way, n, is_repair=is_repair))
+
         return Chart(
             name="flows",
             title="Repaired and spoiled since the first answer",
             x_title="round",
             y_title="share of questions",
-            series=tuple(
-                Series(
-                    label=f"{_WAYS[way]}, {words[is_repair]}",
-                    points=tuple(
-                        Point(x=float(n), y=self.found.mean(self._moved(way, n, is_repair=is_repair)))
-                        for n in range(1, self.settings.rounds + 1)
-                    ),
-                )
+            series=curves(
+                (f"{_WAYS[way]}, {words[is_repair]}", moved(way, is_repair=is_repair))
                 for way in self.ways
                 for is_repair in (True, False)
             ),
