@@ -246,7 +246,7 @@ def _words(axis: str) -> str:
 # --------------------------------------------------------------------------- tables and figures
 
 
-def scatter(found: Correlated, *, name: str = "correlation-points", title: str = "") -> Scatter:
+def scatter(found: Correlated, *, name: str = "correlation-points") -> Scatter:
     """The points; those of one stratum have a mark of their own where there are several models."""
     points = found.points
     n_of = {one.cluster for one in points.points}
@@ -254,7 +254,7 @@ def scatter(found: Correlated, *, name: str = "correlation-points", title: str =
     has_kinds = 1 < len(kinds) < len(points.points) and len(n_of) > 1
     return Scatter(
         name=name,
-        title=title or f"{points.y} against {points.x}",
+        title=f"{points.y} against {points.x}",
         x_title=points.x,
         y_title=points.y,
         dots=tuple(

@@ -12,7 +12,7 @@ from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
-from vidence.report.scores import Scored, check_answered
+from vidence.report.scores import NO_VALUE, Scored, check_answered
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import several
 
@@ -55,6 +55,13 @@ class Paired:
         """The value of a tag for each question; None where a question lacks it."""
         found = [item.tags.get(tag) for item in self.items]
         return tuple(v for v in found if v is not None) if None not in found else None
+
+    def places(self, tag: str) -> dict[str, list[int]]:
+        """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
+        found: dict[str, list[int]] = {}
+        for i, item in enumerate(self.items):
+            found.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        return found
 
     def part(self, positions: Sequence[int]) -> "Paired":
         """Some of the questions, by their positions."""

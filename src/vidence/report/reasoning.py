@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -29,6 +29,7 @@ _ALIKE: Final = (
     *("text_parser", "judge", "judge_models"),
 )
 FAMILY, MEMBER = "dimension", "task"
+KeyT = TypeVar("KeyT")
 CONFOUNDED = "confounded with the prompt"
 
 
@@ -174,7 +175,7 @@ def _compared(part: Paired, *, level: float) -> Comparison:
     return compare(part.values[:, 1], part.values[:, 0], clusters=part.clusters, level=level)
 
 
-def _adjusted(parts: Mapping[str, Paired], *, level: float) -> dict[str, _Effect]:
+def _adjusted(parts: Mapping[KeyT, Paired], *, level: float) -> dict[KeyT, _Effect]:
     """The effect in each part, adjusted for all of them."""
     made = {key: _compared(part, level=level) for key, part in parts.items()}
     adjusted = holm([one.p_value for one in made.values()]) if made else ()
@@ -304,22 +305,20 @@ def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
     parts: dict[tuple[str, str, str], Paired] = {}
     for one in found:
         for tag in dict.fromkeys(tag for item in one.paired.items for tag in item.tags):
-            places = _places(one.paired, tag)
+            places = one.paired.places(tag)
             if len(places) > 1 and is_moderate(tuple(places)):
                 for value in sorted(places, key=natural_order):
                     parts[tag, one.name, value] = one.paired.part(places[value])
-    made = {key: _compared(part, level=level) for key, part in parts.items()}
-    adjusted = dict(zip(made, holm([one.p_value for one in made.values()]) if made else (), strict=True))
+    effects = _adjusted(parts, level=level)
     for tag in dict.fromkeys(tag for tag, *_ in parts):
         rows = [
             Line(
                 f"{model}:{value}",
                 model if len(found) > 1 else value,
-                _Effect(paired=parts[key], comparison=made[key], p_holm=adjusted[key]),
+                effect,
                 detail=value if len(found) > 1 else "",
             )
-            for key in parts
-            for of_tag, model, value in [key]
+            for (of_tag, model, value), effect in effects.items()
             if of_tag == tag
         ]
         yield tabulate(
@@ -328,16 +327,9 @@ def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
             label=tag if len(found) == 1 else f"model and {tag}",
             rows=rows,
             measures=_core(),
-            notes=(f"Adjusted for all {len(made):,} models and values of tags in these tables.",),
+            notes=(f"Adjusted for all {len(effects):,} models and values of tags in these tables.",),
             figure="differences",
         )
-
-
-def _places(paired: Paired, tag: str) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for i, item in enumerate(paired.items):
-        places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-    return places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +347,7 @@ def _siblings(found: Sequence[_Pair], *, family: str, member: str, draws: Draws)
         if any(member not in item.tags for item in one.paired.items):
             continue
         differences: NDArray[np.float64] = one.paired.values[:, 1] - one.paired.values[:, 0]
-        for value, places in _places(one.paired, family).items():
+        for value, places in one.paired.places(family).items():
             part = one.paired.part(places)
             spread = heterogeneity(
                 differences[places],

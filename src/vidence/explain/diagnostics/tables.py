@@ -47,6 +47,15 @@ class Difference:
     p_holm: float
 
 
+def adjusted(found: Mapping[str, tuple[Estimate, float]]) -> dict[str, Difference]:
+    """Differences with their p-values, adjusted for their number."""
+    p_values = paired.holm([p for _, p in found.values()]) if found else ()
+    return {
+        name: Difference(estimate=estimate, p_holm=p)
+        for (name, (estimate, _)), p in zip(found.items(), p_values, strict=True)
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """How every figure gets its interval: by video, as every other mean and difference does."""
@@ -99,14 +108,9 @@ class Figures:
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
     ) -> dict[str, Difference]:
         """The first of each pair less the second, adjusted for their number; nothing of no questions."""
-        if not items or not pairs:
-            return {}
-        found = {name: self.difference(*pair, items) for name, pair in pairs.items()}
-        adjusted = paired.holm([p for _, p in found.values()])
-        return {
-            name: Difference(estimate=estimate, p_holm=p)
-            for (name, (estimate, _)), p in zip(found.items(), adjusted, strict=True)
-        }
+        return adjusted(
+            {name: self.difference(*pair, items) for name, pair in pairs.items()} if items else {}
+        )
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
