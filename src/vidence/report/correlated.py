@@ -210,8 +210,7 @@ def points_of_runs(
         UsageError: names that are not one for each run or not different, no such questions in a run, or no
             such column or row in the table.
     """
-    if len(names) != len(runs) or len(set(names)) < len(names):
-        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+    check_names(names, runs)
     first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
     points: list[Point] = []
     for name, run in zip(names, runs, strict=True):
@@ -230,6 +229,16 @@ def points_of_runs(
             points.append(Point(cluster=name, stratum=value, x=ours, y=other))
     axis = f"{y} of {table.name}" if table is not None else f"accuracy, {y}"
     return Points(x=f"accuracy, {x}", y=axis, points=tuple(points), are_shares=(True, table is None))
+
+
+def check_names(names: Sequence[str], runs: Sequence[Run]) -> None:
+    """See that there is a different name for each run.
+
+    Raises:
+        UsageError: there is not.
+    """
+    if len(names) != len(runs) or len(set(names)) < len(names):
+        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
 
 
 def _where(text: str, flag: str) -> Where:

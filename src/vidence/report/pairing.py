@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
 from vidence.report.scores import NO_VALUE, Scored, check_answered
@@ -82,11 +83,7 @@ def own_item(row: Row) -> Item:
 
 def own_answer(row: Row) -> str | None:
     """What was read: for choices the letter in their own order; None where nothing was read."""
-    order = row.trial.choice_order
-    if not row.read or not order:
-        return row.read or None
-    place = ord(row.read) - ord("A")
-    return chr(ord("A") + order[place]) if 0 <= place < len(order) else row.read
+    return own_letter(row.read, row.trial.choice_order) or None
 
 
 def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:

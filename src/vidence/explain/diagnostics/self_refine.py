@@ -331,18 +331,18 @@ class _Rounds:
     def _rates(self, way: str) -> tuple[Estimate | None, Estimate | None]:
         """Of the answers that were wrong the share that is right one round later, and the reverse."""
         pairs = [(_key(way, n), _key(way, n + 1)) for n in range(self.settings.rounds)]
-        found = list[Estimate | None]()
-        for is_repair in (True, False):
-            values, items = list[float](), list[Item]()
-            for before, after in pairs:
-                for item, x, y in zip(
-                    self.found.items, self.found.values[before], self.found.values[after], strict=True
-                ):
-                    if (x < 1) == is_repair:
-                        values.append(float((y >= 1) == is_repair))
-                        items.append(item)
-            found.append(self.found.figures.mean(np.array(values), items) if values else None)
-        return found[0], found[1]
+        steps = [
+            (item, x < 1, y >= 1)
+            for before, after in pairs
+            for item, x, y in zip(
+                self.found.items, self.found.values[before], self.found.values[after], strict=True
+            )
+        ]
+        known = self.found.figures.known
+        return (
+            known((float(is_right) if was_wrong else None, item) for item, was_wrong, is_right in steps),
+            known((None if was_wrong else float(not is_right), item) for item, was_wrong, is_right in steps),
+        )
 
     def _curves(self) -> Chart:
         found = self.found
