@@ -30,16 +30,19 @@ class PrintedRows:
     rows: tuple[PrintedRow, ...]
     footnotes: tuple[str, ...]
 
-    def below(self, table: Table, rows: Iterable[Row]) -> Table:
-        """Our table with these rows, made of the printed ones, below its own."""
-        said = (
+    def note(self) -> str:
+        """Where they are from, and what their signs mean."""
+        return (
             f"Rows as printed are from {self.source}, and may be of other questions than ours. "
             f"{PROBLEM}: arithmetic contradicts the value; {REMARK}: a remark."
         )
+
+    def below(self, table: Table, rows: Iterable[Row]) -> Table:
+        """Our table with these rows, made of the printed ones, below its own."""
         return msgspec.structs.replace(
             table,
             rows=(*table.rows, *rows),
-            note=f"{table.note} {said}",
+            note=f"{table.note} {self.note()}",
             footnotes=(*table.footnotes, *self.footnotes),
         )
 
