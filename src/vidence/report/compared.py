@@ -122,19 +122,19 @@ def _provenance(runs: Sequence[Provenance]) -> Table:
     )
 
 
-def _settings(names: Sequence[str], settings: Sequence[Setting]) -> list[Table]:
+def _settings(names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Table]:
     def of_run(i: int, name: str) -> Measure[Setting]:
         return words(f"run:{i}", lambda setting: setting.values[i], name)
 
-    table = tabulate(
-        "settings",
-        "What else differs",
-        label=Column(key="name", title="setting"),
-        rows=lines((setting.name, setting) for setting in settings),
-        measures=[of_run(i, name) for i, name in enumerate(names)],
-        notes=("Besides the models. A difference of scores may come from any of these.",),
-    )
-    return [table] if settings else []
+    if settings:
+        yield tabulate(
+            "settings",
+            "What else differs",
+            label=Column(key="name", title="setting"),
+            rows=lines((setting.name, setting) for setting in settings),
+            measures=[of_run(i, name) for i, name in enumerate(names)],
+            notes=("Besides the models. A difference of scores may come from any of these.",),
+        )
 
 
 # --------------------------------------------------------------------------- two runs
