@@ -7,13 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from subjects.graded import GradedReward
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
 from vidence.explain.planted.readers import (
     Candidates,
+    GradedReward,
     LongReplies,
     candidate_subjects,
     item,

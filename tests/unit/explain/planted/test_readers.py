@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from subjects.graded import GradedReward
 from vidence.contracts import Ask
 from vidence.explain.planted.readers import (
     LETTERS,
     WORDINGS,
     Candidates,
+    GradedReward,
     Refiner,
     Swayed,
     Torn,
