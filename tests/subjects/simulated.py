@@ -4,16 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.explain.planted.simulated import (
     Answers,
     Driven,
     Simulated,
     drive,
-    taken_elsewhere,
     times_shown,
 )
-from vidence.records import Estimate, Item
+from vidence.records import Estimate, ImagePart, Item
 from vidence.tables.table import Table
 
 __all__ = [
@@ -39,6 +38,12 @@ def told(diagnostic: Diagnostic, found: Sequence[Examined]) -> dict[str, Table]:
     """The tables of a diagnostic by their names."""
     made = diagnostic.summarise(found, rng=np.random.default_rng(0), level=0.95)
     return {one.name: one for one in made if isinstance(one, Table)}
+
+
+def taken_elsewhere(ask: Ask) -> tuple[float, ...]:
+    """The times of the frames that another view encodes."""
+    parts = [part.digest.split() for part in ask.prompt.parts if isinstance(part, ImagePart)]
+    return tuple(float(words[0]) for words in parts if len(words) > 1)
 
 
 def value(table: Table, row: str, column: str) -> float:

@@ -13,7 +13,7 @@ from vidence.records import Estimate
 from vidence.report.results import Run
 from vidence.report.scores import Draws
 from vidence.report.sections import Section
-from vidence.tables.charts import Chart, Point, Series
+from vidence.tables.charts import Chart, curves
 from vidence.tables.table import Line, Table, lines, number, several, share, tabulate
 
 _USUAL = 16  # frames
@@ -184,16 +184,14 @@ def _scores(compared: Sequence[Compared], *, draws: Draws) -> Table:
 
 def _by_frames(compared: Sequence[Compared], *, draws: Draws) -> Chart:
     """The same model with more and more frames."""
-    points = tuple(
-        Point(x=float(one.n_frames), y=one.average(draws))
-        for one in sorted(compared, key=lambda one: one.n_frames)
-    )
+    ordered = sorted(compared, key=lambda one: one.n_frames)
+    points = [(one.n_frames, one.average(draws)) for one in ordered]
     return Chart(
         name="opening:frames",
         title="More frames show more of the evidence",
         x_title="frames, evenly over the video",
         y_title="accuracy",
-        series=(Series(label="a model that misses nothing it is shown", points=points),),
+        series=curves([("a model that misses nothing it is shown", points)]),
         is_log=True,
     )
 
@@ -212,12 +210,12 @@ def _largest(compared: Sequence[Compared]) -> list[Compared]:
 def _by_cards(compared: Sequence[Compared], *, draws: Draws) -> Chart:
     """Where models of different defects fail, by how many cards a question needs."""
 
-    def points(one: Compared) -> Iterator[Point]:
+    def points(one: Compared) -> Iterator[tuple[float, Estimate]]:
         for i, (least, most) in enumerate(_BINS):
             needed = zip(one.demands, one.told, strict=True)
             at = [n for n, (demand, is_told) in enumerate(needed) if least <= demand <= most and not is_told]
             if at:
-                yield Point(x=float(i), y=one.average(draws, at))
+                yield i, one.average(draws, at)
 
     known = {one.model: one for one in compared}
     names = tuple(f"{least}" if least == most else f"{least} to {most}" for least, most in _BINS)
@@ -226,10 +224,8 @@ def _by_cards(compared: Sequence[Compared], *, draws: Draws) -> Chart:
         title="Defects show where a question needs much",
         x_title="cards that a question needs",
         y_title=f"accuracy with {_USUAL} frames",
-        series=tuple(
-            Series(label=f"{model}: {words}", points=tuple(points(known[model])))
-            for model, words in _DEFECTS.items()
-            if model in known
+        series=curves(
+            (f"{model}: {words}", points(known[model])) for model, words in _DEFECTS.items() if model in known
         ),
         x_labels=tuple((float(i), name) for i, name in enumerate(names)),
     )

@@ -1,26 +1,39 @@
 """A comparison as tables, as a part of a page, as CSV with one row for each question, and as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-import msgspec
-
+from vidence.records import OutcomeName
 from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
-from vidence.report.comparing import Compared, Provenance, Ranked, Setting
+from vidence.report.comparing import Compared, Provenance, Ranked, Setting, TagDifference
 from vidence.report.export import write_file
-from vidence.report.pairing import Paired, cluster_column
+from vidence.report.pairing import Paired
 from vidence.report.provenance import trial_origin
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
-from vidence.report.unread import Unanswered
+from vidence.report.unread import Reading, Unanswered
 from vidence.statistics.paired import Comparison, Pair
-from vidence.tables.export import csv_text, table_as_json
-from vidence.tables.table import Cell, Column, Row, Table, Value
+from vidence.tables.export import csv_text, object_as_json
+from vidence.tables.table import (
+    Cell,
+    Column,
+    FigureKind,
+    Line,
+    Measure,
+    Table,
+    count,
+    difference,
+    lines,
+    p_value,
+    share,
+    tabulate,
+    words,
+)
 
 JSON_FORMAT = "vidence-comparison/3"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
-_P = Column(key="p", title="p", kind="p")
-_VERDICT = Column(key="clear", title="verdict", kind="text")
+RowT = TypeVar("RowT")
 
 
 def section(compared: Compared | Ranked) -> Section:
@@ -74,53 +87,54 @@ def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Pat
         StoreError: the file cannot be written.
     """
     shown = section(compared)
-    whole = {
-        "format": JSON_FORMAT,
-        "runs": [
+    whole = object_as_json(
+        JSON_FORMAT,
+        runs=[
             {"name": name, "folder": run.name, "plan": run.plan, "facts": run.facts}
             for name, run in zip(paired.names, paired.runs, strict=True)
         ],
-        "sentences": shown.paragraphs,
-        "compared": compared,
-        "tables": [table_as_json(table) for table in shown.tables],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+        sentences=shown.paragraphs,
+        compared=compared,
+        tables=shown.tables,
+    )
+    write_file(path, whole)
 
 
-def _said(is_clear: bool, words: str = "not clear") -> Cell:
-    return Cell(value=float(is_clear), text="clear" if is_clear else words)
+def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:
+    return Cell(value=float(is_clear), text="clear" if is_clear else otherwise)
 
 
 def _provenance(runs: Sequence[Provenance]) -> Table:
-    return Table(
-        name="provenance",
-        title="How the replies came about",
-        note="Told by the trials. What the plan of a run says of frames and prompts is so of trials that "
-        "were asked alone.",
+    return tabulate(
+        "provenance",
+        "How the replies came about",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="trials", title="trials", kind="count"),
-            Column(key="sent", title="asked", kind="count"),
-            Column(key="how", title="how", kind="text"),
+        rows=lines((one.run, one) for one in runs),
+        measures=(
+            count("trials", lambda one: one.n_trials),
+            count("sent", lambda one: one.n_sent, "asked"),
+            words("how", lambda one: one.how),
         ),
-        rows=tuple(
-            Row(key=one.run, label=one.run, values=(one.n_trials, one.n_sent, one.how)) for one in runs
+        notes=(
+            "Told by the trials. What the plan of a run says of frames and prompts is so of trials that were "
+            "asked alone.",
         ),
     )
 
 
-def _settings(names: Sequence[str], settings: Sequence[Setting]) -> list[Table]:
-    if not settings:
-        return []
-    table = Table(
-        name="settings",
-        title="What else differs",
-        note="Besides the models. A difference of scores may come from any of these.",
-        label=Column(key="name", title="setting"),
-        columns=tuple(Column(key=f"run:{i}", title=name, kind="text") for i, name in enumerate(names)),
-        rows=tuple(Row(key=s.name, label=s.name, values=s.values) for s in settings),
-    )
-    return [table]
+def _settings(names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Table]:
+    def of_run(i: int, name: str) -> Measure[Setting]:
+        return words(f"run:{i}", lambda setting: setting.values[i], name)
+
+    if settings:
+        yield tabulate(
+            "settings",
+            "What else differs",
+            label=Column(key="name", title="setting"),
+            rows=lines((setting.name, setting) for setting in settings),
+            measures=[of_run(i, name) for i, name in enumerate(names)],
+            notes=("Besides the models. A difference of scores may come from any of these.",),
+        )
 
 
 # --------------------------------------------------------------------------- two runs
@@ -139,120 +153,101 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
     )
 
 
-def _columns(compared: Compared) -> tuple[Column, ...]:
+def _measures(compared: Compared, of: Callable[[RowT], Comparison]) -> tuple[Measure[RowT], ...]:
+    """The columns of every comparison, of what a row is about."""
+    group, noun = "accuracy, %", compared.clustered_by
     return (
-        Column(key="items", title="questions", kind="count"),
-        cluster_column(compared.clustered_by),
-        Column(key="first", title=compared.first, kind="share", group="accuracy, %"),
-        Column(key="second", title=compared.second, kind="share", group="accuracy, %"),
-        Column(
-            key="difference",
-            title="difference, points",
-            kind="difference",
+        count("items", lambda row: of(row).difference.n, "questions"),
+        count(f"{noun}s", lambda row: of(row).difference.n_clusters),
+        share("first", lambda row: of(row).mean_second, compared.first, group=group),
+        share("second", lambda row: of(row).mean_first, compared.second, group=group),
+        difference(
+            "difference",
+            lambda row: of(row).difference,
+            "difference, points",
             note="second less first, with its interval",
         ),
-        Column(key="p", title="p", kind="p", note=f"that the difference is 0, by {compared.clustered_by}"),
+        p_value("p", lambda row: of(row).p_value, note=f"that the difference is 0, by {noun}"),
     )
 
 
-def _values(comparison: Comparison) -> tuple[Value, ...]:
-    found = comparison.difference
-    means = (comparison.mean_second, comparison.mean_first)
-    return (found.n, found.n_clusters, *means, found, comparison.p_value)
+def _of_part(row: Reading | TagDifference) -> Comparison:
+    return row.comparison
+
+
+def _with_verdict(compared: Compared) -> tuple[Measure[Comparison], ...]:
+    return (*_measures(compared, lambda one: one), words("clear", _found, "verdict"))
 
 
 def _averages(compared: Compared) -> Table:
-    averages = [
-        ("micro" if compared.macro_tag else "headline", "mean over questions", "", compared.over_items)
-    ]
-    if compared.macro_tag:
-        label = f"mean over {compared.macro_tag}"
-        averages.insert(0, ("headline", label, "each value alike", compared.headline))
-    rows = []
-    for key, label, detail, comparison in averages:
-        values = (*_values(comparison), _found(comparison))
-        rows.append(Row(key=key, label=label, detail=detail, values=values))
-    return Table(
-        name="difference",
-        title=f"Difference: {compared.second} less {compared.first}",
-        figure="differences",
-        note="A difference is clear if its interval leaves out 0.",
+    tag, over_items = compared.macro_tag, ("mean over questions", compared.over_items)
+    rows = [Line("headline", *over_items)]
+    if tag:
+        headline = Line("headline", f"mean over {tag}", compared.headline, detail="each value alike")
+        rows = [headline, Line("micro", *over_items)]
+    return tabulate(
+        "difference",
+        f"Difference: {compared.second} less {compared.first}",
         label=Column(key="name", title="average"),
-        columns=(*_columns(compared), _VERDICT),
-        rows=tuple(rows),
+        rows=rows,
+        measures=_with_verdict(compared),
+        notes=("A difference is clear if its interval leaves out 0.",),
+        figure="differences",
     )
 
 
 def outcomes(runs: Sequence[Unanswered]) -> Table:
     """What became of the trials of each run on the compared questions."""
-    return Table(
-        name="outcomes",
-        title="What has no answer",
-        note="Trials on the compared questions; all but those with an answer count as wrong.",
+
+    def n_of(name: OutcomeName) -> Measure[Unanswered]:
+        return count(name, lambda run: run.outcomes[name])
+
+    return tabulate(
+        "outcomes",
+        "What has no answer",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="trials", title="trials", kind="count"),
-            *(Column(key=name, title=name, kind="count") for name in OUTCOMES),
-        ),
-        rows=tuple(
-            Row(
-                key=run.name,
-                label=run.name,
-                values=(run.n_trials, *(run.outcomes[name] for name in OUTCOMES)),
-            )
-            for run in runs
-        ),
+        rows=lines((run.name, run) for run in runs),
+        measures=(count("trials", lambda run: run.n_trials), *map(n_of, OUTCOMES)),
+        notes=("Trials on the compared questions; all but those with an answer count as wrong.",),
     )
 
 
 def _unread(compared: Compared) -> Iterator[Table]:
     """The difference without what has no answer, with it right or wrong; and as other parsers read."""
     unread, first, second = compared.unread, compared.first, compared.second
-    base = unread.readings[0].comparison
     if unread.n_unread:
-        rows: list[tuple[str, str, Comparison]] = [("as-compared", "all wrong, as above", base)]
-        if unread.both_answered is not None:
-            rows.append(("both-answered", "only questions that both answered", unread.both_answered))
-        rows.append(("worst", f"right in {first}, wrong in {second}", unread.worst))
-        rows.append(("best", f"wrong in {first}, right in {second}", unread.best))
-        yield Table(
-            name="unread",
-            title="What trials without an answer can change",
-            figure="differences",
-            note="The difference that complete answers would have given lies between the last two lines.",
+        rows = [Line("as-compared", "all wrong, as above", unread.readings[0].comparison)]
+        if (both := unread.both_answered) is not None:
+            rows.append(Line("both-answered", "only questions that both answered", both))
+        rows.append(Line("worst", f"right in {first}, wrong in {second}", unread.worst))
+        rows.append(Line("best", f"wrong in {first}, right in {second}", unread.best))
+        yield tabulate(
+            "unread",
+            "What trials without an answer can change",
             label=Column(key="name", title="trials without an answer are"),
-            columns=(*_columns(compared), _VERDICT),
-            rows=tuple(
-                Row(key=key, label=label, values=(*_values(one), _found(one))) for key, label, one in rows
-            ),
+            rows=rows,
+            measures=_with_verdict(compared),
+            notes=("The difference that complete answers would have given lies between the last two lines.",),
+            figure="differences",
         )
     if len(unread.readings) > 1:
-        n_others = len(unread.others)
-        yield Table(
-            name="parsers",
-            title="The difference under each parser",
-            figure="differences",
-            note=f"The stored replies of both runs, read again; nobody was asked. {n_others:,} of "
-            f"{len(unread.readings) - 1:,} other parsers change the sign or the verdict.",
+        group = "without an answer"
+        yield tabulate(
+            "parsers",
+            "The difference under each parser",
             label=Column(key="name", title="parser"),
-            columns=(
-                Column(key="unread-first", title=first, kind="count", group="without an answer"),
-                Column(key="unread-second", title=second, kind="count", group="without an answer"),
-                *_columns(compared),
-                _VERDICT,
+            rows=lines((one.parser, one) for one in unread.readings),
+            measures=(
+                count("unread-first", lambda one: one.n_unread[0], first, group=group),
+                count("unread-second", lambda one: one.n_unread[1], second, group=group),
+                *_measures(compared, _of_part),
+                words("clear", lambda one: _found(one.comparison), "verdict"),
             ),
-            rows=tuple(
-                Row(
-                    key=one.parser,
-                    label=one.parser,
-                    values=(
-                        *one.n_unread,
-                        *_values(one.comparison),
-                        _found(one.comparison),
-                    ),
-                )
-                for one in unread.readings
+            notes=(
+                f"The stored replies of both runs, read again; nobody was asked. {len(unread.others):,} of "
+                f"{len(unread.readings) - 1:,} other parsers change the sign or the verdict.",
             ),
+            figure="differences",
         )
 
 
@@ -262,22 +257,26 @@ def _found(comparison: Comparison) -> Cell:
 
 
 def _by_tag(compared: Compared, tag: str) -> Table:
-    holm = Column(key="holm", title="p, Holm", kind="p", note="adjusted for all values of all tags")
-    rows = []
-    for found in compared.tags:
-        if found.tag == tag:
-            is_clear = found.is_clear and verdict(found.comparison) == "clear"
-            values = (*_values(found.comparison), found.p_holm, _said(is_clear))
-            rows.append(Row(key=found.value, label=found.value, values=values))
-    return Table(
-        name=f"difference:{tag}",
-        title=f"Difference by {tag}",
-        figure="differences",
-        note=f"Clear after Holm's adjustment for all {len(compared.tags):,} values of tags in these tables; "
-        "intervals are not adjusted.",
+    def said(found: TagDifference) -> Cell:
+        return _said(found.is_clear and verdict(found.comparison) == "clear")
+
+    return tabulate(
+        f"difference:{tag}",
+        f"Difference by {tag}",
         label=Column(key="name", title=tag),
-        columns=(*_columns(compared), holm, _VERDICT),
-        rows=tuple(rows),
+        rows=lines((found.value, found) for found in compared.tags if found.tag == tag),
+        measures=(
+            *_measures(compared, _of_part),
+            p_value(
+                "holm", lambda found: found.p_holm, "p, Holm", note="adjusted for all values of all tags"
+            ),
+            words("clear", said, "verdict"),
+        ),
+        notes=(
+            f"Clear after Holm's adjustment for all {len(compared.tags):,} values of tags in these tables; "
+            "intervals are not adjusted.",
+        ),
+        figure="differences",
     )
 
 
@@ -287,27 +286,25 @@ def _by_tag(compared: Compared, tag: str) -> Table:
 def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
     """The ranking, what each run is above the one that was named first, all pairs, and what else differs."""
     ranking, base = ranked.ranking, ranked.names[0]
-    to_first = _pair_table(
-        "to-first",
-        f"Each run less {base}",
-        [(pair, pair.second, "") for pair in ranking.pairs if pair.first == base],
-        label="run",
-        note="Clear after Holm's adjustment for all pairs. The run that was named first is the base.",
-    )
-    pairs = _pair_table(
-        "pairs",
-        "All pairs",
-        [(pair, pair.second, f"less {pair.first}") for pair in ranking.pairs],
-        label="pair",
-        note=f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. "
-        f"{ranking.method}.",
-    )
-    to_first = msgspec.structs.replace(to_first, figure="differences")
     return (
         _ranking(ranked),
         outcomes(ranked.unanswered),
-        to_first,
-        pairs,
+        _pair_table(
+            "to-first",
+            f"Each run less {base}",
+            [(pair, "") for pair in ranking.pairs if pair.first == base],
+            label="run",
+            note="Clear after Holm's adjustment for all pairs. The run that was named first is the base.",
+            figure="differences",
+        ),
+        _pair_table(
+            "pairs",
+            "All pairs",
+            [(pair, f"less {pair.first}") for pair in ranking.pairs],
+            label="pair",
+            note=f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. "
+            f"{ranking.method}.",
+        ),
         _provenance(ranked.provenance),
         *_settings(ranked.names, ranked.settings),
     )
@@ -315,22 +312,28 @@ def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
 
 def _ranking(ranked: Ranked) -> Table:
     ranking = ranked.ranking
-    rows = []
-    for name, mean, (best, worst) in zip(ranking.names, ranking.means, ranking.places, strict=True):
-        groups = [_letter(i) for i, group in enumerate(ranking.groups) if name in group]
-        place = str(best) if best == worst else f"{best} to {worst}"
-        rows.append(Row(key=name, label=name, values=(place, mean, " ".join(groups))))
-    return Table(
-        name="ranking",
-        title="Ranking",
-        note="Runs that share a letter cannot be told apart. The place is what the clear pairs leave open.",
+    letters = {_letter(i): group for i, group in enumerate(ranking.groups)}
+
+    def place(i: int) -> str:
+        best, worst = ranking.places[i]
+        return str(best) if best == worst else f"{best} to {worst}"
+
+    def groups(i: int) -> str:
+        return " ".join(letter for letter, group in letters.items() if ranking.names[i] in group)
+
+    return tabulate(
+        "ranking",
+        "Ranking",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="place", title="place", kind="count"),
-            Column(key="accuracy", title="accuracy", kind="share", note="with its interval"),
-            Column(key="groups", title="groups", kind="text"),
+        rows=lines((name, i) for i, name in enumerate(ranking.names)),
+        measures=(
+            count("place", place),
+            share("accuracy", lambda i: ranking.means[i], note="with its interval"),
+            words("groups", groups),
         ),
-        rows=tuple(rows),
+        notes=(
+            "Runs that share a letter cannot be told apart. The place is what the clear pairs leave open.",
+        ),
     )
 
 
@@ -341,28 +344,29 @@ def _letter(position: int) -> str:
 
 
 def _pair_table(
-    name: str, title: str, pairs: Sequence[tuple[Pair, str, str]], *, label: str, note: str
+    name: str,
+    title: str,
+    pairs: Sequence[tuple[Pair, str]],
+    *,
+    label: str,
+    note: str,
+    figure: FigureKind = "",
 ) -> Table:
-    """A row for each pair, with its label and what stands beside that."""
+    """A row for each pair, with what stands beside its label."""
     interval = "with its interval, not adjusted"
-    return Table(
-        name=name,
-        title=title,
-        note=note,
+    return tabulate(
+        name,
+        title,
         label=Column(key="name", title=label),
-        columns=(
-            Column(key="difference", title="difference, points", kind="difference", note=interval),
-            _P,
-            Column(key="holm", title="p, Holm", kind="p", note="adjusted for all pairs"),
-            _VERDICT,
+        rows=(
+            Line(f"{pair.second}>{pair.first}", pair.second, pair, detail=detail) for pair, detail in pairs
         ),
-        rows=tuple(
-            Row(
-                key=f"{pair.second}>{pair.first}",
-                label=shown,
-                detail=detail,
-                values=(pair.difference, pair.p_value, pair.p_holm, _said(pair.is_clear)),
-            )
-            for pair, shown, detail in pairs
+        measures=(
+            difference("difference", lambda pair: pair.difference, "difference, points", note=interval),
+            p_value("p", lambda pair: pair.p_value),
+            p_value("holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
+            words("clear", lambda pair: _said(pair.is_clear), "verdict"),
         ),
+        notes=(note,),
+        figure=figure,
     )

@@ -10,7 +10,7 @@ from vidence.records import ClusterNoun, Clusters, Record
 from vidence.report.pairing import Paired, own_answer
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
-from vidence.report.scores import NO_VALUE, is_moderate, natural_order
+from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
@@ -272,9 +272,7 @@ def _by_tag(paired: Paired, *, level: float) -> Iterator[TagDifference]:
     """The differences on the questions with each value of each tag, adjusted together."""
     parts: dict[tuple[str, str], Paired] = {}
     for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
-        places: dict[str, list[int]] = {}
-        for i, item in enumerate(paired.items):
-            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        places = paired.places(tag)
         if is_moderate(tuple(places)):
             values = sorted(places, key=natural_order)
             parts |= {(tag, value): paired.part(places[value]) for value in values}

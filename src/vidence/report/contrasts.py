@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
 from vidence.report.export import write_file
-from vidence.report.pairing import cluster_column, sources_note
+from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run
 from vidence.report.scores import ANSWERED, NO_VALUE, Scored, check_answered, natural_order
@@ -17,19 +15,26 @@ from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import holm, verdict
-from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
     Cell,
     Column,
-    Row,
+    Line,
+    Measure,
     Table,
-    Value,
+    count,
+    difference,
     has_interval,
     interval_text,
+    lines,
+    p_value,
     p_words,
     percent,
     points,
     several,
+    share,
+    tabulate,
+    words,
 )
 
 JSON_FORMAT = "vidence-contrasts/1"
@@ -285,112 +290,86 @@ def tables(found: Contrasts) -> tuple[Table, ...]:
     return (*kept, _levels(found))
 
 
-_HOLM = (
-    Column(key="holm", title="p, Holm", kind="p", note="adjusted for all contrasts of these tables"),
-    Column(key="clear", title="verdict", kind="text"),
-)
 _CLEAR = "Clear after Holm's adjustment for all {n} contrasts; intervals are not adjusted."
 
 
-def _test_columns(found: Contrasts) -> tuple[Column, ...]:
-    return Column(key="p", title="p", kind="p", note=f"that it is 0, by {found.clustered_by}"), *_HOLM
+def _sizes(found: Contrasts) -> tuple[Measure[Contrasted], ...]:
+    return (
+        count("items", lambda one: one.contrast.estimate.n, "questions"),
+        count(f"{found.clustered_by}s", lambda one: one.contrast.estimate.n_clusters),
+    )
 
 
-def _tests(one: Contrasted) -> tuple[Value | Cell, ...]:
-    said = Cell(value=float(one.is_clear), text=verdict(one.p_holm, one.contrast.estimate))
-    return one.contrast.estimate, one.contrast.p_value, one.p_holm, said
+def _tests(found: Contrasts, title: str) -> tuple[Measure[Contrasted], ...]:
+    """The difference and whether it can be told from zero."""
 
+    def said(one: Contrasted) -> Cell:
+        return Cell(value=float(one.is_clear), text=verdict(one.p_holm, one.contrast.estimate))
 
-def _score_of(found: Contrasts, run: str, value: str) -> Level | None:
-    levels = [level for one in found.runs if one.run == run for level in one.levels]
-    return next((level for level in levels if level.value == value), None)
+    holm_note = "adjusted for all contrasts of these tables"
+    return (
+        difference("difference", lambda one: one.contrast.estimate, title),
+        p_value("p", lambda one: one.contrast.p_value, note=f"that it is 0, by {found.clustered_by}"),
+        p_value("holm", lambda one: one.p_holm, "p, Holm", note=holm_note),
+        words("clear", said, "verdict"),
+    )
 
 
 def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
-    rows = []
-    for one in pairs:
-        of, to = (_score_of(found, one.run, value) for value in (one.of, one.to))
-        estimate = one.contrast.estimate
-        means = [None if level is None else level.score.value for level in (of, to)]
-        rows.append(
-            Row(
-                key=f"{one.run}:{one.of}>{one.to}",
-                label=one.run,
-                detail=f"{one.of} less {one.to}",
-                values=(estimate.n, estimate.n_clusters, one.contrast.n_shared, *means, *_tests(one)),
-            )
-        )
-    return Table(
-        name="contrasts",
-        title=f"Differences between values of {found.tag}",
-        figure="differences",
-        note=_CLEAR.format(n=len(found.contrasts)),
+    means = {(run.run, one.value): one.score.value for run in found.runs for one in run.levels}
+    group, both = "accuracy, %", f"{found.clustered_by}s that have questions of both"
+    return tabulate(
+        "contrasts",
+        f"Differences between values of {found.tag}",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="items", title="questions", kind="count"),
-            cluster_column(found.clustered_by),
-            Column(
-                key="shared",
-                title="with both",
-                kind="count",
-                note=f"{found.clustered_by}s that have questions of both",
-            ),
-            Column(key="of", title="first", kind="share", group="accuracy, %"),
-            Column(key="to", title="second", kind="share", group="accuracy, %"),
-            Column(key="difference", title="difference, points", kind="difference"),
-            *_test_columns(found),
+        rows=(
+            Line(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=f"{one.of} less {one.to}")
+            for one in pairs
         ),
-        rows=tuple(rows),
+        measures=(
+            *_sizes(found),
+            count("shared", lambda one: one.contrast.n_shared, "with both", note=both),
+            share("of", lambda one: means.get((one.run, one.of)), "first", group=group),
+            share("to", lambda one: means.get((one.run, one.to)), "second", group=group),
+            *_tests(found, "difference, points"),
+        ),
+        notes=(_CLEAR.format(n=len(found.contrasts)),),
+        figure="differences",
     )
 
 
 def _trends(found: Contrasts, trends: Sequence[Contrasted]) -> Table:
-    return Table(
-        name="trends",
-        title=f"Trend over {found.tag}",
-        figure="differences",
-        note=f"Growth from one value to the next of {', '.join(found.values)}: the straight line through "
-        f"their means, each value alike, one step apart. {_CLEAR.format(n=len(found.contrasts))}",
+    return tabulate(
+        "trends",
+        f"Trend over {found.tag}",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="items", title="questions", kind="count"),
-            cluster_column(found.clustered_by),
-            Column(key="difference", title="per step, points", kind="difference"),
-            *_test_columns(found),
+        rows=lines((one.run, one) for one in trends),
+        measures=(*_sizes(found), *_tests(found, "per step, points")),
+        notes=(
+            f"Growth from one value to the next of {', '.join(found.values)}: the straight line through "
+            "their means, each value alike, one step apart.",
+            _CLEAR.format(n=len(found.contrasts)),
         ),
-        rows=tuple(
-            Row(
-                key=one.run,
-                label=one.run,
-                values=(one.contrast.estimate.n, one.contrast.estimate.n_clusters, *_tests(one)),
-            )
-            for one in trends
-        ),
+        figure="differences",
     )
 
 
 def _levels(found: Contrasts) -> Table:
-    rows = [
-        Row(
-            key=f"{run.run}:{one.value}",
-            label=run.run,
-            detail=f"{found.tag} {one.value}",
-            values=(one.score.n, one.score.n_clusters, one.n_unread, one.score),
-        )
-        for run in found.runs
-        for one in run.levels
-    ]
-    return Table(
-        name="levels",
-        title=f"Accuracy by {found.tag}",
+    return tabulate(
+        "levels",
+        f"Accuracy by {found.tag}",
         label=Column(key="name", title="run"),
-        columns=(
-            Column(key="items", title="questions", kind="count"),
-            cluster_column(found.clustered_by),
-            Column(key="unread", title="no answer", kind="count", note="trials that count as wrong"),
-            Column(key="accuracy", title="accuracy", kind="share"),
+        rows=(
+            Line(f"{run.run}:{one.value}", run.run, one, detail=f"{found.tag} {one.value}")
+            for run in found.runs
+            for one in run.levels
         ),
-        rows=tuple(rows),
+        measures=(
+            count("items", lambda one: one.score.n, "questions"),
+            count(f"{found.clustered_by}s", lambda one: one.score.n_clusters),
+            count("unread", lambda one: one.n_unread, "no answer", note="trials that count as wrong"),
+            share("accuracy", lambda one: one.score),
+        ),
     )
 
 
@@ -435,10 +414,5 @@ def write_contrast_json(found: Contrasts, path: Path) -> None:
         StoreError: the file cannot be written.
     """
     shown = section(found)
-    whole = {
-        "format": JSON_FORMAT,
-        "sentences": shown.paragraphs,
-        "contrasts": found,
-        "tables": [table_as_json(table) for table in shown.tables],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+    whole = object_as_json(JSON_FORMAT, sentences=shown.paragraphs, contrasts=found, tables=shown.tables)
+    write_file(path, whole)

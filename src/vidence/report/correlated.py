@@ -27,9 +27,23 @@ from vidence.statistics.correlation import (
 )
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
-from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.rendering import render
-from vidence.tables.table import Column, Row, Table, has_interval, number_text, p_words, several
+from vidence.tables.table import (
+    Column,
+    Line,
+    Table,
+    count,
+    has_interval,
+    lines,
+    number_text,
+    p_value,
+    p_words,
+    several,
+    share,
+    tabulate,
+)
+from vidence.tables.table import number as figure
 
 JSON_FORMAT = "vidence-correlation/1"
 ALL = "all"  # questions, in place of TAG=VALUE
@@ -196,8 +210,7 @@ def points_of_runs(
         UsageError: names that are not one for each run or not different, no such questions in a run, or no
             such column or row in the table.
     """
-    if len(names) != len(runs) or len(set(names)) < len(names):
-        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+    check_names(names, runs)
     first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
     points: list[Point] = []
     for name, run in zip(names, runs, strict=True):
@@ -216,6 +229,16 @@ def points_of_runs(
             points.append(Point(cluster=name, stratum=value, x=ours, y=other))
     axis = f"{y} of {table.name}" if table is not None else f"accuracy, {y}"
     return Points(x=f"accuracy, {x}", y=axis, points=tuple(points), are_shares=(True, table is None))
+
+
+def check_names(names: Sequence[str], runs: Sequence[Run]) -> None:
+    """See that there is a different name for each run.
+
+    Raises:
+        UsageError: there is not.
+    """
+    if len(names) != len(runs) or len(set(names)) < len(names):
+        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
 
 
 def _where(text: str, flag: str) -> Where:
@@ -358,7 +381,7 @@ def _part(name: str, pairs: Sequence[tuple[float, float]]) -> Part:
 
 # --------------------------------------------------------------------------- in words and tables
 
-_NAMES: dict[CorrelationKind, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"}
+_NAMES: dict[str, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"}
 
 
 def section(found: Correlated) -> Section:
@@ -402,71 +425,55 @@ def tables(found: Correlated) -> tuple[Table, ...]:
 
 
 def _coefficients(found: Correlated) -> Table:
-    return Table(
-        name="correlation",
-        title="Correlation",
-        note="Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
-        "take whole clusters.",
+    group = "value, with its interval by"
+    return tabulate(
+        "correlation",
+        "Correlation",
         label=Column(key="name", title="coefficient"),
-        columns=(
-            Column(key="points", title="points", kind="count"),
-            Column(key="clusters", title="clusters", kind="count"),
-            Column(key="fisher", title="Fisher's z", group="value, with its interval by"),
-            Column(key="bootstrap", title="drawn clusters", group="value, with its interval by"),
-            Column(key="p", title="p", kind="p", note="from Student's t, points independent"),
-            Column(
-                key="p-clusters",
-                title="p, clusters",
-                kind="p",
+        rows=lines(((one.kind, one) for one in found.coefficients), _NAMES),
+        measures=(
+            count("points", lambda one: one.found.n),
+            count("clusters", lambda _: found.n_clusters),
+            figure("fisher", lambda one: one.found.fisher, "Fisher's z", group=group),
+            figure("bootstrap", lambda one: one.found.bootstrap, "drawn clusters", group=group),
+            p_value("p", lambda one: one.found.p_value, note="from Student's t, points independent"),
+            p_value(
+                "p-clusters",
+                lambda one: one.p_clusters,
+                "p, clusters",
                 note="whole clusters permuted, or points without clusters",
             ),
         ),
-        rows=tuple(
-            Row(
-                key=one.kind,
-                label=_NAMES[one.kind],
-                values=(
-                    one.found.n,
-                    found.n_clusters,
-                    one.found.fisher,
-                    one.found.bootstrap,
-                    one.found.p_value,
-                    one.p_clusters,
-                ),
-            )
-            for one in found.coefficients
+        notes=(
+            "Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
+            "take whole clusters.",
         ),
     )
 
 
 def _parts_table(found: Correlated) -> Table:
-    return Table(
-        name="parts",
-        title="Parts of the points",
+    return tabulate(
+        "parts",
+        "Parts of the points",
         label=Column(key="name", title="points of"),
-        columns=(
-            Column(key="n", title="points", kind="count"),
-            Column(key="spearman", title="Spearman's rho"),
-            Column(key="pearson", title="Pearson's r"),
+        rows=lines((one.name, one) for one in found.parts),
+        measures=(
+            count("n", lambda one: one.n, "points"),
+            figure("spearman", lambda one: one.spearman, "Spearman's rho"),
+            figure("pearson", lambda one: one.pearson, "Pearson's r"),
         ),
-        rows=tuple(Row(key=p.name, label=p.name, values=(p.n, p.spearman, p.pearson)) for p in found.parts),
     )
 
 
 def _points(found: Correlated) -> Table:
     shown = found.points
-    return Table(
-        name="points",
-        title="Points",
+    x, y = (share if is_share else figure for is_share in shown.are_shares)
+    return tabulate(
+        "points",
+        "Points",
         label=Column(key="name", title="cluster"),
-        columns=(
-            Column(key="x", title=shown.x, kind="share" if shown.are_shares[0] else "number"),
-            Column(key="y", title=shown.y, kind="share" if shown.are_shares[1] else "number"),
-        ),
-        rows=tuple(
-            Row(key=f"point:{i}", label=one.cluster, detail=one.stratum, values=(one.x, one.y))
-            for i, one in enumerate(shown.points)
-        ),
+        rows=(Line(f"point:{i}", one.cluster, one, detail=one.stratum) for i, one in enumerate(shown.points)),
+        measures=(x("x", lambda one: one.x, shown.x), y("y", lambda one: one.y, shown.y)),
     )
 
 
@@ -490,13 +497,8 @@ def write_correlation_json(found: Correlated, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    whole = {
-        "format": JSON_FORMAT,
-        "sentences": sentences(found),
-        "correlated": found,
-        "tables": [table_as_json(table) for table in tables(found)],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+    whole = object_as_json(JSON_FORMAT, sentences=sentences(found), correlated=found, tables=tables(found))
+    write_file(path, whole)
 
 
 def write_correlation_page(

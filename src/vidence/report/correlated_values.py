@@ -9,7 +9,17 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.report.correlated import ALL, Axes, Correlated, Point, Points, correlate, points_of, tables
+from vidence.report.correlated import (
+    ALL,
+    Axes,
+    Correlated,
+    Point,
+    Points,
+    check_names,
+    correlate,
+    points_of,
+    tables,
+)
 from vidence.report.over_models import ByValue, where_of
 from vidence.report.results import SEED, Run
 from vidence.report.results import Row as TrialRow
@@ -225,8 +235,7 @@ def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModel
     if not runs or not axes.by or axes.table or axes.within:
         raise UsageError("--over-runs takes run folders and --by TAG, and neither --with nor --within")
     names = axes.names or run_names(runs)
-    if len(names) != len(runs) or len(set(names)) < len(names):
-        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+    check_names(names, runs)
     rows = {name: run.rows for name, run in zip(names, runs, strict=True)}
     scores = Scores(x=_words(axes.x), y=_words(axes.y), by=axes.by, cluster=axes.cluster or "")
     found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
@@ -246,7 +255,7 @@ def _words(axis: str) -> str:
 # --------------------------------------------------------------------------- tables and figures
 
 
-def scatter(found: Correlated, *, name: str = "correlation-points", title: str = "") -> Scatter:
+def scatter(found: Correlated, *, name: str = "correlation-points") -> Scatter:
     """The points; those of one stratum have a mark of their own where there are several models."""
     points = found.points
     n_of = {one.cluster for one in points.points}
@@ -254,7 +263,7 @@ def scatter(found: Correlated, *, name: str = "correlation-points", title: str =
     has_kinds = 1 < len(kinds) < len(points.points) and len(n_of) > 1
     return Scatter(
         name=name,
-        title=title or f"{points.y} against {points.x}",
+        title=f"{points.y} against {points.x}",
         x_title=points.x,
         y_title=points.y,
         dots=tuple(

@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.records import Evidence, Item, source_noun
 from vidence.report.export import write_file
 from vidence.report.sections import Section
-from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Kind, Row, Table, Value, several
 
@@ -543,14 +543,8 @@ def write_described_json(found: Described, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    whole = {
-        "format": JSON_FORMAT,
-        "name": found.name,
-        "sentences": found.sentences,
-        "problems": found.problems,
-        "tables": [table_as_json(table) for table in found.tables],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+    said = {"name": found.name, "sentences": found.sentences, "problems": found.problems}
+    write_file(path, object_as_json(JSON_FORMAT, tables=found.tables, **said))
 
 
 def write_described_page(found: Described, path: Path, *, settings: Mapping[str, object]) -> None:

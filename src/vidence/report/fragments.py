@@ -3,8 +3,6 @@
 Every text in them is escaped by the templates of the report; they bring neither style nor script.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from vidence.report.diagnosed import Diagnosed, excerpts
@@ -13,7 +11,6 @@ from vidence.report.results import SEED, Run
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
 from vidence.tables.rendering import render
-from vidence.tables.table import Table
 
 _TEMPLATE = "fragment.html.j2"
 
@@ -43,11 +40,6 @@ def section_fragment(section: Section) -> str:
     return _piece(section=section)
 
 
-def tables_fragment(tables: Sequence[Table]) -> str:
-    """Some tables with their figures."""
-    return _piece(tables=tables)
-
-
 def diagnosed_fragment(diagnosed: Diagnosed) -> str:
     """All tables and figures of a diagnostic, below what it says of how far it got."""
     return _piece(sentences=diagnosed.sentences, statements=diagnosed.statements)
@@ -57,7 +49,6 @@ def _piece(**values: object) -> str:
     known: dict[str, object] = {
         "view": None,
         "section": None,
-        "tables": (),
         "sentences": (),
         "statements": (),
         "most_problems": 0,

@@ -1,26 +1,47 @@
 """How far judges can be relied on, as sentences, tables and figures."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from vidence.engine.judges import JudgedReply
 from vidence.records import Estimate
 from vidence.report.export import write_file
-from vidence.report.judge_figures import NOT_WORSE, Reliability
+from vidence.report.judge_figures import NOT_WORSE, Reliability, SelfPreference
 from vidence.report.judge_reliability import JSON_FORMAT, Judges
 from vidence.report.sections import Section
 from vidence.statistics.contrasts import Contrast
-from vidence.tables.charts import Chart, Point, Series
-from vidence.tables.export import table_as_json
+from vidence.tables.charts import Chart, curves
+from vidence.tables.export import object_as_json
 from vidence.tables.rendering import render
-from vidence.tables.table import Cell, Column, Row, Table, Value, has_interval, number_text, percent, several
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Measure,
+    Table,
+    Value,
+    by_name,
+    count,
+    difference,
+    has_interval,
+    lines,
+    number,
+    number_text,
+    p_value,
+    percent,
+    several,
+    share,
+    tabulate,
+    words,
+)
 
-_P = Column(key="p", title="p", kind="p")
-_HOLM = Column(key="p-holm", title="p, Holm", kind="p", note="adjusted over the rows of this table")
-_N = Column(key="n", title="replies", kind="count")
+T = TypeVar("T")
+_HOLM = "adjusted over the rows of this table"
+_WITHOUT = "they count as not the same"
 _JUDGE = Column(key="judge", title="judge")
 _CLEAR = 0.05
 
@@ -114,50 +135,49 @@ def tables(found: Judges) -> Iterator[Table]:
 
 
 def _agreement(found: Judges) -> Table:
-    return Table(
-        name="judges-people",
-        title="Judges against people",
-        note="The first verdict of each judge against the majority of the raters. Judges that look at "
-        "nothing stand below: always right, drawn at the base rate, and by the length of the reply alone.",
+    return tabulate(
+        "judges-people",
+        "Judges against people",
         label=_JUDGE,
-        columns=(
-            _N,
-            Column(key="without", title="no verdict", kind="count", note="they count as not the same"),
-            Column(
-                key="rule", title="by rule", kind="count", note="the protocol's rules decided, nobody asked"
+        rows=(_line_of(one.judge, one, is_null=one.is_null) for one in found.agreement),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            count("without", lambda one: one.n_without, "no verdict", note=_WITHOUT),
+            count(
+                "rule",
+                lambda one: one.n_by_rule,
+                "by rule",
+                note="the protocol's rules decided, nobody asked",
             ),
-            Column(key="same", title="same", kind="share"),
-            Column(key="kappa", title="Cohen's kappa", kind="points"),
-            Column(key="phi", title="r", kind="points", note="Pearson's, of right and wrong"),
-            Column(key="phi-over", title="r / sqrt rel.", kind="points", note="over that of the human mean"),
-            Column(key="points", title="r of points", kind="points", note="Pearson's, 0 to 4"),
-            Column(key="points-over", title="r of points / sqrt rel.", kind="points"),
-            Column(key="alpha", title="alpha of points", kind="points", note="Krippendorff's, ordinal"),
+            share("same", lambda one: one.same),
+            _points("kappa", lambda one: _bare(one.kappa, 0.0 if one.is_null else None), "Cohen's kappa"),
+            _points("phi", lambda one: one.phi, "r", note="Pearson's, of right and wrong"),
+            _points(
+                "phi-over",
+                lambda one: one.phi_over_people,
+                "r / sqrt rel.",
+                note="over that of the human mean",
+            ),
+            _points("points", lambda one: one.points, "r of points", note="Pearson's, 0 to 4"),
+            _points("points-over", lambda one: one.points_over_people, "r of points / sqrt rel."),
+            _points("alpha", lambda one: one.alpha, "alpha of points", note="Krippendorff's, ordinal"),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                detail="looks at nothing" if one.is_null else "",
-                values=(
-                    one.n,
-                    one.n_without,
-                    one.n_by_rule,
-                    one.same,
-                    _bare(one.kappa, 0.0 if one.is_null else None),
-                    one.phi,
-                    one.phi_over_people,
-                    one.points,
-                    one.points_over_people,
-                    one.alpha,
-                ),
-            )
-            for one in found.agreement
+        notes=(
+            "The first verdict of each judge against the majority of the raters. Judges that look at nothing "
+            "stand below: always right, drawn at the base rate, and by the length of the reply alone.",
         ),
     )
 
 
-def _bare(estimate: Estimate | None, otherwise: float | None) -> Value | Cell:
+def _line_of(judge: str, about: T, *, is_null: bool = False) -> Line[T]:
+    return Line(judge, judge, about, detail="looks at nothing" if is_null else "")
+
+
+def _points(key: str, of: Callable[[T], Value | Cell], title: str, *, note: str = "") -> Measure[T]:
+    return number(key, of, title, kind="points", note=note)
+
+
+def _bare(estimate: Estimate | None, otherwise: float | None = None) -> Value | Cell:
     """An estimate; of a judge that says one thing only kappa is 0 where the other side varies."""
     if estimate is None:
         return otherwise
@@ -165,108 +185,77 @@ def _bare(estimate: Estimate | None, otherwise: float | None) -> Value | Cell:
 
 
 def _people(found: Judges) -> Table:
-    words = [
+    reliable = [
         f"Reliability of the human mean by {what}: {one.value:.2f} "
         f"(r {one.r:.2f} between two raters, {one.n_raters:.1f} raters a reply)."
         for what, one in (("correctness", found.by_correctness), ("points", found.by_points))
         if isinstance(one, Reliability) and one.r is not None and one.value is not None
     ]
-    return Table(
-        name="judges-ceiling",
-        title="People against people",
-        note=" ".join(["Each rater against the majority of the others: the ceiling of a judge.", *words]),
+    return tabulate(
+        "judges-ceiling",
+        "People against people",
         label=Column(key="rater", title="rater"),
-        columns=(
-            _N,
-            Column(key="same", title="same", kind="share"),
-            Column(key="kappa", title="Cohen's kappa", kind="points"),
+        rows=lines((one.rater, one) for one in found.ceilings),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            share("same", lambda one: one.same),
+            _points("kappa", lambda one: _bare(one.kappa), "Cohen's kappa"),
         ),
-        rows=tuple(
-            Row(key=one.rater, label=one.rater, values=(one.n, one.same, _bare(one.kappa, None)))
-            for one in found.ceilings
-        ),
+        notes=("Each rater against the majority of the others: the ceiling of a judge.", *reliable),
     )
 
 
 def _wins(found: Judges) -> Table:
-    return Table(
-        name="judges-wins",
-        title="Who wins a pair of models on a question",
-        note="Each two models on each question: won, lost or tied, by people and by the judge.",
+    return tabulate(
+        "judges-wins",
+        "Who wins a pair of models on a question",
         label=_JUDGE,
-        columns=(
-            Column(key="basis", title="by", kind="text"),
-            Column(key="n", title="pairs", kind="count"),
-            Column(key="same", title="all pairs", kind="share", note="a tie is a third outcome"),
-            Column(key="n-decided", title="both decide", kind="count"),
-            Column(key="decided", title="where both decide", kind="share"),
-            Column(key="half", title="ties as half", kind="share", note="a tie against a decision is half"),
-            Column(key="r", title="r", kind="points", note="Pearson's of won, tied, lost"),
-            Column(key="ties-people", title="tied by people", kind="count"),
-            Column(key="ties-judge", title="tied by the judge", kind="count"),
+        rows=(_line_of(one.judge, one, is_null=one.is_null) for one in found.wins),
+        measures=(
+            words("basis", lambda one: one.basis, "by"),
+            count("n", lambda one: one.n, "pairs"),
+            share("same", lambda one: one.same, "all pairs", note="a tie is a third outcome"),
+            count("n-decided", lambda one: one.n_decided, "both decide"),
+            share("decided", lambda one: one.decided, "where both decide"),
+            share("half", lambda one: one.half, "ties as half", note="a tie against a decision is half"),
+            _points("r", lambda one: one.r, "r", note="Pearson's of won, tied, lost"),
+            count("ties-people", lambda one: one.n_ties_people, "tied by people"),
+            count("ties-judge", lambda one: one.n_ties_judge, "tied by the judge"),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                detail="looks at nothing" if one.is_null else "",
-                values=(
-                    one.basis,
-                    one.n,
-                    one.same,
-                    one.n_decided,
-                    one.decided,
-                    one.half,
-                    one.r,
-                    one.n_ties_people,
-                    one.n_ties_judge,
-                ),
-            )
-            for one in found.wins
-        ),
+        notes=("Each two models on each question: won, lost or tied, by people and by the judge.",),
     )
 
 
 def _orders(found: Judges) -> Table:
-    return Table(
-        name="judges-order",
-        title="The order of the models",
-        note="On the questions to which every model has a labelled reply.",
+    return tabulate(
+        "judges-order",
+        "The order of the models",
         label=_JUDGE,
-        columns=(
-            _N,
-            Column(key="tau", title="Kendall's tau-b", kind="points"),
-            Column(key="same", title="draws with one order", kind="share", note="judge and people alike"),
+        rows=lines((one.judge, one) for one in found.orders),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            _points("tau", lambda one: one.tau, "Kendall's tau-b"),
+            share("same", lambda one: one.same_order, "draws with one order", note="judge and people alike"),
         ),
-        rows=tuple(
-            Row(key=one.judge, label=one.judge, values=(one.n, one.tau, one.same_order))
-            for one in found.orders
-        ),
+        notes=("On the questions to which every model has a labelled reply.",),
     )
 
 
 def _levels(found: Judges) -> Table:
-    return Table(
-        name="judges-level",
-        title="By how much a judge is kinder than people",
-        note="A lenient judge agrees well and moves every score.",
+    return tabulate(
+        "judges-level",
+        "By how much a judge is kinder than people",
         label=_JUDGE,
-        columns=(
-            Column(key="run", title="model", kind="text"),
-            Column(key="people", title="people", kind="share"),
-            Column(key="found", title="judge", kind="share"),
-            Column(key="difference", title="difference, points", kind="difference"),
-            _P,
-            _HOLM,
+        rows=(Line(f"{one.judge}:{one.run}", one.judge, one) for one in found.levels),
+        measures=(
+            words("run", lambda one: one.run, "model"),
+            share("people", lambda one: one.people),
+            share("found", lambda one: one.found, "judge"),
+            difference("difference", lambda one: one.difference, "difference, points"),
+            p_value("p", lambda one: one.p_value),
+            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
         ),
-        rows=tuple(
-            Row(
-                key=f"{one.judge}:{one.run}",
-                label=one.judge,
-                values=(one.run, one.people, one.found, one.difference, one.p_value, one.p_holm),
-            )
-            for one in found.levels
-        ),
+        notes=("A lenient judge agrees well and moves every score.",),
     )
 
 
@@ -275,197 +264,152 @@ def _estimate(found: Contrast | None) -> Estimate | None:
 
 
 def _own(found: Judges) -> Table:
-    return Table(
-        name="judges-own-family",
-        title="Whether a judge favours its own family",
-        note="What decides is the difference where people say the same. The difference of differences is not "
-        "0 for a fair judge that errs, where its family is right more or less often than the others.",
+    def p_of(one: SelfPreference) -> float | None:
+        return None if one.at_same is None else one.at_same.p_value
+
+    return tabulate(
+        "judges-own-family",
+        "Whether a judge favours its own family",
         label=_JUDGE,
-        columns=(
-            Column(key="family", title="family", kind="text"),
-            Column(key="own", title="own replies", kind="count"),
-            Column(key="others", title="others", kind="count"),
-            Column(key="plain", title="difference of differences, points", kind="difference"),
-            Column(key="same", title="where people say the same, points", kind="difference"),
-            Column(
-                key="odds", title="log-odds", kind="points", note="of the own family, given what people say"
+        rows=lines((one.judge, one) for one in found.own),
+        measures=(
+            words("family", lambda one: one.family),
+            count("own", lambda one: one.n_own, "own replies"),
+            count("others", lambda one: one.n_others),
+            difference("plain", lambda one: _estimate(one.plain), "difference of differences, points"),
+            difference("same", lambda one: _estimate(one.at_same), "where people say the same, points"),
+            _points(
+                "odds", lambda one: one.odds, "log-odds", note="of the own family, given what people say"
             ),
-            _P,
-            _HOLM,
+            p_value("p", p_of),
+            p_value(
+                "p-holm",
+                lambda one: None if math.isnan(one.p_holm) else one.p_holm,
+                "p, Holm",
+                note=_HOLM,
+            ),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                values=(
-                    one.family,
-                    one.n_own,
-                    one.n_others,
-                    _estimate(one.plain),
-                    _estimate(one.at_same),
-                    one.odds,
-                    None if one.at_same is None else one.at_same.p_value,
-                    None if math.isnan(one.p_holm) else one.p_holm,
-                ),
-            )
-            for one in found.own
+        notes=(
+            "What decides is the difference where people say the same. The difference of differences is not "
+            "0 for a fair judge that errs, where its family is right more or less often than the others.",
         ),
     )
 
 
 def _arms(found: Judges) -> Table:
-    return Table(
-        name="judges-arms",
-        title="One model under two protocols",
-        note="Agreement with people under the first less that under the second, on the same replies. "
-        "humanpcr is given the reference reasoning, humanpcr-printed is not.",
+    return tabulate(
+        "judges-arms",
+        "One model under two protocols",
         label=Column(key="model", title="model"),
-        columns=(
-            Column(key="first", title="first", kind="text"),
-            Column(key="second", title="second", kind="text"),
-            _N,
-            Column(key="difference", title="difference, points", kind="difference"),
-            _P,
-            _HOLM,
+        rows=(Line(f"{one.model}:{one.first}:{one.second}", one.model, one) for one in found.arms),
+        measures=(
+            words("first", lambda one: one.first),
+            words("second", lambda one: one.second),
+            count("n", lambda one: one.difference.n, "replies"),
+            difference("difference", lambda one: one.difference, "difference, points"),
+            p_value("p", lambda one: one.p_value),
+            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
         ),
-        rows=tuple(
-            Row(
-                key=f"{one.model}:{one.first}:{one.second}",
-                label=one.model,
-                values=(one.first, one.second, one.difference.n, one.difference, one.p_value, one.p_holm),
-            )
-            for one in found.arms
+        notes=(
+            "Agreement with people under the first less that under the second, on the same replies. "
+            "humanpcr is given the reference reasoning, humanpcr-printed is not.",
         ),
     )
 
 
 def _stability(found: Judges) -> Table:
-    return Table(
-        name="judges-repeats",
-        title="Judges asked again",
-        note="The share of replies whose verdict is not the same every time.",
+    return tabulate(
+        "judges-repeats",
+        "Judges asked again",
         label=_JUDGE,
-        columns=(
-            Column(key="repeats", title="times", kind="count"),
-            Column(key="temperature", title="temperature", kind="number"),
-            Column(key="changed", title="changed", kind="share"),
-            Column(key="sd", title="deviation of points", kind="points", note="mean over replies"),
+        rows=lines((one.judge, one) for one in found.stability),
+        measures=(
+            count("repeats", lambda one: one.n_repeats, "times"),
+            number("temperature", lambda one: one.temperature),
+            share("changed", lambda one: one.changed),
+            _points("sd", lambda one: one.points_sd, "deviation of points", note="mean over replies"),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                values=(one.n_repeats, one.temperature, one.changed, one.points_sd),
-            )
-            for one in found.stability
-        ),
+        notes=("The share of replies whose verdict is not the same every time.",),
     )
 
 
 def _contradictions(found: Judges) -> Table:
-    return Table(
-        name="judges-contradictions",
-        title="What contradicts itself",
-        note="Over all repeats. A mark counts as it is given; a verdict that is none counts as no verdict.",
+    return tabulate(
+        "judges-contradictions",
+        "What contradicts itself",
         label=Column(key="who", title="judge or rater"),
-        columns=(
-            Column(key="n", title="marks", kind="count"),
-            Column(key="answer", title="against the answer", kind="count", note="that the judge extracted"),
-            Column(
-                key="points", title="against the points", kind="count", note="3 and 4 are for right answers"
+        rows=lines((one.who, one) for one in found.contradictions),
+        measures=(
+            count("n", lambda one: one.n, "marks"),
+            count(
+                "answer", lambda one: one.n_contrary, "against the answer", note="that the judge extracted"
             ),
-            Column(key="lost", title="lost to it", kind="count", note="still contrary when asked once more"),
-            Column(key="repaired", title="asked twice", kind="count"),
+            count(
+                "points", lambda one: one.n_points, "against the points", note="3 and 4 are for right answers"
+            ),
+            count("lost", lambda one: one.n_lost, "lost to it", note="still contrary when asked once more"),
+            count("repaired", lambda one: one.n_repaired, "asked twice"),
         ),
-        rows=tuple(
-            Row(
-                key=one.who,
-                label=one.who,
-                values=(one.n, one.n_contrary, one.n_points, one.n_lost, one.n_repaired),
-            )
-            for one in found.contradictions
+        notes=(
+            "Over all repeats. A mark counts as it is given; a verdict that is none counts as no verdict.",
         ),
     )
 
 
 def _choices(found: Judges) -> Table:
-    return Table(
-        name="judges-choice",
-        title="Which judge is enough",
-        note=f"Not worse: the lower end of its agreement less that of the best, one-sided at 95 %, is above "
-        f"-{100 * NOT_WORSE:g} points. On the replies that every judge marked.",
+    return tabulate(
+        "judges-choice",
+        "Which judge is enough",
         label=_JUDGE,
-        columns=(
-            Column(key="agreement", title="agreement", kind="share"),
-            Column(key="low", title="lower end, points", kind="difference"),
-            Column(key="enough", title="not worse", kind="text"),
-            Column(key="cost", title="US dollars a verdict", kind="number"),
-            Column(key="tokens", title="tokens a verdict", kind="number"),
-            Column(key="chosen", title="", kind="text"),
+        rows=lines((one.judge, one) for one in found.choices),
+        measures=(
+            share("agreement", lambda one: one.agreement),
+            difference("low", lambda one: one.low, "lower end, points"),
+            words("enough", lambda one: "yes" if one.is_not_worse else "no", "not worse"),
+            number("cost", lambda one: one.cost, "US dollars a verdict"),
+            number("tokens", lambda one: one.tokens, "tokens a verdict"),
+            words("chosen", lambda one: "cheapest" if one.is_chosen else "", ""),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                values=(
-                    one.agreement,
-                    one.low,
-                    "yes" if one.is_not_worse else "no",
-                    one.cost,
-                    one.tokens,
-                    "cheapest" if one.is_chosen else "",
-                ),
-            )
-            for one in found.choices
+        notes=(
+            "Not worse: the lower end of its agreement less that of the best, one-sided at 95 %, is above "
+            f"-{100 * NOT_WORSE:g} points. On the replies that every judge marked.",
         ),
     )
 
 
 def _rules(found: Judges) -> Table:
-    return Table(
-        name="judges-rules",
-        title="Judges against the rule",
-        note="Replies to choices whose letter the rule reads: a check that needs no people.",
+    of = "of those that are"
+    return tabulate(
+        "judges-rules",
+        "Judges against the rule",
         label=_JUDGE,
-        columns=(
-            _N,
-            Column(key="without", title="no verdict", kind="count", note="they count as not the same"),
-            Column(key="same", title="same", kind="share"),
-            Column(key="kappa", title="Cohen's kappa", kind="points"),
-            Column(key="sensitivity", title="found right", kind="share", group="of those that are"),
-            Column(key="specificity", title="found wrong", kind="share", group="of those that are"),
+        rows=lines((one.judge, one) for one in found.rules),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            count("without", lambda one: one.n_without, "no verdict", note=_WITHOUT),
+            share("same", lambda one: one.same),
+            _points("kappa", lambda one: _bare(one.kappa), "Cohen's kappa"),
+            share("sensitivity", lambda one: one.sensitivity, "found right", group=of),
+            share("specificity", lambda one: one.specificity, "found wrong", group=of),
         ),
-        rows=tuple(
-            Row(
-                key=one.judge,
-                label=one.judge,
-                values=(
-                    one.n,
-                    one.n_without,
-                    one.same,
-                    _bare(one.kappa, None),
-                    one.sensitivity,
-                    one.specificity,
-                ),
-            )
-            for one in found.rules
-        ),
+        notes=("Replies to choices whose letter the rule reads: a check that needs no people.",),
     )
 
 
 def _scores(found: Judges) -> Table:
-    names = tuple(dict.fromkeys(one.run for one in found.scores))
     values = {(one.by, one.run): one.accuracy for one in found.scores}
-    return Table(
-        name="judges-scores",
-        title="Accuracy of the models by judge",
-        note="Each on the replies that it marked; a reply without verdict is wrong.",
+
+    def of_run(i: int, run: str) -> Measure[str]:
+        return share(f"run:{i}", lambda by: values.get((by, run)), run)
+
+    names = dict.fromkeys(one.run for one in found.scores)
+    return tabulate(
+        "judges-scores",
+        "Accuracy of the models by judge",
         label=Column(key="by", title="judged by"),
-        columns=tuple(Column(key=f"run:{i}", title=name, kind="share") for i, name in enumerate(names)),
-        rows=tuple(
-            Row(key=by, label=by, values=tuple(values.get((by, name)) for name in names))
-            for by in dict.fromkeys(one.by for one in found.scores)
-        ),
+        rows=by_name(dict.fromkeys(one.by for one in found.scores)),
+        measures=[of_run(i, run) for i, run in enumerate(names)],
+        notes=("Each on the replies that it marked; a reply without verdict is wrong.",),
     )
 
 
@@ -481,32 +425,20 @@ def charts(found: Judges) -> Iterator[Chart]:
             title="Accuracy of the models by judge",
             x_title="model",
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=by,
-                    points=tuple(
-                        Point(x=float(names.index(one.run)), y=one.accuracy)
-                        for one in found.scores
-                        if one.by == by
-                    ),
-                )
+            series=curves(
+                (by, ((names.index(one.run), one.accuracy) for one in found.scores if one.by == by))
                 for by in dict.fromkeys(one.by for one in found.scores)
             ),
             x_labels=tuple((float(i), name) for i, name in enumerate(names)),
         )
     if found.agreement:
-        top = ceiling(found)
+        top, same = ceiling(found), [one.same for one in found.agreement]
         yield Chart(
             name="judges:agreement",
             title="Agreement with people",
             x_title="judge",
             y_title="same verdict",
-            series=(
-                Series(
-                    label="same verdict as the majority of the raters",
-                    points=tuple(Point(x=float(i), y=one.same) for i, one in enumerate(found.agreement)),
-                ),
-            ),
+            series=curves([("same verdict as the majority of the raters", enumerate(same))]),
             is_bars=True,
             y_marks=() if math.isnan(top) else ((top, "a rater against the others"),),
             x_labels=tuple((float(i), one.judge) for i, one in enumerate(found.agreement)),
@@ -528,13 +460,8 @@ def write_json(found: Judges, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    whole = {
-        "format": JSON_FORMAT,
-        "sentences": sentences(found),
-        "judges": found,
-        "tables": [table_as_json(table) for table in tables(found)],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+    whole = object_as_json(JSON_FORMAT, sentences=sentences(found), judges=found, tables=tables(found))
+    write_file(path, whole)
 
 
 def write_page(found: Judges, path: Path, *, settings: dict[str, object]) -> None:

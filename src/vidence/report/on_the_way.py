@@ -1,9 +1,8 @@
 """What a strategy asked on the way to its answers that came to nothing: rewards, reviews, rounds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from vidence.ask.strategies.best_of_n import BestOfN
 from vidence.ask.strategies.candidates import CANDIDATE
@@ -12,21 +11,34 @@ from vidence.ask.strategies.rewards import REWARD, weighed
 from vidence.catalog import create, parse_spec
 from vidence.records import Reply, Trial
 from vidence.report.results import Row, Run
-from vidence.tables.table import Line, Table, count, share, tabulate
+from vidence.tables.table import Table, count, lines, share, tabulate
 
 ON_THE_WAY: Final = "on-the-way"
 _BEST_OF_N: Final = "best-of-n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """How often something was asked for, and how often nothing came of it; `said` is that as a sentence."""
-
-    key: str
-    words: str
-    said: str
-    n: int
-    n_of: int
+# What can come to nothing: how a table calls it, and how a sentence says it of so many.
+_SAID: Final[Mapping[str, tuple[str, str]]] = {
+    "no-points": (
+        "rewards that could not be read",
+        "Of {of} rewards {n} could not be read, also after a repair; they rank last.",
+    ),
+    "no-reward": (
+        "trials without any reward",
+        "In {n} of {of} trials no reward could be read, and the earliest candidate counts.",
+    ),
+    "unchanged": (
+        "rounds that left the answer in the same words",
+        "Of {of} rounds of refining {n} left the answer in the same words.",
+    ),
+    "never-changed": (
+        "trials in which no round changed a word",
+        "In {n} of {of} refined trials no round changed a word.",
+    ),
+    "empty-review": ("reviews without a word", "Of {of} reviews {n} had no word."),
+}
+Counts: TypeAlias = Mapping[str, tuple[int, int]]
+"""By the names of `_SAID`: how often nothing came of it, and how often it was asked for."""
 
 
 def way_tables(run: Run) -> tuple[Table, ...]:
@@ -34,18 +46,18 @@ def way_tables(run: Run) -> tuple[Table, ...]:
 
     Nothing for a run whose strategy neither has replies weighed nor refines them.
     """
-    parts = _all(run)
-    if not parts:
+    counts = _all(run)
+    if not counts:
         return ()
     table = tabulate(
         ON_THE_WAY,
         "On the way to the answers",
         label="what came to nothing",
-        rows=(Line(part.key, part.words, part) for part in parts),
+        rows=lines(counts.items(), {key: called for key, (called, _) in _SAID.items()}),
         measures=(
-            count("n", lambda part: part.n, "so many"),
-            count("of", lambda part: part.n_of),
-            share("share", lambda part: part.n / part.n_of if part.n_of else None),
+            count("n", lambda row: row[0], "so many"),
+            count("of", lambda row: row[1]),
+            share("share", lambda row: row[0] / row[1] if row[1] else None),
         ),
     )
     return (table,)
@@ -53,23 +65,23 @@ def way_tables(run: Run) -> tuple[Table, ...]:
 
 def way_sentences(run: Run) -> list[str]:
     """The same in sentences, for beside the score; nothing where all came to something."""
-    return [part.said.format(n=f"{part.n:,}", of=f"{part.n_of:,}") for part in _all(run) if part.n]
+    return [_SAID[key][1].format(n=f"{n:,}", of=f"{of:,}") for key, (n, of) in _all(run).items() if n]
 
 
-def _all(run: Run) -> list[_Part]:
-    return [*_rewards(run), *_rounds(run)]
+def _all(run: Run) -> Counts:
+    return {**_rewards(run), **_rounds(run)}
 
 
 def _said(trial: Trial, role: str) -> list[Reply]:
     return [step.reply for step in trial.steps if step.role == role]
 
 
-def _rewards(run: Run) -> list[_Part]:
+def _rewards(run: Run) -> Counts:
     if parse_spec(run.plan.strategy).name != _BEST_OF_N:
-        return []
+        return {}
     strategy = create("strategy", run.plan.strategy)
     if not isinstance(strategy, BestOfN):
-        return []
+        return {}
     settings = strategy.settings
 
     def of(row: Row) -> tuple[int, int]:
@@ -80,55 +92,25 @@ def _rewards(run: Run) -> list[_Part]:
 
     found = [of(row) for row in run.rows if _said(row.trial, REWARD)]
     if not found:
-        return []
+        return {}
     n_asked, n_read = (sum(counts) for counts in zip(*found, strict=True))
-    return [
-        _Part(
-            key="no-points",
-            words="rewards that could not be read",
-            said="Of {of} rewards {n} could not be read, also after a repair; they rank last.",
-            n=n_asked - n_read,
-            n_of=n_asked,
-        ),
-        _Part(
-            key="no-reward",
-            words="trials without any reward",
-            said="In {n} of {of} trials no reward could be read, and the earliest candidate counts.",
-            n=sum(not n for _, n in found),
-            n_of=len(found),
-        ),
-    ]
+    return {
+        "no-points": (n_asked - n_read, n_asked),
+        "no-reward": (sum(not n for _, n in found), len(found)),
+    }
 
 
-def _rounds(run: Run) -> list[_Part]:
+def _rounds(run: Run) -> Counts:
     trials = [row.trial for row in run.rows if _said(row.trial, REWRITE)]
     if not trials:
-        return []
+        return {}
     rounds = [_unchanged(_answers(trial)) for trial in trials]
     reviews = [reply for trial in trials for reply in _said(trial, CRITIQUE)]
-    return [
-        _Part(
-            key="unchanged",
-            words="rounds that left the answer in the same words",
-            said="Of {of} rounds of refining {n} left the answer in the same words.",
-            n=sum(map(sum, rounds)),
-            n_of=sum(map(len, rounds)),
-        ),
-        _Part(
-            key="never-changed",
-            words="trials in which no round changed a word",
-            said="In {n} of {of} refined trials no round changed a word.",
-            n=sum(map(all, rounds)),
-            n_of=len(rounds),
-        ),
-        _Part(
-            key="empty-review",
-            words="reviews without a word",
-            said="Of {of} reviews {n} had no word.",
-            n=sum(not reply.text.strip() for reply in reviews),
-            n_of=len(reviews),
-        ),
-    ]
+    return {
+        "unchanged": (sum(map(sum, rounds)), sum(map(len, rounds))),
+        "never-changed": (sum(map(all, rounds)), len(rounds)),
+        "empty-review": (sum(not reply.text.strip() for reply in reviews), len(reviews)),
+    }
 
 
 def _answers(trial: Trial) -> list[Reply]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
-from vidence.report.scores import Scored, check_answered
+from vidence.report.scores import NO_VALUE, Scored, check_answered
 from vidence.report.side_by_side import run_names
-from vidence.tables.table import Column, several
+from vidence.tables.table import several
 
 MOST_NAMED = 5  # of the questions that differ
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
@@ -56,6 +57,13 @@ class Paired:
         found = [item.tags.get(tag) for item in self.items]
         return tuple(v for v in found if v is not None) if None not in found else None
 
+    def places(self, tag: str) -> dict[str, list[int]]:
+        """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
+        found: dict[str, list[int]] = {}
+        for i, item in enumerate(self.items):
+            found.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        return found
+
     def part(self, positions: Sequence[int]) -> "Paired":
         """Some of the questions, by their positions."""
         return Paired(
@@ -75,11 +83,7 @@ def own_item(row: Row) -> Item:
 
 def own_answer(row: Row) -> str | None:
     """What was read: for choices the letter in their own order; None where nothing was read."""
-    order = row.trial.choice_order
-    if not row.read or not order:
-        return row.read or None
-    place = ord(row.read) - ord("A")
-    return chr(ord("A") + order[place]) if 0 <= place < len(order) else row.read
+    return own_letter(row.read, row.trial.choice_order) or None
 
 
 def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
@@ -230,11 +234,6 @@ def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
     found = [run[item_id] for run in own]
     source = next((item.source for item in found if item.source), "")
     return msgspec.structs.replace(found[0], source=source)
-
-
-def cluster_column(noun: ClusterNoun) -> Column:
-    """The column of how many sources or videos the questions are about."""
-    return Column(key=f"{noun}s", title=f"{noun}s", kind="count")
 
 
 def sources_note(items: Sequence[Item]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,23 +15,10 @@ from vidence.report.results import Run
 from vidence.report.scores import Draws, macro_tag
 from vidence.report.sections import Section
 from vidence.report.tables import spent
-from vidence.tables.export import table_as_json
-from vidence.tables.table import Cell, Column, Line, Measure, Row, Table, tabulate
+from vidence.tables.export import object_as_json
+from vidence.tables.table import Cell, Column, Line, Row, Table, count, share, tabulate
 
 JSON_FORMAT = "vidence-panel/1"
-
-_RUN = (
-    Column(key="items", title="questions", kind="count"),
-    Column(key="accuracy", title="accuracy", kind="share"),
-    Column(key="chance", title="chance", kind="share", note="blind guessing"),
-    Column(
-        key="constant",
-        title="one letter",
-        kind="share",
-        note="always the letter that is right most often",
-    ),
-    *(Column(key=key, title=key, kind="count") for key in ("unreadable", "refused", "failed")),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +107,7 @@ def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
 def bars(cells: Sequence[PanelCell]) -> Table:
     """A row for each run, with the figure of all scores beside what looks at no video."""
     has_several = len({cell.benchmark for cell in cells}) > 1
+    one_letter = "always the letter that is right most often"
     return tabulate(
         "panel:runs",
         "Every run",
@@ -129,13 +116,17 @@ def bars(cells: Sequence[PanelCell]) -> Table:
             Line(f"run:{i}", cell.label, cell, detail=cell.benchmark if has_several else "")
             for i, cell in enumerate(cells)
         ),
-        measures=tuple(Measure(heading=heading, of=partial(_figure, key=heading.key)) for heading in _RUN),
+        measures=(
+            count("items", lambda cell: cell.of("items"), "questions"),
+            share("accuracy", lambda cell: cell.of("accuracy")),
+            share("chance", lambda cell: cell.of("chance"), note="blind guessing"),
+            share("constant", lambda cell: cell.of("constant"), "one letter", note=one_letter),
+            count("unreadable", lambda cell: cell.of("unreadable")),
+            count("refused", lambda cell: cell.of("refused")),
+            count("failed", lambda cell: cell.of("failed")),
+        ),
         figure="scores",
     )
-
-
-def _figure(cell: PanelCell, *, key: str) -> Cell:
-    return cell.of(key)
 
 
 def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
@@ -168,20 +159,15 @@ def write_panel_json(cells: Sequence[PanelCell], shown: Section, path: Path) -> 
     Raises:
         StoreError: the file cannot be written.
     """
-    whole = {
-        "format": JSON_FORMAT,
-        "title": shown.title,
-        "sentences": shown.paragraphs,
-        "runs": [
-            {
-                "benchmark": cell.benchmark,
-                "name": cell.label,
-                "folder": str(cell.run.folder),
-                "plan": cell.run.plan,
-                "facts": cell.run.facts,
-            }
-            for cell in cells
-        ],
-        "tables": [table_as_json(table) for table in shown.tables],
-    }
-    write_file(path, msgspec.json.encode(whole) + b"\n")
+    runs = [
+        {
+            "benchmark": cell.benchmark,
+            "name": cell.label,
+            "folder": str(cell.run.folder),
+            "plan": cell.run.plan,
+            "facts": cell.run.facts,
+        }
+        for cell in cells
+    ]
+    said = {"title": shown.title, "sentences": shown.paragraphs, "runs": runs}
+    write_file(path, object_as_json(JSON_FORMAT, tables=shown.tables, **said))

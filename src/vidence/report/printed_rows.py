@@ -1,14 +1,16 @@
 """The rows that a paper prints, to stand below ours in a table of a panel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from vidence.errors import UsageError
 from vidence.explain.published.audited import audited
 from vidence.explain.published.printed import Measure, PublishedTable
 from vidence.explain.published.published import load
 from vidence.report.beside import PROBLEM, REMARK, printed_cell
-from vidence.tables.table import Cell
+from vidence.tables.table import Cell, Row, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,15 @@ class PrintedRows:
         return (
             f"Rows as printed are from {self.source}, and may be of other questions than ours. "
             f"{PROBLEM}: arithmetic contradicts the value; {REMARK}: a remark."
+        )
+
+    def below(self, table: Table, rows: Iterable[Row]) -> Table:
+        """Our table with these rows, made of the printed ones, below its own."""
+        return msgspec.structs.replace(
+            table,
+            rows=(*table.rows, *rows),
+            note=f"{table.note} {self.note()}",
+            footnotes=(*table.footnotes, *self.footnotes),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from vidence.statistics.heterogeneity import Heterogeneity, heterogeneity
 from vidence.statistics.paired import Comparison, compare, holm, verdict
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Cell, Line, Measure, Table, count, number, several, share, tabulate
 
 # What must be the same for a difference to be one of reasoning; the names are those of a plan.
@@ -29,6 +29,7 @@ _ALIKE: Final = (
     *("text_parser", "judge", "judge_models"),
 )
 FAMILY, MEMBER = "dimension", "task"
+KeyT = TypeVar("KeyT")
 CONFOUNDED = "confounded with the prompt"
 
 
@@ -174,7 +175,7 @@ def _compared(part: Paired, *, level: float) -> Comparison:
     return compare(part.values[:, 1], part.values[:, 0], clusters=part.clusters, level=level)
 
 
-def _adjusted(parts: Mapping[str, Paired], *, level: float) -> dict[str, _Effect]:
+def _adjusted(parts: Mapping[KeyT, Paired], *, level: float) -> dict[KeyT, _Effect]:
     """The effect in each part, adjusted for all of them."""
     made = {key: _compared(part, level=level) for key, part in parts.items()}
     adjusted = holm([one.p_value for one in made.values()]) if made else ()
@@ -281,18 +282,18 @@ def _both_read(paired: Paired) -> Paired | None:
 def _dumbbell(overall: Mapping[str, _Effect], *, level: float) -> Chart:
     """A line for each model from its direct accuracy to that with reasoning."""
 
-    def points(one: _Effect) -> tuple[Point, Point]:
+    def ends(one: _Effect) -> Iterator[tuple[float, Estimate]]:
         draws = Draws(rng=np.random.default_rng(0), level=level)
-        ends = [draws.average(one.paired.values[:, i], clusters=one.paired.clusters) for i in (0, 1)]
-        first, second = (end for end in ends if end is not None)
-        return Point(x=0, y=first), Point(x=1, y=second)
+        for i, scores in enumerate(one.paired.values.T):
+            if (end := draws.average(scores, clusters=one.paired.clusters)) is not None:
+                yield i, end
 
     return Chart(
         name="reasoning:models",
         title="From direct to step by step",
         x_title="asked",
         y_title="accuracy",
-        series=tuple(Series(label=name, points=points(one)) for name, one in overall.items()),
+        series=curves((name, ends(one)) for name, one in overall.items()),
         x_labels=((0.0, "directly"), (1.0, "step by step")),
         note="The intervals are those of accuracies; those of the differences, which are paired, stand in "
         "the table.",
@@ -304,22 +305,20 @@ def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
     parts: dict[tuple[str, str, str], Paired] = {}
     for one in found:
         for tag in dict.fromkeys(tag for item in one.paired.items for tag in item.tags):
-            places = _places(one.paired, tag)
+            places = one.paired.places(tag)
             if len(places) > 1 and is_moderate(tuple(places)):
                 for value in sorted(places, key=natural_order):
                     parts[tag, one.name, value] = one.paired.part(places[value])
-    made = {key: _compared(part, level=level) for key, part in parts.items()}
-    adjusted = dict(zip(made, holm([one.p_value for one in made.values()]) if made else (), strict=True))
+    effects = _adjusted(parts, level=level)
     for tag in dict.fromkeys(tag for tag, *_ in parts):
         rows = [
             Line(
                 f"{model}:{value}",
                 model if len(found) > 1 else value,
-                _Effect(paired=parts[key], comparison=made[key], p_holm=adjusted[key]),
+                effect,
                 detail=value if len(found) > 1 else "",
             )
-            for key in parts
-            for of_tag, model, value in [key]
+            for (of_tag, model, value), effect in effects.items()
             if of_tag == tag
         ]
         yield tabulate(
@@ -328,16 +327,9 @@ def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
             label=tag if len(found) == 1 else f"model and {tag}",
             rows=rows,
             measures=_core(),
-            notes=(f"Adjusted for all {len(made):,} models and values of tags in these tables.",),
+            notes=(f"Adjusted for all {len(effects):,} models and values of tags in these tables.",),
             figure="differences",
         )
-
-
-def _places(paired: Paired, tag: str) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for i, item in enumerate(paired.items):
-        places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-    return places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +347,7 @@ def _siblings(found: Sequence[_Pair], *, family: str, member: str, draws: Draws)
         if any(member not in item.tags for item in one.paired.items):
             continue
         differences: NDArray[np.float64] = one.paired.values[:, 1] - one.paired.values[:, 0]
-        for value, places in _places(one.paired, family).items():
+        for value, places in one.paired.places(family).items():
             part = one.paired.part(places)
             spread = heterogeneity(
                 differences[places],

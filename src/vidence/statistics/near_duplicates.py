@@ -28,23 +28,18 @@ class Near(Record):
     resemblance: float
 
 
-def shingles(text: str, *, size: int = SHINGLE) -> frozenset[str]:
-    """Every piece of `size` characters of the normal form; of a shorter text the whole.
+def shingles(text: str) -> frozenset[str]:
+    """Every piece of five characters of the normal form; of a shorter text the whole.
 
     Source: Broder, On the resemblance and containment of documents (1997), section 2; pieces of five
         characters for short texts after Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, 3.2.2.
     Departs: characters in place of words.
 
-    >>> sorted(shingles("A cat!", size=4))
-    [' cat', 'a ca']
-
-    Raises:
-        UsageError: a size below 1.
+    >>> sorted(shingles("A cat is"))
+    [' cat ', 'a cat', 'at is', 'cat i']
     """
-    if size < 1:
-        raise UsageError(f"shingles of {size} characters; expected 1 or more, for example {SHINGLE}")
     plain = normal_form(text)
-    return frozenset(plain[i : i + size] for i in range(max(1, len(plain) - size + 1)))
+    return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
 
 
 def resemblance(first: str, second: str) -> float:

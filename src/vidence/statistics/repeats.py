@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
-from vidence.statistics.resampling import as_labels, as_values
+from vidence.statistics.resampling import as_values
 
 
 class RepeatSummary(Record):
@@ -93,24 +93,6 @@ def _check_rectangle(numbers: NDArray[np.float64]) -> None:
             f"value {numbers[item, repeat]} of item {item}, repeat {repeat}, is not a finite number; "
             "leave out items that lack a repeat"
         )
-
-
-def item_means(values: ArrayLike, items: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """The mean over the repeats of each item, from one value for each trial.
-
-    Args:
-        values: one for each trial, shape (n_trials,).
-        items: the name of the item of each trial.
-
-    Returns:
-        The names of the items, sorted, and their means, shape (n_items,).
-
-    Raises:
-        UsageError: no values, one that is not finite, or not one item for each.
-    """
-    numbers = as_values(values)
-    names, codes = as_labels(items, len(numbers), what="items")
-    return names, np.bincount(codes, weights=numbers) / np.bincount(codes)
 
 
 def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:

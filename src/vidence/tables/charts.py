@@ -1,5 +1,6 @@
 """Curves, distributions and scatters as records, and the numbers behind them as tables."""
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +21,14 @@ class Series(Record):
 
     label: str
     points: tuple[Point, ...]
+
+
+def curves(found: Iterable[tuple[str, Iterable[tuple[float, Estimate]]]]) -> tuple[Series, ...]:
+    """Curves by their labels, each of its places along x with their estimates."""
+    return tuple(
+        Series(label=label, points=tuple(Point(x=float(x), y=y) for x, y in points))
+        for label, points in found
+    )
 
 
 class Chart(Record, omit_defaults=True):

@@ -96,6 +96,15 @@ def _column_as_json(column: Column) -> dict[str, object]:
     return {**found, "is_text": True} if column.kind == "text" else found
 
 
+def object_as_json(form: str, *, tables: Iterable[Table], **values: object) -> bytes:
+    """One JSON object that says its format first: values under their names, then tables.
+
+    A number that does not exist (NaN) is null.
+    """
+    whole = {"format": form, **values, "tables": [table_as_json(table) for table in tables]}
+    return msgspec.json.encode(whole) + b"\n"
+
+
 SAID_FORMAT = "vidence-said/1"
 
 
@@ -103,14 +112,8 @@ def said_as_json(
     command: str, *, sentences: Sequence[str], tables: Sequence[Table], values: Mapping[str, object]
 ) -> bytes:
     """What a command says, as one JSON object: sentences, tables, and values under names of their own."""
-    whole = {
-        "format": SAID_FORMAT,
-        "command": command,
-        **values,
-        "sentences": sentences,
-        "tables": [table_as_json(table) for table in tables],
-    }
-    return msgspec.json.encode(whole) + b"\n"
+    said = {"command": command, **values, "sentences": sentences}
+    return object_as_json(SAID_FORMAT, tables=tables, **said)
 
 
 def statement_as_json(statement: Statement) -> dict[str, object]:

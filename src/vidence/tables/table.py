@@ -394,29 +394,50 @@ class Measure(Generic[RowT_contra]):
 def number(
     key: str,
     of: Callable[[RowT], Value | Cell],
-    title: str = "",
+    title: str | None = None,
     *,
     kind: Kind = "number",
     note: str = "",
     group: str = "",
 ) -> Measure[RowT]:
     """A column of numbers or words; without a title its key is one."""
-    heading = Column(key=key, title=title or key, kind=kind, note=note, group=group)
+    heading = Column(key=key, title=key if title is None else title, kind=kind, note=note, group=group)
     return Measure(heading=heading, of=of)
 
 
 def count(
-    key: str, of: Callable[[RowT], Value | Cell], title: str = "", *, note: str = "", group: str = ""
+    key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
     """A column of counts."""
     return number(key, of, title, kind="count", note=note, group=group)
 
 
 def share(
-    key: str, of: Callable[[RowT], Value | Cell], title: str = "", *, note: str = "", group: str = ""
+    key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
     """A column of shares from 0 to 1, or of their differences; shown in per cent."""
     return number(key, of, title, kind="share", note=note, group=group)
+
+
+def difference(
+    key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
+) -> Measure[RowT]:
+    """A column of differences of shares; shown in points, with their signs."""
+    return number(key, of, title, kind="difference", note=note, group=group)
+
+
+def p_value(
+    key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
+) -> Measure[RowT]:
+    """A column of p-values."""
+    return number(key, of, title, kind="p", note=note, group=group)
+
+
+def words(
+    key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
+) -> Measure[RowT]:
+    """A column of words."""
+    return number(key, of, title, kind="text", note=note, group=group)
 
 
 @dataclass(frozen=True)
@@ -448,6 +469,7 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
     rows: Iterable[Line[RowT]],
     measures: Sequence[Measure[RowT]],
     notes: Iterable[str] = (),
+    footnotes: Iterable[str] = (),
     figure: FigureKind = "",
 ) -> Table:
     """A table of these measures.
@@ -459,6 +481,7 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
         rows: taken one after another, each with all measures.
         measures: the columns.
         notes: what must be known to read it, in sentences; empty ones fall away.
+        footnotes: they stand below it, each behind its own sign.
         figure: which figure can be drawn from it.
     """
     return Table(
@@ -477,5 +500,6 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
             for row in rows
         ),
         note=" ".join(filter(None, notes)),
+        footnotes=tuple(footnotes),
         figure=figure,
     )

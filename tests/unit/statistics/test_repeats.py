@@ -12,7 +12,6 @@ from vidence.statistics.intervals import UNBOUNDED, clustered_error
 from vidence.statistics.repeats import (
     best_of,
     components,
-    item_means,
     majority,
     over_repeats,
     pass_all,
@@ -25,12 +24,6 @@ from vidence.statistics.repeats import (
 def test_repeats_are_averaged_by_item() -> None:
     assert over_repeats([[1, 0, 0.5], [1, 1, 1]]).tolist() == [0.5, 1.0]
     assert over_repeats([1, 0, 0.5]).tolist() == [1.0, 0.0, 0.5]
-
-
-def test_trials_are_averaged_by_item() -> None:
-    names, means = item_means([1, 0, 1, 1, 0], ["b", "a", "b", "c", "c"])
-    assert names == ("a", "b", "c")
-    assert means.tolist() == [0.0, 1.0, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,7 @@ def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
     return boards | ({STATEMENTS: listed} if listed else {})
 
 
-def same_answer(
-    items: Sequence[Item], *, rng: np.random.Generator, n_draws: int = _SAME_DRAWS
-) -> SameAnswer | None:
+def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswer | None:
     """The answer that is right most often beyond expectation; None where no answer is offered twice.
 
     Expected of an answer is the sum of 1 / choices over the questions that offer it. The statistic is the
@@ -193,7 +191,7 @@ def same_answer(
 
     seen = counted(right)
     top = int(apart(seen).argmax())
-    draws = (rng.random((n_draws, len(texts))) * sizes).astype(np.int64)
+    draws = (rng.random((_SAME_DRAWS, len(texts))) * sizes).astype(np.int64)
     n_reached = sum(float(apart(counted(draw)).max()) >= float(apart(seen)[top]) - 1e-9 for draw in draws)
     named = {number: text for text, number in numbers.items()}
     shown = next(t for b in boards for t in b.texts if " ".join(t.casefold().split()) == named[top])
@@ -201,5 +199,5 @@ def same_answer(
         text=shown,
         n=int(seen[top]),
         expected=float(expected[top]),
-        p_value=(1 + n_reached) / (1 + n_draws),
+        p_value=(1 + n_reached) / (1 + _SAME_DRAWS),
     )

@@ -1,7 +1,7 @@
 """What picking one of several replies gains, by who picks, and what else would gain as much."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -33,7 +33,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Outcome, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, count, lines, number, several, share, tabulate
 
 PLAN: Final = "plan"
@@ -449,28 +449,17 @@ class _Pools:
         )
 
     def _auc(self, reward: str) -> Estimate | None:
-        return self._mean_of(
+        return self.found.figures.known(
             (within_auc(ranks_of(one.points[reward]), values), item) for one, values, item in self._pools()
         )
 
     def _length(self, reward: str) -> Estimate | None:
-        return self._mean_of(
+        return self.found.figures.known(
             (
                 (length_bias(ranks_of(one.points[reward]), values, one.lengths), item)
                 for one, values, item in self._pools()
             ),
             bounds=(-1.0, 1.0),
-        )
-
-    def _mean_of(
-        self, pairs: Iterable[tuple[float | None, Item]], *, bounds: tuple[float, float] = (0.0, 1.0)
-    ) -> Estimate | None:
-        """The mean over the questions that have such a figure."""
-        known = [(value, item) for value, item in pairs if value is not None]
-        if not known:
-            return None
-        return self.found.figures.mean(
-            np.array([value for value, _ in known]), [item for _, item in known], bounds=bounds
         )
 
     def _likes_length(self, reward: str) -> bool:
@@ -490,14 +479,12 @@ class _Pools:
         n = self.settings.n_pool
 
         def picked(reward: str) -> Measure[int]:
-            known = [(one, item) for one, _, item in self._pools() if _known(one.places[reward])]
+            known = [(_known(one.places[reward]), item) for one, _, item in self._pools()]
 
             def at(place: int) -> Estimate | None:
-                shares = [
-                    float(np.mean([p == place for p in _known(one.places[reward])])) for one, _ in known
-                ]
-                return (
-                    self.found.figures.mean(np.array(shares), [item for _, item in known]) if known else None
+                return self.found.figures.known(
+                    (float(np.mean([p == place for p in places])) if places else None, item)
+                    for places, item in known
                 )
 
             return share(reward, at)
@@ -519,13 +506,10 @@ class _Pools:
             title="Accuracy and number of candidates",
             x_title="candidates",
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=line.reward or _BASELINES[key],
-                    points=tuple(
-                        Point(x=float(self.settings.sizes[m]), y=self.found.mean(values))
-                        for m, values in line.by_m.items()
-                    ),
+            series=curves(
+                (
+                    line.reward or _BASELINES[key],
+                    ((self.settings.sizes[m], self.found.mean(values)) for m, values in line.by_m.items()),
                 )
                 for key, line in drawn.items()
             ),

@@ -28,7 +28,7 @@ from vidence.media.encode import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
 from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
 
 PLAN: Final = "plan"
@@ -471,11 +471,8 @@ class _Sweep:
             title=f"{self.words.title}: the curve",
             x_title=self._x_title(),
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=group,
-                    points=tuple(Point(x=self.numbered[label], y=y(some, label)) for label in labels),
-                )
+            series=curves(
+                (group, ((self.numbered[label], y(some, label)) for label in labels))
                 for group, some in groups.items()
             ),
             is_log=0 not in self.numbered.values(),

@@ -94,14 +94,14 @@ def reply_score(reply: Reply, score: Score, *, order: tuple[int, ...] = ()) -> R
     return ReplyScore(
         value=value,
         kind=outcome_name(outcome),
-        answer=_own_letter(outcome.answer, order) if isinstance(outcome, Answered) else "",
+        answer=own_letter(outcome.answer, order) if isinstance(outcome, Answered) else "",
         is_cut=reply.finish == "length",
         output_tokens=reply.usage.output_tokens,
         why=why,
     )
 
 
-def _own_letter(answer: str, order: tuple[int, ...]) -> str:
+def own_letter(answer: str, order: tuple[int, ...]) -> str:
     """The letter that a letter shown in that order has in the item's own order."""
     place = ord(answer) - ord("A") if len(answer) == 1 else -1
     return chr(ord("A") + order[place]) if 0 <= place < len(order) else answer

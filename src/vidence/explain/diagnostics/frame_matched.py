@@ -87,7 +87,7 @@ def matched(some: Sequence[Beyond], *, rng: np.random.Generator, level: float) -
         for value, column in zip(seen.tolist(), drawn.T, strict=True)
     ]
     n_right = sum(one.is_right for one in kept)
-    held = [*map(_as_share, found[_OF_HELD][:2]), found[_OF_HELD][2]]
+    held = [*map(as_share, found[_OF_HELD][:2]), found[_OF_HELD][2]]
     is_told = has_held and all(one.low > LEAST_SHARE for one in held[:2])
     return Matched(
         n=(n_right, len(kept) - n_right),
@@ -97,7 +97,7 @@ def matched(some: Sequence[Beyond], *, rng: np.random.Generator, level: float) -
     )
 
 
-def _as_share(found: Estimate) -> Estimate:
+def as_share(found: Estimate) -> Estimate:
     """Storey's share may be estimated below 0 or above 1."""
     value, low, high = (min(max(end, 0.0), 1.0) for end in (found.value, found.low, found.high))
     ends = {} if math.isnan(found.low) else {"low": low, "high": high}

@@ -10,10 +10,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.explain.diagnostics.frame_matched import Beyond, matched_table
-from vidence.explain.diagnostics.tables import Difference, Figures
+from vidence.explain.diagnostics.frame_matched import Beyond, as_share, matched_table
+from vidence.explain.diagnostics.tables import Difference, Figures, adjusted
 from vidence.records import Estimate, Item
-from vidence.statistics.paired import holm
 from vidence.tables.table import Column, Measure, Table, lines, number, share, tabulate
 
 ROUNDING: Final = 1e-9
@@ -166,9 +165,7 @@ class _Placebo:
             return None
         values = np.array([self.held[one.item.item_id] for one in some])
         found = self.figures.gain(values, [one.item for one in some])
-        value, low, high = (min(max(x, 0.0), 1.0) for x in (found.value, found.low, found.high))
-        ends = {} if math.isnan(found.low) else {"low": low, "high": high}
-        return msgspec.structs.replace(found, value=value, method=f"Storey's share; {found.method}", **ends)
+        return msgspec.structs.replace(as_share(found), method=f"Storey's share; {found.method}")
 
     def _pooled(self, some: Some) -> Estimate | None:
         """The sum of the largest positive deltas over the sum of all of them."""
@@ -261,14 +258,10 @@ def placebo_tables(
 
 def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:
     """The mean effect of each group that has questions, adjusted for their number."""
-    found: dict[str, tuple[Estimate, float]] = {}
-    for key, some in groups.items():
-        if some:
-            effects = np.array([one.effect for one in some])
-            items = [one.item for one in some]
-            found[key] = figures.effect(effects, items)
-    adjusted = holm([p for _, p in found.values()])
-    return {
-        key: Difference(estimate=estimate, p_holm=p)
-        for (key, (estimate, _)), p in zip(found.items(), adjusted, strict=True)
-    }
+    return adjusted(
+        {
+            key: figures.effect(np.array([one.effect for one in some]), [one.item for one in some])
+            for key, some in groups.items()
+            if some
+        }
+    )

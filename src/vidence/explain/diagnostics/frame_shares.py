@@ -260,14 +260,7 @@ class FrameShares:
             why = f"{n_same} of {len(positions)} frames have the same bytes when they are encoded anew"
             return msgspec.structs.replace(found, placebo_why=f"{why}; name another quality")
         anew = yield from self._measured(subject, prompts, found)
-        if not anew.deltas:
-            return msgspec.structs.replace(found, placebo_why=f"{anew.excluded}: {anew.why}")
-        return msgspec.structs.replace(
-            found,
-            anew_deltas=anew.deltas,
-            n_floored=found.n_floored + anew.n_floored,
-            n_unread=found.n_unread + anew.n_unread,
-        )
+        return _with_placebo(found, anew, anew_deltas=anew.deltas)
 
     def _measured(
         self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
@@ -291,16 +284,8 @@ class FrameShares:
             subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
         ]
         beside = yield from self._measured(subject, prompts, found)
-        if not beside.deltas:
-            why = f"{beside.excluded}: {beside.why}"
-            return msgspec.structs.replace(found, placebo_why=why)
-        return msgspec.structs.replace(
-            found,
-            beside_deltas=beside.deltas[: len(evidence)],
-            placebo_deltas=beside.deltas[len(evidence) :],
-            n_floored=found.n_floored + beside.n_floored,
-            n_unread=found.n_unread + beside.n_unread,
-        )
+        ours, theirs = beside.deltas[: len(evidence)], beside.deltas[len(evidence) :]
+        return _with_placebo(found, beside, beside_deltas=ours, placebo_deltas=theirs)
 
     def _positions(self, item: Item, times_s: Sequence[float]) -> list[int]:
         if self.settings.view == "oracle" and self.settings.pieces == "one":
@@ -432,6 +417,16 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
         least=np.array([full.low[chosen] - one.high[chosen] for one in without]),
         most=np.array([full.high[chosen] - one.low[chosen] for one in without]),
     )
+
+
+def _with_placebo(
+    found: FrameSharesFinding, placebo: FrameSharesFinding, **deltas: tuple[float, ...]
+) -> FrameSharesFinding:
+    """The finding with what a placebo gave, or why that is nothing."""
+    if not placebo.deltas:
+        return msgspec.structs.replace(found, placebo_why=f"{placebo.excluded}: {placebo.why}")
+    n_floored, n_unread = found.n_floored + placebo.n_floored, found.n_unread + placebo.n_unread
+    return msgspec.structs.replace(found, n_floored=n_floored, n_unread=n_unread, **deltas)
 
 
 def _with_shares(

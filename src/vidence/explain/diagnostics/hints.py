@@ -18,6 +18,7 @@ from vidence.explain.diagnostics.tables import (
     Difference,
     Figures,
     SideBySide,
+    adjusted,
     difference,
     holm,
     kinds,
@@ -26,7 +27,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Line, Measure, Table, by_name, lines, number, several, share, tabulate
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
@@ -248,7 +249,7 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[HintsFinding]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Contrast:
     """A line of the headline: what it is called, and the sum of conditions that it is."""
 
@@ -297,65 +298,34 @@ class _Hinted:
         top, controls = self.settings.top, self.settings.controls
         own = f"L{top}"
         gain = {own: 1, "L0": -1}
-        made = [_Contrast(key="gain", label=f"gain of level {top}", detail="less no hint", signs=gain)]
-        for name, what in (
-            ("foreign", "another question's hints"),
-            ("filler", "as many words that say nothing"),
-        ):
+        made = [_Contrast("gain", f"gain of level {top}", "less no hint", gain)]
+        others = {"foreign": "another question's hints", "filler": "as many words that say nothing"}
+        for name, what in others.items():
             if name in controls:
-                made += [
-                    _Contrast(
-                        key=f"less-{name}",
-                        label=f"level {top} less {name}",
-                        detail=what,
-                        signs={own: 1, f"{name}-L{top}": -1},
-                    ),
-                    _Contrast(
-                        key=name,
-                        label=f"{name} alone",
-                        detail="less no hint: the placebo",
-                        signs={f"{name}-L{top}": 1, "L0": -1},
-                    ),
-                ]
+                less, alone = {own: 1, f"{name}-L{top}": -1}, {f"{name}-L{top}": 1, "L0": -1}
+                made.append(_Contrast(f"less-{name}", f"level {top} less {name}", what, less))
+                made.append(_Contrast(name, f"{name} alone", "less no hint: the placebo", alone))
         if "words" in controls:
-            words = f"words-L{top}"
-            made += [
-                _Contrast(
-                    key="video",
-                    label="owed to the video",
-                    detail="gain with frames less gain without",
-                    signs={own: 1, "L0": -1, words: -1, "words-L0": 1},
-                ),
-                _Contrast(
-                    key="words",
-                    label="gain without frames",
-                    detail="hints that give the answer away",
-                    signs={words: 1, "words-L0": -1},
-                ),
-            ]
+            unseen = {f"words-L{top}": 1, "words-L0": -1}
+            owed = gain | {name: -sign for name, sign in unseen.items()}
+            what, leak = "gain with frames less gain without", "hints that give the answer away"
+            made.append(_Contrast("video", "owed to the video", what, owed))
+            made.append(_Contrast("words", "gain without frames", leak, unseen))
         if "frames" in controls:
-            made.append(
-                _Contrast(
-                    key="frames",
-                    label="frames of the evidence",
-                    detail="in place of hints, less no hint",
-                    signs={FRAMES: 1, "L0": -1},
-                )
-            )
+            what = "in place of hints, less no hint"
+            made.append(_Contrast("frames", "frames of the evidence", what, {FRAMES: 1, "L0": -1}))
         return sorted(made, key=lambda one: not one.key.startswith("less-"))
 
     def _headline(self) -> Table:
         contrasts = {one.key: one for one in self._contrasts()}
         found = {key: self._found(list(one.signs)) for key, one in contrasts.items()}
         known = {key: some for key, some in found.items() if some.items}
-        effects = {
-            key: _effect(some, contrasts[key].signs, level=self.figures.level) for key, some in known.items()
-        }
-        adjusted = paired.holm([p for _, p in effects.values()]) if effects else ()
-        rows = {
-            key: Difference(estimate=estimate, p_holm=p)
-            for (key, (estimate, _)), p in zip(effects.items(), adjusted, strict=True)
-        }
+        rows = adjusted(
+            {
+                key: _effect(some, contrasts[key].signs, level=self.figures.level)
+                for key, some in known.items()
+            }
+        )
         return tabulate(
             "hints",
             "What hints are worth",
@@ -414,16 +384,13 @@ class _Hinted:
     def _levels(self, asked: Found) -> Table:
         names = [f"L{level}" for level in self.settings.shown]
         parts = {name: part for name in names if (part := self._found(["L0", name])).items}
-        effects = {
-            name: self.figures.difference(part.values[name], part.values["L0"], part.items)
-            for name, part in parts.items()
-            if name != "L0"
-        }
-        adjusted = paired.holm([p for _, p in effects.values()]) if effects else ()
-        gains = {
-            name: Difference(estimate=estimate, p_holm=p)
-            for (name, (estimate, _)), p in zip(effects.items(), adjusted, strict=True)
-        }
+        gains = adjusted(
+            {
+                name: self.figures.difference(part.values[name], part.values["L0"], part.items)
+                for name, part in parts.items()
+                if name != "L0"
+            }
+        )
         labels = {f"L{level}": f"level {level}" if level else "no hint" for level in self.settings.shown}
         return tabulate(
             "levels",
@@ -465,13 +432,9 @@ class _Hinted:
         )
 
     def _curve(self) -> Chart:
-        def points(names: Mapping[int, str]) -> tuple[Point, ...]:
+        def points(names: Mapping[int, str]) -> list[tuple[float, Estimate]]:
             found = {level: self._found([name]) for level, name in names.items()}
-            return tuple(
-                Point(x=float(level), y=part.accuracy(names[level]))
-                for level, part in found.items()
-                if part.items
-            )
+            return [(level, part.accuracy(names[level])) for level, part in found.items() if part.items]
 
         top, series = self.settings.top, {"with the video": {n: f"L{n}" for n in self.settings.shown}}
         if "words" in self.settings.controls:
@@ -485,7 +448,7 @@ class _Hinted:
             title="Score by level of the hints: the curve",
             x_title="level of the hints",
             y_title="accuracy",
-            series=tuple(Series(label=label, points=some) for label, some in drawn.items() if some),
+            series=curves((label, some) for label, some in drawn.items() if some),
             x_labels=tuple((float(n), f"level {n}" if n else "no hint") for n in self.settings.shown),
             note="Differences are paired: their intervals stand in the tables.",
         )

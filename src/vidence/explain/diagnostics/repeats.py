@@ -22,7 +22,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Outcome, Record
 from vidence.statistics.repeats import pass_all, pass_at, vote_at
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, lines, number, share, tabulate
 
 PLAN: Final = "plan"
@@ -307,26 +307,19 @@ class _Together:
                 method="guessing anew each time",
             )  # fmt: skip
 
-        series = [
-            Series(
-                label=curve.key,
-                points=tuple(Point(x=float(k), y=self.found.mean(self._values(curve, k))) for k in ks),
-            )
-            for curve in _CURVES
-        ]
-        series += [
-            Series(
-                label=f"{curve.key}, a guesser",
-                points=tuple(Point(x=float(k), y=exact(curve, k)) for k in ks),
-            )
+        found = curves(
+            (curve.key, ((k, self.found.mean(self._values(curve, k))) for k in ks)) for curve in _CURVES
+        )
+        guessed = curves(
+            (f"{curve.key}, a guesser", ((k, exact(curve, k)) for k in ks))
             for curve in _CURVES
             if curve.key != "vote@k"
-        ]
+        )
         return Chart(
             name="curves",
             title="What k replies find together",
             x_title="k",
             y_title="share of questions",
-            series=tuple(series),
+            series=(*found, *guessed),
             y_marks=((float(self.found.values[POOL].mean()), "one who sticks to an answer"),),
         )

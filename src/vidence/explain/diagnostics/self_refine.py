@@ -1,7 +1,7 @@
 """What rounds of reviewing and answering again repair, what they spoil, and what re-asking alone would do."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeAlias
@@ -25,7 +25,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Record, Reply
 from vidence.statistics.paired import mcnemar
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, count, number, share, tabulate
 
 PLAN: Final = "plan"
@@ -331,18 +331,18 @@ class _Rounds:
     def _rates(self, way: str) -> tuple[Estimate | None, Estimate | None]:
         """Of the answers that were wrong the share that is right one round later, and the reverse."""
         pairs = [(_key(way, n), _key(way, n + 1)) for n in range(self.settings.rounds)]
-        found = list[Estimate | None]()
-        for is_repair in (True, False):
-            values, items = list[float](), list[Item]()
-            for before, after in pairs:
-                for item, x, y in zip(
-                    self.found.items, self.found.values[before], self.found.values[after], strict=True
-                ):
-                    if (x < 1) == is_repair:
-                        values.append(float((y >= 1) == is_repair))
-                        items.append(item)
-            found.append(self.found.figures.mean(np.array(values), items) if values else None)
-        return found[0], found[1]
+        steps = [
+            (item, x < 1, y >= 1)
+            for before, after in pairs
+            for item, x, y in zip(
+                self.found.items, self.found.values[before], self.found.values[after], strict=True
+            )
+        ]
+        known = self.found.figures.known
+        return (
+            known((float(is_right) if was_wrong else None, item) for item, was_wrong, is_right in steps),
+            known((None if was_wrong else float(not is_right), item) for item, was_wrong, is_right in steps),
+        )
 
     def _curves(self) -> Chart:
         found = self.found
@@ -351,14 +351,8 @@ class _Rounds:
             title="Accuracy by round",
             x_title="round",
             y_title="accuracy",
-            series=tuple(
-                Series(
-                    label=_WAYS[way],
-                    points=tuple(
-                        Point(x=float(n), y=found.accuracy(_key(way, n)))
-                        for n in range(self.settings.rounds + 1)
-                    ),
-                )
+            series=curves(
+                (_WAYS[way], ((n, found.accuracy(_key(way, n))) for n in range(self.settings.rounds + 1)))
                 for way in self.ways
             ),
         )
@@ -366,19 +360,18 @@ class _Rounds:
     def _flows(self) -> Chart:
         """What flows between right and wrong, round by round."""
         words = {True: "wrong to right", False: "right to wrong"}
+
+        def moved(way: str, *, is_repair: bool) -> Iterator[tuple[float, Estimate]]:
+            for n in range(1, self.settings.rounds + 1):
+                yield n, self.found.mean(self._moved(way, n, is_repair=is_repair))
+
         return Chart(
             name="flows",
             title="Repaired and spoiled since the first answer",
             x_title="round",
             y_title="share of questions",
-            series=tuple(
-                Series(
-                    label=f"{_WAYS[way]}, {words[is_repair]}",
-                    points=tuple(
-                        Point(x=float(n), y=self.found.mean(self._moved(way, n, is_repair=is_repair)))
-                        for n in range(1, self.settings.rounds + 1)
-                    ),
-                )
+            series=curves(
+                (f"{_WAYS[way]}, {words[is_repair]}", moved(way, is_repair=is_repair))
                 for way in self.ways
                 for is_repair in (True, False)
             ),

@@ -17,7 +17,7 @@ from vidence.statistics import paired
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Column, Line, Measure, Table, Value, by_name, lines, number, share, tabulate
+from vidence.tables.table import Line, Measure, Table, Value, by_name, lines, number, p_value, share, tabulate
 
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
@@ -45,6 +45,15 @@ class Difference:
 
     estimate: Estimate
     p_holm: float
+
+
+def adjusted(found: Mapping[str, tuple[Estimate, float]]) -> dict[str, Difference]:
+    """Differences with their p-values, adjusted for their number."""
+    p_values = paired.holm([p for _, p in found.values()]) if found else ()
+    return {
+        name: Difference(estimate=estimate, p_holm=p)
+        for (name, (estimate, _)), p in zip(found.items(), p_values, strict=True)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +90,14 @@ class Figures:
             np.array([float(of(one)) for one in some]), [one.item for one in some], bounds=bounds
         )
 
+    def known(
+        self, pairs: Iterable[tuple[float | None, Item]], *, bounds: tuple[float, float] = (0.0, 1.0)
+    ) -> Estimate | None:
+        """The mean over the questions of which a value is known; None where there are none."""
+        some = [(value, item) for value, item in pairs if value is not None]
+        values = np.array([value for value, _ in some], np.float64)
+        return self.mean(values, [item for _, item in some], bounds=bounds) if some else None
+
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of its being 0."""
         videos = Clusters.of(items)
@@ -99,14 +116,9 @@ class Figures:
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
     ) -> dict[str, Difference]:
         """The first of each pair less the second, adjusted for their number; nothing of no questions."""
-        if not items or not pairs:
-            return {}
-        found = {name: self.difference(*pair, items) for name, pair in pairs.items()}
-        adjusted = paired.holm([p for _, p in found.values()])
-        return {
-            name: Difference(estimate=estimate, p_holm=p)
-            for (name, (estimate, _)), p in zip(found.items(), adjusted, strict=True)
-        }
+        return adjusted(
+            {name: self.difference(*pair, items) for name, pair in pairs.items()} if items else {}
+        )
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
@@ -159,9 +171,8 @@ def difference(
 
 def holm(found: Mapping[str, Difference]) -> Measure[str]:
     """A column of the p-values of these differences."""
-    how = "cluster sign-flip test of the difference, adjusted for all lines of this table that have one"
-    heading = Column(key="p_holm", title="p (Holm)", note=how, kind="p")
-    return Measure(heading=heading, of=lambda name: found[name].p_holm if name in found else None)
+    how = "test of the difference, by source; adjusted for all lines of this table that have one"
+    return p_value("p_holm", lambda name: found[name].p_holm if name in found else None, "p (Holm)", note=how)
 
 
 def counted(

@@ -1,15 +1,16 @@
 """What the labels of a packet come to, in sentences and tables."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vidence.errors import UsageError
 from vidence.explain.errors.labels import Label
-from vidence.explain.errors.packet import Packet
+from vidence.explain.errors.packet import Drawn, Packet
 from vidence.explain.errors.shares import (
+    Agreement,
     ChainStep,
     KindShare,
     Labelling,
@@ -22,11 +23,27 @@ from vidence.explain.errors.shares import (
     kind_shares,
     labellings,
 )
-from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.explain.errors.taxonomies import ErrorKind, Taxonomy
 from vidence.explain.published import published
 from vidence.explain.published.printed import PublishedTable
-from vidence.records import Estimate
-from vidence.tables.table import Cell, Column, Row, Table, Value, several
+from vidence.statistics.paired import Pair
+from vidence.tables.table import (
+    Cell,
+    Line,
+    Measure,
+    Table,
+    Value,
+    by_name,
+    count,
+    difference,
+    lines,
+    number,
+    p_value,
+    several,
+    share,
+    tabulate,
+    words,
+)
 
 MOST_EXAMPLES = 3
 _NUMBER_OF_STEPS = "all"
@@ -74,25 +91,8 @@ def report(
         tables += _of_labelling(one, taxonomy, level=level)
         if contrast is not None:
             tables.append(_contrast(one, taxonomy, contrast, level=level))
-    if lines := agreements(found, taxonomy, rng=rng, level=level):
-        tables.append(
-            Table(
-                name="agreement",
-                title="How far labels agree",
-                label="labels",
-                columns=(
-                    Column(key="n", title="replies", kind="count"),
-                    Column(key="same", title="the same kind", kind="share"),
-                    Column(key="kappa", title="Cohen's kappa"),
-                ),
-                rows=tuple(
-                    Row(key=line.name, label=line.name, values=(line.n, line.same, line.kappa))
-                    for line in lines
-                ),
-                note="The last two lines are what no knowledge gives: kappa around 0. The interval of the "
-                "shuffled labels is the range of the shuffles.",
-            )
-        )
+    if agreed := agreements(found, taxonomy, rng=rng, level=level):
+        tables.append(_agreement(agreed))
     for one in found:
         if people is not None and one is not people:
             tables += _against_people(one, people, taxonomy, level=level)
@@ -103,6 +103,24 @@ def report(
         labellings=found,
         sentences=tuple(_sentences(packet, found, taxonomy, level=level)),
         tables=tuple(tables),
+    )
+
+
+def _agreement(found: Sequence[Agreement]) -> Table:
+    return tabulate(
+        "agreement",
+        "How far labels agree",
+        label="labels",
+        rows=lines((one.name, one) for one in found),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            share("same", lambda one: one.same, "the same kind"),
+            number("kappa", lambda one: one.kappa, "Cohen's kappa"),
+        ),
+        notes=(
+            "The last two lines are what no knowledge gives: kappa around 0. The interval of the shuffled "
+            "labels is the range of the shuffles.",
+        ),
     )
 
 
@@ -171,34 +189,38 @@ def _open_orders(one: Labelling, taxonomy: Taxonomy, *, level: float) -> str:
 
 def _drawn(packet: Packet, found: Sequence[Labelling]) -> Table:
     key = packet.key
-    labelled = {one.name: set(one.weights()) for one in found}
-    rows = []
-    for run in key.runs:
-        own = [one for one in key.drawn if one.run == run]
-        wrong = [(run, one.item_id) for one in own if one.is_wrong]
-        counts = [sum(reply in has for reply in wrong) for has in labelled.values()]
-        values = (len(own), len(own) - len(wrong), len(wrong), *counts, key.left_out.get(run, 0))
-        rows.append(Row(key=run, label=run, values=values))
-    return Table(
-        name="drawn",
-        title="What was drawn, and who labelled it",
+
+    def replies(run: str) -> list[Drawn]:
+        return [one for one in key.drawn if one.run == run]
+
+    def n_wrong(run: str) -> int:
+        return sum(one.is_wrong for one in replies(run))
+
+    def labelled(one: Labelling) -> Measure[str]:
+        has = set(one.weights())
+
+        def n_of(run: str) -> int:
+            return sum(reply.is_wrong and (run, reply.item_id) in has for reply in replies(run))
+
+        return count(f"labelled:{one.name}", n_of, _title(one), group="labelled")
+
+    return tabulate(
+        "drawn",
+        "What was drawn, and who labelled it",
         label="run",
-        columns=(
-            Column(key="n", title="drawn", kind="count"),
-            Column(key="right", title="right", kind="count"),
-            Column(key="wrong", title="wrong", kind="count"),
-            *(
-                Column(key=f"labelled:{one.name}", title=_title(one), kind="count", group="labelled")
-                for one in found
-            ),
-            Column(
-                key="left-out",
-                title="not marked",
-                kind="count",
+        rows=by_name(key.runs),
+        measures=(
+            count("n", lambda run: len(replies(run)), "drawn"),
+            count("right", lambda run: len(replies(run)) - n_wrong(run)),
+            count("wrong", n_wrong),
+            *map(labelled, found),
+            count(
+                "left-out",
+                lambda run: key.left_out.get(run, 0),
+                "not marked",
                 note="Questions without a reply, or with one that waits for a judge: not drawn from.",
             ),
         ),
-        rows=tuple(rows),
     )
 
 
@@ -210,41 +232,42 @@ def _count(value: float) -> Value | Cell:
 def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:
     """Counts and shares by run, their mean, all together, and what the paper prints."""
     runs = tuple(shares[0].shares)
-    printed = published.load(taxonomy.printed) if taxonomy.printed else None
-    over = any(share.over_settings is not None for share in shares)
-    columns = [
-        *(Column(key=f"n:{run}", title=run, kind="count", group="errors") for run in runs),
-        *(
-            Column(key=f"share:{run}", title=run, kind="share", group="share of the errors, %")
-            for run in runs
-        ),
-    ]
-    if over:
-        columns.append(Column(key="mean", title="mean over settings", kind="share", group="together, %"))
-    columns.append(Column(key="pooled", title="pooled", kind="share", group="together, %"))
-    if printed is not None:
-        where = f"{printed.source.where}, {taxonomy.printed_as}"
-        columns.append(Column(key="printed", title=where, kind="share", group="as the paper prints it, %"))
     kinds = {kind.name: kind for kind in taxonomy.kinds}
-    rows = []
-    for share in shares:
-        kind = kinds[share.kind]
-        values: list[Value | Cell] = [*map(_count, share.counts.values()), *share.shares.values()]
-        values += [share.over_settings] if over else []
-        values.append(share.pooled)
-        if printed is not None:
-            values.append(_printed(printed, kind.title))
-        label = f"· {kind.title}" if kind.within else kind.title
-        rows.append(Row(key=kind.name, label=label, values=tuple(values)))
-    return Table(
-        name=f"kinds:{one.name}",
-        title=f"Kinds of errors, {_title(one)}",
+
+    def counted(run: str) -> Measure[KindShare]:
+        return count(f"n:{run}", lambda row: _count(row.counts[run]), run, group="errors")
+
+    def share_in(run: str) -> Measure[KindShare]:
+        return share(f"share:{run}", lambda row: row.shares[run], run, group="share of the errors, %")
+
+    together, measures = "together, %", [*map(counted, runs), *map(share_in, runs)]
+    if any(row.over_settings is not None for row in shares):
+        measures.append(share("mean", lambda row: row.over_settings, "mean over settings", group=together))
+    measures.append(share("pooled", lambda row: row.pooled, group=together))
+    said = (
+        "Shares of the labelled errors, with intervals by source. They sum to 1: where one falls, others "
+        "rise. "
+    )
+    if taxonomy.printed:
+        table = published.load(taxonomy.printed)
+        where = f"{table.source.where}, {taxonomy.printed_as}"
+        measures.append(
+            share(
+                "printed",
+                lambda row: _printed(table, kinds[row.kind].title),
+                where,
+                group="as the paper prints it, %",
+            )
+        )
+        said += "The paper's shares stand as they are printed; they are of other replies."
+    labels = {name: f"· {kind.title}" if kind.within else kind.title for name, kind in kinds.items()}
+    return tabulate(
+        f"kinds:{one.name}",
+        f"Kinds of errors, {_title(one)}",
         label="kind",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        note="Shares of the labelled errors, with intervals by source. They sum to 1: where one falls, "
-        "others rise. "
-        + ("The paper's shares stand as they are printed; they are of other replies." if printed else ""),
+        rows=lines(((row.kind, row) for row in shares), labels),
+        measures=measures,
+        notes=(said,),
     )
 
 
@@ -261,141 +284,120 @@ def _order(one: Labelling, taxonomy: Taxonomy, *, level: float) -> Table | None:
     if ranking is None:
         return None
     titles = {kind.name: kind.title for kind in taxonomy.kinds}
-    return Table(
-        name=f"order:{one.name}",
-        title=f"Which orders of kinds are determined, {_title(one)}",
+
+    def order(pair: Pair) -> str:
+        return f"more {titles[pair.better]}" if pair.is_clear else "not determined"
+
+    return tabulate(
+        f"order:{one.name}",
+        f"Which orders of kinds are determined, {_title(one)}",
         label="the second less the first",
-        columns=(
-            Column(key="difference", title="difference of shares", kind="difference"),
-            Column(key="p", title="p", kind="p"),
-            Column(key="p-holm", title="p, Holm", kind="p", note="adjusted for all pairs"),
-            Column(key="order", title="order", kind="text"),
-        ),
-        rows=tuple(
-            Row(
-                key=f"{pair.first}/{pair.second}",
-                label=f"{titles[pair.second]} less {titles[pair.first]}",
-                values=(
-                    pair.difference,
-                    pair.p_value,
-                    pair.p_holm,
-                    f"more {titles[pair.better]}" if pair.is_clear else "not determined",
-                ),
-            )
+        rows=(
+            Line(f"{pair.first}/{pair.second}", f"{titles[pair.second]} less {titles[pair.first]}", pair)
             for pair in ranking.pairs
         ),
-        note="Both shares are of the same errors, so that their difference has an interval of its own.",
+        measures=(
+            difference("difference", lambda pair: pair.difference, "difference of shares"),
+            p_value("p", lambda pair: pair.p_value),
+            p_value("p-holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
+            words("order", order),
+        ),
+        notes=("Both shares are of the same errors, so that their difference has an interval of its own.",),
     )
 
 
 def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
     sizes = tuple(dict.fromkeys(step.n_conditions for step in steps))
-    named = {None: _NUMBER_OF_STEPS} | {n: f"{n} conditions" for n in sizes if n is not None}
     cells = {(step.n_conditions, step.step): step for step in steps}
-    columns = [
-        Column(key="at-risk", title="right before", kind="count"),
-        Column(key="wrong", title="first wrong here", kind="count"),
-        Column(key="partial", title="of these partly right", kind="count"),
-        *(
-            Column(
-                key=f"share:{named[n]}", title=named[n], kind="share", group="first wrong / right before, %"
-            )
-            for n in sizes
-        ),
-    ]
-    rows = []
-    for number in sorted({step.step for step in steps}):
-        whole = cells[None, number]
-        counts: tuple[Value, ...] = (whole.n_at_risk, whole.n_wrong, whole.n_partial)
-        shares = (cells[n, number].share if (n, number) in cells else None for n in sizes)
-        rows.append(Row(key=f"step-{number}", label=f"condition {number}", values=(*counts, *shares)))
-    return Table(
-        name=f"chains:{one.name}",
-        title=f"Where chains first go wrong, {_title(one)}",
+
+    def share_of(n: int | None) -> Measure[int]:
+        name = _NUMBER_OF_STEPS if n is None else f"{n} conditions"
+        group = "first wrong / right before, %"
+        return share(
+            f"share:{name}", lambda j: cells[n, j].share if (n, j) in cells else None, name, group=group
+        )
+
+    return tabulate(
+        f"chains:{one.name}",
+        f"Where chains first go wrong, {_title(one)}",
         label="condition",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        note="Of the wrong replies that are right up to a condition, the share that first goes wrong there. "
-        "A reply that does not reach a condition is not counted from there on.",
+        rows=(Line(f"step-{j}", f"condition {j}", j) for j in sorted({step.step for step in steps})),
+        measures=(
+            count("at-risk", lambda j: cells[None, j].n_at_risk, "right before"),
+            count("wrong", lambda j: cells[None, j].n_wrong, "first wrong here"),
+            count("partial", lambda j: cells[None, j].n_partial, "of these partly right"),
+            *map(share_of, sizes),
+        ),
+        notes=(
+            "Of the wrong replies that are right up to a condition, the share that first goes wrong there. "
+            "A reply that does not reach a condition is not counted from there on.",
+        ),
     )
 
 
 def _contrast(one: Labelling, taxonomy: Taxonomy, runs: tuple[str, str], *, level: float) -> Table:
     first, second = runs
-    lines = kind_contrasts(one, taxonomy, first=first, second=second, level=level)
+    found = kind_contrasts(one, taxonomy, first=first, second=second, level=level)
     titles = {kind.name: kind.title for kind in taxonomy.kinds} | {"": "any error"}
-    n = lines[0].comparison.difference.n
-    return Table(
-        name=f"contrast:{one.name}",
-        title=f"Risk of each kind, {second} less {first}, {_title(one)}",
+    n, group = found[0].comparison.difference.n, "of the questions, %"
+    return tabulate(
+        f"contrast:{one.name}",
+        f"Risk of each kind, {second} less {first}, {_title(one)}",
         label="kind",
-        columns=(
-            Column(key="first", title=first, kind="share", group="of the questions, %"),
-            Column(key="second", title=second, kind="share", group="of the questions, %"),
-            Column(key="difference", title="difference", kind="difference"),
-            Column(key="p", title="p", kind="p"),
-            Column(key="p-holm", title="p, Holm", kind="p", note="adjusted for all kinds that are labels"),
+        rows=(Line(row.kind or "any", titles[row.kind], row) for row in found),
+        measures=(
+            share("first", lambda row: row.comparison.mean_second, first, group=group),
+            share("second", lambda row: row.comparison.mean_first, second, group=group),
+            difference("difference", lambda row: row.comparison.difference),
+            p_value("p", lambda row: row.comparison.p_value),
+            p_value(
+                "p-holm", lambda row: row.p_holm, "p, Holm", note="adjusted for all kinds that are labels"
+            ),
         ),
-        rows=tuple(
-            Row(
-                key=line.kind or "any",
-                label=titles[line.kind],
-                values=(
-                    line.comparison.mean_second,
-                    line.comparison.mean_first,
-                    line.comparison.difference,
-                    line.comparison.p_value,
-                    line.p_holm,
-                ),
-            )
-            for line in lines
+        notes=(
+            f"Paired over {several(n, 'question')} that are right or labelled in both runs; a right reply "
+            "has no error. These are risks, not shares of errors: one kind does not rise because another "
+            "falls.",
         ),
-        note=f"Paired over {several(n, 'question')} that are right or labelled in both runs; a right reply "
-        "has no error. These are risks, not shares of errors: one kind does not rise because another falls.",
     )
 
 
 def _against_people(
     one: Labelling, people: Labelling, taxonomy: Taxonomy, *, level: float
 ) -> Iterator[Table]:
-    titles = {kind.name: kind.title for kind in taxonomy.kinds}
     counts = confusion(one, people)
+
+    def said(kind: ErrorKind) -> Measure[str]:
+        return count(kind.name, lambda theirs: _count(counts.get((theirs, kind.name), 0.0)), kind.title)
+
     if counts:
-        yield Table(
-            name=f"confusion:{one.name}",
-            title=f"What people said, and what {one.name} said",
+        yield tabulate(
+            f"confusion:{one.name}",
+            f"What people said, and what {one.name} said",
             label="people",
-            columns=tuple(Column(key=kind.name, title=kind.title, kind="count") for kind in taxonomy.labels),
-            rows=tuple(
-                Row(
-                    key=kind.name,
-                    label=kind.title,
-                    values=tuple(
-                        _count(counts.get((kind.name, other.name), 0.0)) for other in taxonomy.labels
-                    ),
-                )
-                for kind in taxonomy.labels
-            ),
+            rows=(Line(kind.name, kind.title, kind.name) for kind in taxonomy.labels),
+            measures=[*map(said, taxonomy.labels)],
         )
     if one.by != "model":
         return
-    if lines := corrected_shares(one, people, taxonomy, level=level):
-        estimates: Mapping[str, tuple[Estimate, ...]] = {
-            line.kind: (line.people, line.model, line.corrected) for line in lines
-        }
-        yield Table(
-            name=f"corrected:{one.name}",
-            title=f"Shares by {one.name}, corrected by people",
+    if found := corrected_shares(one, people, taxonomy, level=level):
+        titles = {kind.name: kind.title for kind in taxonomy.kinds}
+        n_both, n_model = found[0].n_both, found[0].n_model
+        yield tabulate(
+            f"corrected:{one.name}",
+            f"Shares by {one.name}, corrected by people",
             label="kind",
-            columns=(
-                Column(key="people", title=f"people alone, {lines[0].n_both:,} replies", kind="share"),
-                Column(key="model", title=f"model alone, {lines[0].n_model:,} replies", kind="share"),
-                Column(key="corrected", title="corrected", kind="share", note="prediction-powered mean"),
+            rows=lines(((row.kind, row) for row in found), titles),
+            measures=(
+                share("people", lambda row: row.people, f"people alone, {n_both:,} replies"),
+                share("model", lambda row: row.model, f"model alone, {n_model:,} replies"),
+                share("corrected", lambda row: row.corrected, note="prediction-powered mean"),
             ),
-            rows=tuple(Row(key=kind, label=titles[kind], values=three) for kind, three in estimates.items()),
-            note="Pooled over the runs. The model's share, plus how much people differ from it where both "
-            "labelled. It holds where people labelled a random part, such as the first rows of the packet. "
-            "The interval of the model alone knows nothing of its errors.",
+            notes=(
+                "Pooled over the runs. The model's share, plus how much people differ from it where both "
+                "labelled. It holds where people labelled a random part, such as the first rows of the "
+                "packet. The interval of the model alone knows nothing of its errors.",
+            ),
         )
 
 
@@ -405,16 +407,16 @@ def _examples(one: Labelling, taxonomy: Taxonomy) -> Iterator[Table]:
         quoted = [label for label in one.labels if label.kind == kind.name and label.quote]
         for label in quoted[:MOST_EXAMPLES]:
             key = f"{label.kind}/{label.run}/{label.item_id}/{label.labeller}"
-            rows.append(Row(key=key, label=kind.title, values=(label.run, label.item_id, label.quote)))
+            rows.append(Line(key, kind.title, label))
     if rows:
-        yield Table(
-            name=f"examples:{one.name}",
-            title=f"Examples, {_title(one)}",
+        yield tabulate(
+            f"examples:{one.name}",
+            f"Examples, {_title(one)}",
             label="kind",
-            columns=(
-                Column(key="run", title="run", kind="text"),
-                Column(key="question", title="question", kind="text"),
-                Column(key="quote", title="words of the reply", kind="text"),
+            rows=rows,
+            measures=(
+                words("run", lambda label: label.run),
+                words("question", lambda label: label.item_id),
+                words("quote", lambda label: label.quote, "words of the reply"),
             ),
-            rows=tuple(rows),
         )

@@ -45,15 +45,15 @@ class PlantedErrors:
         )
 
 
-def item(number: int, *, per_source: int = 2, question: str = "What happens?") -> Item:
-    """A question whose right answer is A; `per_source` of them are about one film."""
+def item(number: int, *, question: str = "What happens?") -> Item:
+    """A question whose right answer is A; two of them are about one film."""
     return Item(
         item_id=f"q{number:04}",
         benchmark="humanpcr",
         question=question,
         choices=("one", "two", "three"),
         answer="A",
-        source=f"film-{number // per_source}",
+        source=f"film-{number // 2}",
         evidence=(Evidence(kind="proactive", start_s=1.0, end_s=2.0, note="a door opens"),),
         rationale="The door opens first.",
     )

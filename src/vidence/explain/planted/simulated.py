@@ -94,12 +94,6 @@ def times_shown(ask: Ask) -> tuple[float, ...]:
     return tuple(float(part.digest.split()[0]) for part in ask.prompt.parts if isinstance(part, ImagePart))
 
 
-def taken_elsewhere(ask: Ask) -> tuple[float, ...]:
-    """The times of the frames that another view encodes."""
-    parts = [part.digest.split() for part in ask.prompt.parts if isinstance(part, ImagePart)]
-    return tuple(float(words[0]) for words in parts if len(words) > 1)
-
-
 @dataclass
 class Driven(Generic[MadeT]):
     """What a flow made, and what it asked, round by round."""

@@ -15,7 +15,7 @@ from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws
 from vidence.statistics.paired import holm
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Line, Measure, Table, count, number, tabulate
 
 FRAMES, TOKENS = "frames", "max_tokens"
@@ -151,18 +151,18 @@ def _together(curves: list[_Curve]) -> list[list[_Curve]]:
     return list(found.values())
 
 
-def _figure(curves: list[_Curve], *, over: str, draws: Draws) -> Chart:
+def _figure(some: list[_Curve], *, over: str, draws: Draws) -> Chart:
     """The curves of all models on the questions of one group."""
-    title = ", ".join(filter(None, (curves[0].benchmark, curves[0].group)))
-    series = tuple(
-        Series(
-            label=curve.model,
-            points=tuple(
-                Point(x=curve.amounts[name], y=curve.lineup.mean(values, level=draws.level))
-                for name, values in curve.lineup.values.items()
+    title = ", ".join(filter(None, (some[0].benchmark, some[0].group)))
+    series = curves(
+        (
+            one.model,
+            (
+                (one.amounts[name], one.lineup.mean(values, level=draws.level))
+                for name, values in one.lineup.values.items()
             ),
         )
-        for curve in curves
+        for one in some
     )
     return Chart(
         name=f"budgets:{title}",

@@ -18,7 +18,7 @@ from vidence.report.correlated_values import (
     with_people,
 )
 from vidence.report.panel_grid import Grid, PanelView, by_benchmark
-from vidence.report.panel_views.sorted_values import rows_of, title_of
+from vidence.report.panel_views.sorted import rows_of, title_of
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import msgspec
 import numpy as np
 from msgspec import Meta
 
@@ -14,7 +13,7 @@ from vidence.records import Clusters, Estimate, Record
 from vidence.report.beside import LETTERS, is_one_of
 from vidence.report.over_models import over_models, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
-from vidence.report.panel_views.sorted_values import counted, title_of
+from vidence.report.panel_views.sorted import counted, title_of
 from vidence.report.papers import declared
 from vidence.report.printed_rows import as_label, printed_rows
 from vidence.report.results import Row as TrialRow
@@ -268,12 +267,7 @@ def _with_printed(table: Table, parts: _Parts) -> Table:
             values += [value, Cell(value=n), Cell()]
         label, rest = (words[:-1], words[-1:]) if parts.settings.rows else (words, ())
         rows.append(Row(key=f"printed:{place}", label=as_label(label), values=(*rest, *values)))
-    return msgspec.structs.replace(
-        table,
-        rows=(*table.rows, *rows),
-        note=f"{table.note} {printed.note()}",
-        footnotes=(*table.footnotes, *printed.footnotes),
-    )
+    return printed.below(table, rows)
 
 
 # --------------------------------------------------------------------------- as figures 4 and 5

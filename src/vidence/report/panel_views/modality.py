@@ -9,7 +9,7 @@ from vidence.explain.diagnostics.tables import Figures, SideBySide, guesses, sid
 from vidence.records import Estimate
 from vidence.report.panel_grid import Grid, GridCell, PanelView
 from vidence.report.scores import Draws
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Line, Measure, Table, number, share, tabulate
 
 TEXT = "text"
@@ -115,13 +115,8 @@ def _bars(lines: list[_Line]) -> Chart:
         title="Score by what is shown",
         x_title="benchmark and model",
         y_title="accuracy",
-        series=tuple(
-            Series(
-                label=label,
-                points=tuple(
-                    Point(x=float(i), y=line.found.accuracy(name)) for i, line in enumerate(lines, start=1)
-                ),
-            )
+        series=curves(
+            (label, ((i, line.found.accuracy(name)) for i, line in enumerate(lines, start=1)))
             for name, label in SHOWN.items()
         ),
         x_labels=tuple((float(i), line.label) for i, line in enumerate(lines, start=1)),

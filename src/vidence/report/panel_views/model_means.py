@@ -11,7 +11,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.over_models import over_models
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
-from vidence.report.panel_views.sorted_values import rows_of
+from vidence.report.panel_views.sorted import rows_of
 from vidence.report.printed_rows import as_label, printed_rows
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import ANSWERED, Aggregate, Draws, chosen, natural_order
@@ -113,16 +113,11 @@ class ModelMeans:
         if not settings.printed:
             return table
         printed = printed_rows(settings.printed, [{settings.columns: value} for value in across])
-        rows += [
+        below = (
             Row(key=f"printed:{place}", label=as_label(one.words), values=one.values)
             for place, one in enumerate(printed.rows)
-        ]
-        return msgspec.structs.replace(
-            table,
-            rows=tuple(rows),
-            note=f"{table.note} {printed.note()}",
-            footnotes=(*table.footnotes, *printed.footnotes),
         )
+        return printed.below(table, below)
 
 
 def create(settings: Settings) -> PanelView:

@@ -1,6 +1,7 @@
 """How many frames benchmarks demand (MRFS), of one model under one ranking."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import msgspec
@@ -18,8 +19,8 @@ from vidence.tables.table import (
     Column,
     Line,
     Measure,
-    Row,
     Table,
+    count,
     has_interval,
     number,
     share,
@@ -175,51 +176,46 @@ def _by_value(found: list[Found], by: str) -> tuple[Statement, ...]:
     return tuple(made)
 
 
-_BY_VALUE = (
-    Column(key="n", title="questions", kind="count"),
-    Column(key="visual-required", title="visual-required", kind="share"),
-    Column(key="mean", title="mean MRFS", note="of visual-required questions"),
-    Column(key="restricted", title="restricted mean"),
-    Column(key="accuracy", title="right with all frames", kind="share"),
-)
-
-
 def _values_table(name: str, own: Table, at: Found, *, by: str) -> Table:
     """The values of a tag, the mean over all, and that in which values weigh by their questions."""
     cell, one = at
-    n = {row.key: own.cell(row.key, "n").value for row in own.rows}
-    means = {row.key: own.cell(row.key, "mean").value for row in own.rows}
+    values = [{key: own.cell(row.key, key) for key in own.keys} for row in own.rows]
     known = [
-        (n_own, mean.value)
-        for key, mean in means.items()
-        if isinstance(mean, Estimate) and isinstance(n_own := n[key], int) and not math.isnan(mean.value)
+        (n.value, mean.value.value)
+        for n, mean in ((row["n"], row["mean"]) for row in values)
+        if isinstance(mean.value, Estimate) and isinstance(n.value, int) and not math.isnan(mean.value.value)
     ]
     weighted = sum(k * mean for k, mean in known) / sum(k for k, _ in known) if known else None
     whole = {
         "n": Cell(value=len(one.examined)),
         **{key: _cell(one, key) for key in ("mean", "restricted", "accuracy")},
     }
-    return Table(
-        name=name,
-        title=f"Minimum required frames by {by}: {cell.benchmark}, {cell.label}",
+
+    def of(key: str) -> Callable[[Mapping[str, Cell]], Cell]:
+        return lambda row: row.get(key, Cell())
+
+    return tabulate(
+        name,
+        f"Minimum required frames by {by}: {cell.benchmark}, {cell.label}",
         label=by,
-        columns=_BY_VALUE,
         rows=(
-            *(
-                Row(key=row.key, label=row.label, values=tuple(own.cell(row.key, c.key) for c in _BY_VALUE))
-                for row in own.rows
-            ),
-            Row(key="all", label="all", values=tuple(whole.get(c.key, Cell()) for c in _BY_VALUE)),
-            Row(
-                key="weighted",
-                label="weighted",
-                values=tuple(Cell(value=weighted) if c.key == "mean" else Cell() for c in _BY_VALUE),
-            ),
+            *(Line(row.key, row.label, found) for row, found in zip(own.rows, values, strict=True)),
+            Line("all", "all", whole),
+            Line("weighted", "weighted", {"mean": Cell(value=weighted)}),
         ),
-        note="All: the mean over the visual-required questions. Weighted: the mean of the values above by "
-        "how many questions each has; where few questions of a value are visual-required the two differ. The "
-        "printed values of HERBench's table 4 give 5.64 weighted so, not the 5.49 in its last row. Luck "
-        "counts as demand: set the mean of all beside its guess line (the view mrfs without by).",
+        measures=(
+            count("n", of("n"), "questions"),
+            share("visual-required", of("visual-required")),
+            number("mean", of("mean"), "mean MRFS", note="of visual-required questions"),
+            number("restricted", of("restricted"), "restricted mean"),
+            share("accuracy", of("accuracy"), "right with all frames"),
+        ),
+        notes=(
+            "All: the mean over the visual-required questions. Weighted: the mean of the values above by how "
+            "many questions each has; where few questions of a value are visual-required the two differ. The "
+            "printed values of HERBench's table 4 give 5.64 weighted so, not the 5.49 in its last row. Luck "
+            "counts as demand: set the mean of all beside its guess line (the view mrfs without by).",
+        ),
     )
 
 

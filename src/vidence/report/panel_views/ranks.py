@@ -15,7 +15,7 @@ from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare, holm
 from vidence.statistics.rank_changes import Ranks, rank_changes
 from vidence.statistics.resampling import Resampling
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import (
     Cell,
     Column,
@@ -79,25 +79,17 @@ def create(settings: Settings) -> PanelView:
 
 def _figure(one: LinedUp, *, draws: Draws) -> Chart:
     names = list(one.settings)
-    series = tuple(
-        Series(
-            label=model,
-            points=tuple(
-                Point(
-                    x=float(at),
-                    y=mean_interval(setting.values[:, i], clusters=setting.clusters, level=draws.level),
-                )
-                for at, setting in enumerate(one.settings.values(), start=1)
-            ),
-        )
-        for i, model in enumerate(one.models)
-    )
+
+    def means(i: int) -> Iterator[tuple[float, Estimate]]:
+        for at, setting in enumerate(one.settings.values(), start=1):
+            yield at, mean_interval(setting.values[:, i], clusters=setting.clusters, level=draws.level)
+
     return Chart(
         name=f"ranks:{one.title}",
         title=f"{one.title}: models from setting to setting",
         x_title="setting",
         y_title="accuracy",
-        series=series,
+        series=curves((model, means(i)) for i, model in enumerate(one.models)),
         x_labels=tuple((float(at), name) for at, name in enumerate(names, start=1)),
         note="Curves that cross are models that change places; whether clearly, the table below says.",
     )

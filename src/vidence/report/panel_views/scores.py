@@ -14,6 +14,7 @@ from vidence.records import Clusters, Record
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup
+from vidence.report.panel_views.sorted import title_of
 from vidence.report.papers import best_of, column_cell, column_rows, columns_of, declared
 from vidence.report.provenance import how_asked
 from vidence.report.results import Row as ResultRow
@@ -111,11 +112,6 @@ def _are_parts(cells: Sequence[GridCell]) -> bool:
     return sum(map(len, ids)) == len(set[str]().union(*ids))
 
 
-def _title(cells: Sequence[GridCell]) -> str:
-    titles = list(dict.fromkeys(cell.benchmark for cell in cells))
-    return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
-
-
 def _places(cells: Sequence[GridCell]) -> dict[Place, list[GridCell]]:
     found: dict[Place, list[GridCell]] = {}
     for cell in cells:
@@ -157,7 +153,7 @@ def _joined(
     )
     return Table(
         name=name,
-        title=f"{_title(cells)}: {title}",
+        title=f"{title_of(cells)}: {title}",
         note=note.strip(),
         label=Column(key="name", title="model"),
         columns=tuple(
@@ -213,7 +209,7 @@ def matrices(grid: Grid, settings: Settings, *, draws: Draws) -> tuple[Table, ..
                     rows.setdefault(cell.row, []).append(kept)
             if rows:
                 labels = {cell.row: cell.label for cell in cells}
-                made.append(_matrix(_title(cells), rows, labels, by=by, draws=draws))
+                made.append(_matrix(title_of(cells), rows, labels, by=by, draws=draws))
         if len(made) == n_before:
             of = f" where {settings.where}" if tag else ""
             raise UsageError(f"no question of the panel{of} has the tag {by!r}; `vidence report` lists tags")

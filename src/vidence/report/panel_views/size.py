@@ -1,6 +1,7 @@
 """Accuracy against the size of models."""
 
 import math
+from collections.abc import Iterator
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
@@ -8,7 +9,7 @@ from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup
 from vidence.report.scores import Draws, headline_accuracy
 from vidence.statistics.correlation import spearman
-from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Line, Measure, Table, count, number, p_words, tabulate
 
 LEAST_POINTS = 3
@@ -56,20 +57,17 @@ def _series(cell: GridCell) -> str:
 
 
 def _figure(benchmark: str, cells: list[GridCell], *, draws: Draws) -> Chart:
-    series = []
-    for name, some in by_benchmark(cells, _series).items():
-        points = [
-            Point(x=cell.about.size_b or 0.0, y=found)
-            for cell in sorted(some, key=_log)
-            if (found := headline_accuracy(cell.run, draws=draws)) is not None
-        ]
-        series.append(Series(label=name, points=tuple(points)))
+    def points(some: list[GridCell]) -> Iterator[tuple[float, Estimate]]:
+        for cell in sorted(some, key=_log):
+            if (found := headline_accuracy(cell.run, draws=draws)) is not None:
+                yield cell.about.size_b or 0.0, found
+
     return Chart(
         name=f"size:{benchmark}",
         title=f"{benchmark}: accuracy and size",
         x_title="billions of parameters",
         y_title="accuracy",
-        series=tuple(series),
+        series=curves((name, points(some)) for name, some in by_benchmark(cells, _series).items()),
         is_log=True,
         note=_ranks(cells, draws=draws),
     )

@@ -160,6 +160,7 @@ def test_a_table_says_of_every_row_what_its_columns_compute():
     assert sheet.keys == ("questions", "accuracy", "less", "p_holm", "unreadable", "refused", "cut")
     assert [sheet.columns[i].title for i in (1, 2, 6)] == ["accuracy", "less all", "cut off"]
     assert [column.kind == "share" for column in sheet.columns] == [False, True, True, *[False] * 4]
+    assert sheet.columns[3].note.startswith("test of the difference, by source;")
     assert sheet.value("full", "less") is None
     assert sheet.value("text", "questions") == 8
     accuracy = sheet.value("text", "accuracy")

@@ -2,9 +2,10 @@
 
 import pytest
 
+from subjects.simulated import taken_elsewhere
 from vidence.contracts import Ask, together
 from vidence.errors import RejectedRequestError
-from vidence.explain.planted.simulated import Simulated, drive, taken_elsewhere, times_shown
+from vidence.explain.planted.simulated import Simulated, drive, times_shown
 from vidence.records import Item, Prompt, Reply, TextPart
 
 ITEM = Item(item_id="q", question="Which?", choices=("x", "y"), answer="B")

@@ -9,7 +9,7 @@ from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
 from vidence.records import Unreadable
 from vidence.report.panel_grid import open_view
-from vidence.report.panel_views.sorted_values import counted
+from vidence.report.panel_views.sorted import counted
 from vidence.tables.plots import draw_plot
 from vidence.tables.table import shown
 

@@ -19,8 +19,6 @@ from vidence.statistics.rank_changes import LEAST_MODELS, Redundancy, redundancy
 from vidence.tables.charts import Statement
 from vidence.tables.table import Column, Line, Measure, Row, Table, has_interval, number, tabulate
 
-NAMES = ("redundancy",)
-SUMMARIES = {"redundancy": "Which parts of a benchmark, such as tasks, say the same of models."}
 MOST_PAIRS: Final = 40
 LEAST_PARTS: Final = 3
 
@@ -63,9 +61,8 @@ class Redundant:
         return tuple(made)
 
 
-def create(settings: Settings, *, name: str) -> PanelView:
-    """The view of that name."""
-    del name
+def create(settings: Settings) -> PanelView:
+    """The view."""
     return Redundant(settings)
 
 

@@ -1,4 +1,4 @@
-"""The values of a tag from the easiest to the hardest over all models, and what sorting alone would show."""
+"""Values of a tag from the easiest to the hardest over all models, beside luck that is sorted."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,6 @@ from vidence.report.scores import ANSWERED, Draws, chosen
 from vidence.report.sorted_values import sorted_statements
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.table import Column, Table
-
-NAMES = ("sorted",)
-SUMMARIES = {
-    "sorted": "Values of a tag from the easiest to the hardest over all models, beside luck that is sorted."
-}
 
 
 class Settings(Record):
@@ -75,9 +70,8 @@ class SortedValues:
         return tuple(made)
 
 
-def create(settings: Settings, *, name: str) -> PanelView:
-    """The view of that name."""
-    del name
+def create(settings: Settings) -> PanelView:
+    """The view."""
     return SortedValues(settings)
 
 
