@@ -65,6 +65,13 @@ def test_the_edge_of_a_tolerance_is_left_alone_and_nothing_else_of_it(mutants: M
 def test_every_room_has_places_and_tests(mutants: ModuleType) -> None:
     for room in mutants.ROOMS:
         first = next(mutants.places(room))
-        of_the_folder = mutants.tests_of(first)[-1]
+        _, of_the_folder = mutants.tests_of(first)
         assert of_the_folder
         assert all((SCRIPT.parents[1] / name).is_file() for name in of_the_folder)
+
+
+def test_a_place_is_tried_by_what_executes_its_function(mutants: ModuleType) -> None:
+    tree = ast.parse("A = 1\ndef f(b=2):\n    def g():\n        return b\n    return g\nclass C:\n    d = 3")
+    assert mutants.lines_of(tree, 4) == mutants.lines_of(tree, 2) == range(3, 6)
+    assert 1 in mutants.lines_of(tree, 7)
+    assert 7 in mutants.lines_of(tree, 1)
