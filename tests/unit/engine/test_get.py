@@ -82,6 +82,27 @@ def test_a_release_without_questions_in_a_known_form_says_what_it_holds() -> Non
         offered("mmvu", "README.md", "a.csv")
 
 
+def test_of_many_files_six_are_named() -> None:
+    six = [f"{n}.txt" for n in range(6)]
+    with pytest.raises(DataError, match=r"it holds 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt, 5\.txt$"):
+        offered("mmvu", *six)
+    with pytest.raises(DataError, match=r"3\.txt, 4\.txt, 5\.txt and 2 more$"):
+        offered("mmvu", *six, "6.txt", "7.txt")
+
+
+def test_a_name_that_is_no_benchmark_is_answered_with_those_that_have_a_release() -> None:
+    with pytest.raises(UsageError, match="no release named 'mmvo'") as refused:
+        get.release_of("mmvo")
+    assert "mmvu" in str(refused.value)
+    assert "phantom" not in str(refused.value)
+    assert "table" not in str(refused.value)
+
+
+def test_the_command_for_a_benchmark_is_said_where_it_is_released() -> None:
+    assert get.command_for("mmvu") == "vidence get mmvu --media"
+    assert get.command_for("phantom") == ""
+
+
 def test_any_data_set_gives_questions_and_videos() -> None:
     found = offered("hf:a/b@v1", "q.jsonl", "t.parquet", "v/1.mkv", "x.bin")
     assert (paths(found.questions), paths(found.media)) == (["q.jsonl", "t.parquet"], ["v/1.mkv"])
