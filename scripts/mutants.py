@@ -52,6 +52,7 @@ BLOCK, TOLERANCE, SMALLEST = "BLOCK", "ROUNDING", 1e-6
 EDGES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Imported once, for every run of tests is a fork of this process.
 SHARED = ("hypothesis", "msgspec", "numpy", "PIL.Image", "scipy.optimize", "scipy.stats")
+LOG = "log"
 FORK = multiprocessing.get_context("fork")
 
 Word = Literal["killed", "survived", "timeout"]
@@ -227,18 +228,19 @@ class Copy:
 
 
 def _pytest(root: Path, tests: list[str], compiles: bool) -> None:
-    """Run tests in the copy, silently; without `compiles` a changed module leaves nothing behind."""
+    """Run tests in the copy, into a log; without `compiles` a changed module leaves nothing behind."""
     os.setsid()
     os.chdir(root)
-    silence = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(silence, stream)
+    said = os.open(root / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream, file in enumerate((os.open(os.devnull, os.O_RDONLY), said, said)):
+        os.dup2(file, stream)
     os.environ |= {"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
     if not compiles:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         sys.dont_write_bytecode = True
     sys.path.insert(0, str(root / "src"))
-    os._exit(pytest.main(["-q", "-p", "no:cacheprovider", *tests]))
+    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
+    os._exit(pytest.main([*options, *tests]))
 
 
 def drawn(n: int, *, seed: int, rooms: list[str]) -> list[Place]:
@@ -265,6 +267,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy.made(Path(folder), timeout_s=chosen.timeout)
         if not copy.count(sorted({test for place in mine for test in tests_of(place)[1]})):
+            print((copy.root / LOG).read_text(encoding="utf-8", errors="replace"))
             print("tests fail without any change; make them pass first")
             return 1
         for i, place in enumerate(mine, start=1):

@@ -126,7 +126,7 @@ def test_the_posterior_is_that_of_bayes_on_the_whole_grid():
         quest.add(level, is_right=is_right)
         chance = curve.right(levels[level], location=quest.location, width=quest.width, lapse=quest.lapse)
         product *= chance if is_right else 1 - chance
-    assert quest.weights == pytest.approx(product / product.sum())
+    assert quest.weights == pytest.approx(product / product.sum(), abs=1e-9)
     found = quest.figure("location", level=0.5)
     assert (found.n, found.n_clusters, found.level) == (5, 5, 0.5)
     order = np.argsort(quest.location, kind="stable")
