@@ -3,11 +3,11 @@
     python scripts/mutants.py --sample 200 --seed 0 --room statistics --room scoring
 
 Changed are operators, comparisons, constants and conditions of a seeded sample of places. For each, in a copy
-of the project, the tests and examples of the module run first, then those tests of its folder that execute
-the function that holds the place: which ones do is counted once, while all run without a change. A change
-that no test notices survives and is printed; it is a test to write, or changes nothing that can be observed.
-Tests that run out of time are printed too, and are counted with neither. `--part 1/2` tries the first, third,
-fifth of the changes drawn; a second process can try the others.
+of the project, those tests of the folder run that execute the function which holds the place, first those of
+the module and its examples: which ones do is counted once, while all run without a change. A change that no
+test notices survives and is printed; it is a test to write, or changes nothing that can be observed. Tests
+that run out of time are printed too, and are counted with neither. `--part 1/2` tries the first, third, fifth
+of the changes drawn; a second process can try the others.
 """
 
 import argparse
@@ -198,16 +198,22 @@ class Copy:
         contexts = {one for at, ones in by_line.items() if at in lines for one in ones}
         return sorted({one.split("|")[0].split("[")[0] for one in contexts if one.startswith("tests/")})
 
+    def trials(self, place: Place, line: int) -> list[list[str]]:
+        """The tests to run one after the other: the examples and tests of the module, then others."""
+        own, _ = tests_of(place)
+        executing = self.executing(place, line)
+        mine = [one for one in executing if one.split("::")[0] in own] or own[1:]
+        others = [one for one in executing if one not in mine]
+        return [[own[0], *mine], *([others] if others else [])]
+
     def tried(self, place: Place) -> tuple[Word, str]:
         """Whether a test fails with the change, and what was changed."""
         source = (ROOT / place.path).read_text(encoding="utf-8")
         changer = Changer(place.index)
         changed = ast.unparse(ast.fix_missing_locations(changer.visit(ast.parse(source))))
-        own, _ = tests_of(place)
-        others = [one for one in self.executing(place, changer.line) if one.split("::")[0] not in own]
         (self.root / place.path).write_text(changed, encoding="utf-8")
         try:
-            for tests in filter(None, (own, others)):
+            for tests in self.trials(place, changer.line):
                 status = self._run(["-x", *tests], timeout_s=self.timeout_s)
                 if status not in (0, 5):  # 5: there are no tests
                     return "timeout" if status is None else "killed", changer.said
