@@ -12,9 +12,11 @@ from vidence.engine.panel import (
     ModelFacts,
     PanelBenchmark,
     PanelFile,
+    PanelFolder,
     PanelModel,
     PaperRow,
     check_panel,
+    given_runs,
     paper_rows,
     planned,
 )
@@ -201,3 +203,18 @@ def test_the_facts_of_a_model_travel_with_its_runs():
 def test_rows_of_actpld_leave_the_protocol_to_the_panel():
     for name, layout in (("actpld/frames", "images"), ("actpld/montage", "montage:4x2")):
         assert paper_rows()[name].settings == {"n_frames": 8, "layout": layout}
+
+
+def test_a_run_that_is_there_has_the_name_of_its_benchmark_and_its_place(bench, fake_model):
+    bench.write(1)
+    bench.run(fake_model(), name="mine")
+    there = (PanelFolder(folder="run"), PanelFolder(folder="run", model="M", condition="blind", family="F"))
+    named = PanelBenchmark(benchmark="table", data="q.jsonl", name="Kitchens")
+    first, second = given_runs(panel(benchmarks=(named,), runs=there), beside=bench.folder)
+    assert (first.benchmark, first.model, first.condition) == ("Kitchens", "mine", "")
+    assert (second.benchmark, second.model, second.condition) == ("Kitchens", "M", "blind")
+    assert (second.about, second.folder) == (ModelFacts(family="F"), bench.folder / "run")
+    other = PanelBenchmark(benchmark="table", data="r.jsonl", name="Streets")
+    for benchmarks in ((named, other), (TABLE,), (PanelBenchmark(benchmark="mmvu", name="Experts"),)):
+        (run, _) = given_runs(panel(benchmarks=benchmarks, runs=there), beside=bench.folder)
+        assert run.benchmark == "table"

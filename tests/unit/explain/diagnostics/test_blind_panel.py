@@ -293,6 +293,14 @@ def test_a_single_answer_agrees_with_nobody() -> None:
     assert value(found, "blind-panel", "flagged", "chance") == 0.25
 
 
+def test_two_answers_agree_or_do_not() -> None:
+    asked = item()
+    options = {"models": "a:1", "runs": "2", "permute": "false"}
+    made = drive(diagnostic(**options).examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], **options)
+    assert value(found, "agreement", "answers", "alike") == 1.0
+
+
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
     asked, gone = item(1), item(2)
     members = {spec: names(right(asked)) for spec in FOUR.split("|")}

@@ -231,3 +231,9 @@ def test_how_often_a_question_is_asked_at_most():
     assert make(n="3").most_asks(free, n_frames=8) == 3
     note = stated(one, four_questions())["same"].note
     assert "grouped its own answers" not in note
+
+
+def test_two_answers_that_the_rules_leave_apart_are_enough_to_ask():
+    said, n_asked = words_found(3, lambda _: ["hat", "cap", "cap", "hat"], same="self")
+    assert n_asked == 3
+    assert [said["same"].value(key, "n") for key in ("asked", "joined", "unread")] == [3, 3, 0]
