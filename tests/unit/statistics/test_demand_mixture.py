@@ -254,3 +254,15 @@ def test_intervals_are_students_t_around_the_value_with_the_error_of_the_draws()
     half = t * np.std([one.known for one in fits], ddof=1)
     assert found.known.low == pytest.approx(whole.known - half)
     assert found.known.high == pytest.approx(min(1.0, whole.known + half))
+
+
+def test_a_fit_begins_where_half_of_the_questions_have_a_demand_evenly() -> None:
+    vectors = drawn(mixture(1, 8, never=0.3, rho=0.5), 30)
+    begun = fit(vectors, most_steps=0)
+    assert begun.shares == pytest.approx(0.99 * np.array([0.5 / X] * X + [0.5]) + 0.01 / (X + 1))
+    assert (begun.rho, begun.slips, begun.declines, begun.slip_declines) == (0.3, 0.05, 0.05, 0.05)
+    # A share of 0 or 1 would stay there.
+    ends = Mixture(shares=np.eye(X + 1)[0], rho=0.0, slips=1.0, declines=0.0, slip_declines=1.0)
+    moved = fit(vectors, start=ends, most_steps=0)
+    assert moved.shares.min() == pytest.approx(0.01 / (X + 1))
+    assert (moved.rho, moved.slips, moved.declines, moved.slip_declines) == (0.005, 0.995, 0.005, 0.995)
