@@ -114,12 +114,14 @@ class Changer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Truth turns, numbers grow by one."""
-        if isinstance(node.value, bool | int | float) and self._is_wanted():
-            value = not node.value if isinstance(node.value, bool) else node.value + 1
-            self._say(node, repr(node.value), repr(value))
-            return ast.copy_location(ast.Constant(value), node)
-        return node
+        """Truth turns, numbers grow by one; those so large that they would stay the same are left alone."""
+        if not isinstance(node.value, bool | int | float):
+            return node
+        value = not node.value if isinstance(node.value, bool) else node.value + 1
+        if value == node.value or not self._is_wanted():
+            return node
+        self._say(node, repr(node.value), repr(value))
+        return ast.copy_location(ast.Constant(value), node)
 
 
 def _gives_the_same(node: ast.AST) -> bool:
