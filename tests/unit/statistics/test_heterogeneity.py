@@ -109,30 +109,31 @@ def plain_q(values, groups, clusters):
     return q, common, means, weights
 
 
-def test_q_p_and_tau_of_uneven_clusters_are_those_of_their_definitions():
+@pytest.mark.parametrize("shift", [0.0, 0.2, 0.3])
+def test_q_p_and_tau_of_uneven_clusters_are_those_of_their_definitions(shift):
     """The null: residuals of a cluster times its sign, as sums spread evenly over its items of a group."""
-    values = [0.9, 0.2, 0.4, 0.7, 0.1, 0.3, 0.8, 0.0, 0.5, 0.6, 0.4, 0.9]
+    values = [0.9, 0.2, 0.4, 0.7, 0.1, *(v + shift for v in (0.3, 0.8, 0.0, 0.5)), 0.6, 0.4, 0.9]
     groups, clusters = list("aaaaabbbbccc"), list("uuvwxuvvwuwx")
     q, common, means, weights = plain_q(values, groups, clusters)
-    rng = np.random.default_rng(3)
-    found = heterogeneity(values, groups=groups, clusters=clusters, rng=np.random.default_rng(3), n_draws=60)
+    found = heterogeneity(
+        values, groups=groups, clusters=clusters, rng=np.random.default_rng(3), n_draws=1200
+    )
     assert found is not None
     assert (found.q, found.common, found.dof) == (pytest.approx(q), pytest.approx(common), 2)
     w = np.array(weights)
     between = max(0.0, (q - 2) / (w.sum() - (w**2).sum() / w.sum()))
     assert found.tau == pytest.approx(math.sqrt(between))
-    signs = rng.choice([-1.0, 1.0], size=(60, 4))
     mean_of, sign_at = dict(zip("abc", means, strict=True)), {name: i for i, name in enumerate("uvwx")}
+    cells = list(zip(groups, clusters, strict=True))
+    left = [v - mean_of[g] for v, g in zip(values, groups, strict=True)]
+    even = [np.mean([x for x, other in zip(left, cells, strict=True) if other == one]) for one in cells]
+    signs = np.random.default_rng(3).choice([-1.0, 1.0], size=(1200, 4))
     n_as_large = 0
     for row in signs:
-        drawn = []
-        for group, cluster in zip(groups, clusters, strict=True):
-            pairs = zip(values, groups, clusters, strict=True)
-            own = [v - mean_of[g] for v, g, c in pairs if (g, c) == (group, cluster)]
-            drawn.append(row[sign_at[cluster]] * sum(own) / len(own))
+        drawn = [row[sign_at[cluster]] * x for (_, cluster), x in zip(cells, even, strict=True)]
         n_as_large += plain_q(drawn, groups, clusters)[0] >= q * (1 - 1e-9)
-    assert 0 < n_as_large < 60
-    assert found.p_value == (1 + n_as_large) / 61
+    assert 0 < n_as_large < 1200
+    assert found.p_value == (1 + n_as_large) / 1201
 
 
 def test_means_that_differ_by_less_than_their_errors_have_no_tau():
