@@ -146,6 +146,14 @@ def test_sizes_and_thinking_say_what_came_of_them() -> None:
     ]
 
 
+def test_tokens_of_a_reply_are_the_mean_of_those_that_are_known() -> None:
+    subject = Simulated(item(), {"plan": (1.0, 2.0)})
+    tokens = iter([100, None, 300, 320, 340, 360])
+    one = diagnostic(thinking="off|high", setting="reasoning_effort", repeats="3")
+    made = drive(one.examine(subject), lambda ask: Reply(text="A", usage=Usage(output_tokens=next(tokens))))
+    assert [m.delivered for m in made.made.sweeps["thinking"]] == [200.0, 340.0]
+
+
 def test_examining_needs_the_budgets_of_the_plan() -> None:
     with pytest.raises(UsageError, match="before examine"):
         drive(diagnostic().examine(Simulated(item(), views())), lambda ask: Reply(text="A"))
