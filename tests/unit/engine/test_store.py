@@ -260,6 +260,18 @@ def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch:
         assert sorted(p.name for p in tmp_path.iterdir()) == names
 
 
+def test_a_log_beside_a_store_is_read_also_where_nobody_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        assert (tmp_path / "run.sqlite-wal").exists()
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+        with RunStore(tmp_path) as parser:
+            assert [one.item_id for one in parser.trials()] == ["q0"]
+
+
 def test_a_store_that_was_only_begun_says_so(tmp_path: Path):
     (tmp_path / "run.sqlite").touch()
     with pytest.raises(StoreError, match="has format None"):
