@@ -12,9 +12,11 @@ of the changes drawn; a second process can try the others.
 
 import argparse
 import ast
+import math
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -54,6 +56,10 @@ EDGES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 SHARED = ("hypothesis", "msgspec", "numpy", "PIL.Image", "scipy.optimize", "scipy.stats")
 LOG = "log"
 FORK = multiprocessing.get_context("fork")
+
+# How much longer than the time of the processor a run may take: others may use the machine.
+PATIENCE = 5.0
+OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 Word = Literal["killed", "survived", "timeout"]
 
@@ -189,7 +195,7 @@ class Copy:
     def count(self, tests: list[str]) -> bool:
         """Run tests on the unchanged copy and keep who executes what; whether all pass."""
         counted = ["--cov=vidence", "--cov-context=test", "--cov-report=", *tests]
-        return self._run(counted, timeout_s=None, compiles=True) == 0
+        return self._run(counted, timeout_s=None) == 0
 
     def executing(self, place: Place, line: int) -> list[str]:
         """The tests, without their parameters, that execute the function that holds a line."""
@@ -223,27 +229,27 @@ class Copy:
         finally:
             shutil.copy2(ROOT / place.path, self.root / place.path)
 
-    def _run(self, tests: list[str], *, timeout_s: float | None, compiles: bool = False) -> int | None:
+    def _run(self, tests: list[str], *, timeout_s: float | None) -> int | None:
         """What pytest ends with in a process of its own; None where time runs out."""
-        process = FORK.Process(target=_pytest, args=(self.root, tests, compiles))
+        process = FORK.Process(target=_pytest, args=(self.root, tests, timeout_s))
         process.start()
-        process.join(timeout_s)
-        status = process.exitcode
-        if process.pid is not None and status is None:
+        process.join(None if timeout_s is None else PATIENCE * timeout_s)
+        if process.pid is not None and process.exitcode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.join()
-        return status
+        return None if process.exitcode in OUT_OF_TIME else process.exitcode
 
 
-def _pytest(root: Path, tests: list[str], compiles: bool) -> None:
-    """Run tests in the copy, into a log; without `compiles` a changed module leaves nothing behind."""
+def _pytest(root: Path, tests: list[str], timeout_s: float | None) -> None:
+    """Run tests in the copy, into a log; where there is a limit, a changed module leaves nothing behind."""
     os.setsid()
     os.chdir(root)
     said = os.open(root / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream, file in enumerate((os.open(os.devnull, os.O_RDONLY), said, said)):
         os.dup2(file, stream)
     os.environ |= {"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
-    if not compiles:
+    if timeout_s is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(timeout_s), math.ceil(timeout_s) + 1))
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         sys.dont_write_bytecode = True
     sys.path.insert(0, str(root / "src"))
@@ -265,7 +271,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="which ones are drawn (default: 0)")
     parser.add_argument("--room", action="append", choices=list(ROOMS), help="repeatable (default: all)")
     parser.add_argument("--part", default="1/1", help="such as 2/3: the second, fifth, eighth of the sample")
-    parser.add_argument("--timeout", type=float, default=900.0, help="seconds for the tests of one change")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds of the processor for a change")
     chosen = parser.parse_args()
     part, n_parts = map(int, chosen.part.split("/"))
     mine = drawn(chosen.sample, seed=chosen.seed, rooms=chosen.room or list(ROOMS))[part - 1 :: n_parts]
