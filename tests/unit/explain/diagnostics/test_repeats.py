@@ -237,3 +237,9 @@ def test_two_answers_that_the_rules_leave_apart_are_enough_to_ask():
     said, n_asked = words_found(3, lambda _: ["hat", "cap", "cap", "hat"], same="self")
     assert n_asked == 3
     assert [said["same"].value(key, "n") for key in ("asked", "joined", "unread")] == [3, 3, 0]
+
+
+def test_free_answers_that_differ_in_case_and_dots_are_the_same():
+    said, n_asked = words_found(3, lambda _: ["hat", "Hat.", " HAT", "hat"], same="self")
+    assert n_asked == 0
+    assert said["changes"].value("agreement", "share").value == 1.0
