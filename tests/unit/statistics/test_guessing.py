@@ -150,6 +150,8 @@ def test_the_likeliest_rho_and_its_interval_follow_from_the_share_that_agrees() 
     none = stickiness([SamePairs(n_choices=4, distance=1, n_same=0, n=30)])
     assert none is not None
     assert (none.rho, none.low) == (0.0, 0.0)
+    for figure in (found.rho, found.low, found.high, none.high):
+        assert 2000 * figure == pytest.approx(round(2000 * figure), abs=1e-9)
 
 
 def test_a_guess_that_is_kept_for_several_frames_is_kept_with_the_power_of_rho() -> None:

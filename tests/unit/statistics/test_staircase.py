@@ -186,3 +186,20 @@ def test_functions_that_never_reach_a_share_lie_above_all_levels_or_below_where_
         ends = (found.low, found.high)
         assert [math.isnan(end) for end in ends] == [is_falling, not is_falling]
         assert found.reason == "the posterior reaches beyond all levels"
+
+
+@pytest.mark.parametrize("is_falling", [False, True])
+def test_of_two_functions_the_one_without_a_threshold_is_an_end(is_falling):
+    quest = QuestPlus(
+        Curve(is_falling=is_falling, most_lapses=0.4),
+        [0.0, 5.0, 10.0],
+        locations=[5.0],
+        widths=[1.0],
+        lapses=[0.0, 0.4],
+    )
+    found = quest.threshold(0.9, level=0.8)
+    ends = [found.low, found.high]
+    there, not_there = ends[::-1] if is_falling else ends
+    assert math.isnan(not_there)
+    # A share below the middle of its weight is the value itself.
+    assert there == pytest.approx(float(quest.curve.threshold(0.9, location=5.0, width=1.0, lapse=0.0)))
