@@ -257,6 +257,10 @@ def test_what_two_questions_say_worked_out_by_hand():
         ("tokens", 15.0, 4.5),
     ):
         assert column(said["rewards"], key) == {"self": of_self, "a:1": of_other}, key
+    auc, length = (said["rewards"].estimate("self", key) for key in ("auc", "length"))
+    assert 0 <= auc.low < auc.high <= 1
+    assert (length.low, length.high) != (0.0, 1.0)
+    assert length.high <= 1
     drawn = curves(said["by-candidates"])
     assert drawn["self"] == [(1, 0.375), (2, 0.625), (4, 1.0)]
     assert drawn["a:1"] == [(1, 0.375), (2, 0.291667), (4, 0.125)]
