@@ -133,6 +133,10 @@ def test_a_denial_behind_is_looked_for_within_300_characters(n_chars: int, n_neg
     assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
 
 
+def test_near_is_within_eighty_characters() -> None:
+    assert NEAR_CHARS == 80
+
+
 def test_a_cue_behind_the_label_counts_in_another_sentence_where_it_is_near() -> None:
     for gap, n_cued in ((NEAR_CHARS, 1), (NEAR_CHARS + 1, 0)):
         filler = "\n" + "x" * (gap - 2) + "\n"
