@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from vidence import catalog
-from vidence.contracts import Flow, Request
+from vidence.contracts import Ask, Flow, Request, Together
 from vidence.engine import judge as judging
 from vidence.engine import prepare, session
 from vidence.engine.plan import read_plan
@@ -346,3 +346,24 @@ def test_verdicts_are_those_of_a_pool_where_judge_version_and_models_are() -> No
         assert not pool.has_judged(other)
     assert pool.has_asked_in_vain(score(verdicts=(), unanswered=given))
     assert not pool.has_asked_in_vain(score())
+
+
+class TwoAsks(PlainJudge):
+    """Asks once in its own way, and once as its model judges."""
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        words = Prompt(parts=(TextPart(text="?"),))
+        yield [Ask(prompt=words, sampling=Sampling(temperature=0.5)), Ask(prompt=words), words]
+        return ruled
+
+
+def test_what_an_ask_says_of_its_sampling_holds_and_else_that_of_the_model() -> None:
+    model = JudgeModel(name="judge 0", identity="a:1", sampling=Sampling(temperature=0.0))
+    pool = JudgePool(judge=TwoAsks(), models=[model])
+    item = Item(item_id="q", question="?", answer="x", answer_kind="text")
+    ruled = Score(outcome=Answered(answer="x"), value=None, scorer="needs-judge", scorer_version=1)
+    wanted = next(pool.score(item, Reply(text="x"), ruled=ruled))
+    if isinstance(wanted, Together):
+        wanted = next(wanted.flows[0])
+    assert [one.model for one in wanted] == ["judge 0"] * 3
+    assert [one.sampling.temperature for one in wanted] == [0.5, 0.0, 0.0]
