@@ -88,6 +88,9 @@ def test_sampling_tells_the_fuser_from_the_parser_of_one_frame(mode: str) -> Non
     ).made
     assert single.top_share == 1.0
     assert (single.method, single.draws, single.is_fallback) == ("sampling", 16, mode == "auto")
+    drawn = measured(asked_for(2), lambda _: Reply(text="C"), mode=mode).asks
+    assert drawn[-1].sampling is not None
+    assert drawn[-1].sampling.temperature == 1.0
 
 
 # --------------------------------------------------------------------------- what is asked
