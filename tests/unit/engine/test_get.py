@@ -309,6 +309,16 @@ def test_media_that_lie_as_they_are_stay_at_their_address(tmp_path):
     assert got_media(found, [], hub, tmp_path) == (None, (), ())
 
 
+def test_media_of_two_folders_lie_together(tmp_path):
+    files = {"validation.json": b"", "videos/Art/1.mp4": b"1", "videos/more/Law/2.mp4": b"2"}
+    hub = Fetched(tmp_path / "hub", **files)
+    found = get.offer("mmvu", hub=hub)
+    where, left, _ = got_media(found, ["Art/1.mp4", "Law/2.mp4"], hub, tmp_path)
+    assert left == ()
+    assert (Path(where) / "Art/1.mp4").read_bytes() == b"1"
+    assert (Path(where) / "Law/2.mp4").read_bytes() == b"2"
+
+
 def test_media_out_of_archives_lie_together_with_the_others_and_are_unpacked_once(tmp_path):
     packed = zipped(Art_2="two", Art_3="three")
     hub = Fetched(tmp_path / "hub", **{"q.jsonl": b"", "videos/Art/1.mp4": b"1", "videos/Art.zip": packed})
