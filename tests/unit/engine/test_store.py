@@ -17,7 +17,7 @@ import pytest
 from vidence.contracts import Request
 from vidence.engine.memory_key import memory_key
 from vidence.engine.rows import Header
-from vidence.engine.store import Memory, RunStore, migrate_run
+from vidence.engine.store import Memory, RunStore, is_in_use, migrate_run
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
@@ -691,3 +691,45 @@ def test_reading_a_finished_run_leaves_nothing_beside_it(tmp_path: Path):
         assert store.trial("q0") is not None
         assert {path.name for path in tmp_path.iterdir()} == {"run.sqlite"}
     assert before == {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
+
+
+def test_one_question_and_the_line_of_a_list_are_kept(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert store.item(ITEMS[1].item_id) == ITEMS[1]
+        assert store.item("none of them") is None
+        kept, before = store.line()
+        assert kept is None
+        store.add(trial("q0"))
+        store.keep_line("a line")
+        kept, after = store.line()
+        assert (kept, after > before) == ("a line", True)
+        store.keep_line("another")
+        assert store.line() == ("another", after)
+
+
+def test_what_is_added_together_is_kept_together_or_not_at_all(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        with store.together():
+            store.add(trial("q0"))
+            store.add(trial("q1"))
+
+        def broken_off() -> None:
+            with store.together():
+                store.add(trial("q2"))
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken_off()
+        assert [one.item_id for one in store.trials()] == ["q0", "q1"]
+
+
+def test_a_folder_is_in_use_as_long_as_somebody_writes(tmp_path: Path):
+    assert not is_in_use(tmp_path)
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert is_in_use(tmp_path)
+        with RunStore(tmp_path):
+            assert is_in_use(tmp_path)
+    assert not is_in_use(tmp_path)
