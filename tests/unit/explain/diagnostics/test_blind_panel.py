@@ -357,3 +357,8 @@ def test_two_runs_are_said_to_be_two() -> None:
     made = drive(diagnostic(runs="2", at_least="2").examine(subject(asked)), names(right(asked))).made
     found = said([Examined(item=asked, finding=made)], runs="2", at_least="2")
     assert sheet(found, "questions").value("q0001", "who") == "the model under test (2 of 2)"
+
+
+def test_every_member_is_asked_in_every_run() -> None:
+    assert diagnostic(models=FOUR).most_asks(item(), n_frames=8) == 4
+    assert diagnostic(models=FOUR, runs="3").most_asks(item(), n_frames=8) == 12

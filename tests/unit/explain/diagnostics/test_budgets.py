@@ -415,3 +415,11 @@ def test_no_two_parts_have_one_title() -> None:
     titles = [one.title for one in said(needing(items, [8] * 28)).values()]
     assert len(titles) > 3
     assert len(set(titles)) == len(titles)
+
+
+def test_how_often_a_question_is_asked_at_most() -> None:
+    # 8, 16 and 32 frames where a plan has 32; none to double where it has one.
+    assert diagnostic(repeats="2").most_asks(item(), n_frames=32) == 6
+    assert diagnostic().most_asks(item(), n_frames=1) == 0
+    swept = diagnostic(sizes="native|short:448", thinking="0|64|128", setting="budget", repeats="2")
+    assert swept.most_asks(item(), n_frames=32) == 10

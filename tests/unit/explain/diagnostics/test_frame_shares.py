@@ -409,3 +409,23 @@ def test_where_no_frame_must_add_anything_all_may_add_the_same() -> None:
     found = share_out(full, [full, full, full])
     assert found.shares is None
     assert found.top_bounds == pytest.approx((1 / 3, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "n_asks"),
+    [
+        ({"mode": "logprobs"}, 1 + 16),
+        ({"mode": "logprobs", "n": "3"}, 4),
+        ({"mode": "logprobs", "n": "3", "placebo": "n"}, 4 + 7),
+        ({"mode": "logprobs", "n": "3", "placebo": "jitter"}, 4 + 4),
+        ({"mode": "logprobs", "view": "plan"}, 1 + 5),
+        ({"mode": "sampling", "n": "3", "draws": "10"}, 40),
+        ({"mode": "auto", "n": "3", "draws": "10"}, 4 + 40),
+    ],
+)
+def test_how_often_a_question_is_asked_at_most(options: dict[str, str], n_asks: int) -> None:
+    """With all frames and without each; so many times where replies are drawn."""
+    one = diagnostic(**options)
+    assert one.most_asks(asked_for(2), n_frames=5) == n_asks
+    free = Item(item_id="q", question="?", answer="x", answer_kind="text")
+    assert one.most_asks(free, n_frames=5) == 0
