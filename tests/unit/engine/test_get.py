@@ -309,6 +309,15 @@ def test_media_that_lie_as_they_are_stay_at_their_address(tmp_path):
     assert got_media(found, [], hub, tmp_path) == (None, (), ())
 
 
+def test_questions_of_the_user_are_taken_also_where_the_release_has_some(tmp_path):
+    hub = Fetched(tmp_path / "hub", **{"data/full.parquet": b"full", "data/lite.parquet": b"lite"})
+    found = get.offer("herbench", hub=hub, config="lite")
+    assert found.config == "lite"
+    mine = tmp_path / "mine.parquet"
+    mine.write_bytes(b"mine")
+    assert Path(got_questions(found, hub, tmp_path, own=mine)).read_bytes() == b"mine"
+
+
 def test_media_of_two_folders_lie_together(tmp_path):
     files = {"validation.json": b"", "videos/Art/1.mp4": b"1", "videos/more/Law/2.mp4": b"2"}
     hub = Fetched(tmp_path / "hub", **files)
