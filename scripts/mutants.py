@@ -46,10 +46,11 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }
 # Types and how classes are made: what changes there is no wrong number.
 SKIPPED = frozenset({"annotation", "returns", "decorator_list"})
-# Three more kinds of places give the same numbers whatever they hold, by what the names in them promise:
-# a statement with a name in *BLOCK* says how much is worked on at once, `zip(strict=...)`,
-# `if TYPE_CHECKING` and what is logged are for whoever works on the code, and whether the edge of a tolerance
-# (a name in *ROUNDING*, or a number below SMALLEST) belongs to it is decided by rounding alone.
+# Four more kinds of places give the same numbers whatever they hold, by what the names in them promise:
+# a statement with a name in *BLOCK* says how much is worked on at once, the `version` of a plug-in is a name,
+# `zip(strict=...)`, `if TYPE_CHECKING` and what is logged are for whoever works on the code, and whether the
+# edge of a tolerance (a name in *ROUNDING*, or a number below SMALLEST) belongs to it is decided by rounding
+# alone.
 BLOCK, TOLERANCE, SMALLEST = "BLOCK", "ROUNDING", 1e-6
 EDGES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Imported once, for every run of tests is a fork of this process.
@@ -133,6 +134,8 @@ class Changer(ast.NodeTransformer):
 def _gives_the_same(node: ast.AST) -> bool:
     """Whether nothing below can change a number: blocks, guards, the log, code for the type checker."""
     match node:
+        case ast.Assign(targets=[ast.Name(id="version")]):
+            return True
         case ast.Assign() | ast.AnnAssign():
             return any(isinstance(one, ast.Name) and BLOCK in one.id for one in ast.walk(node))
         case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.keyword(arg="strict"):

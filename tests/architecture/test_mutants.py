@@ -49,6 +49,7 @@ def test_messages_types_and_how_classes_are_made_are_left_alone(mutants: ModuleT
 def test_what_gives_the_same_numbers_is_left_alone(mutants: ModuleType) -> None:
     assert changes(mutants, "rows = max(1, BLOCK_CELLS // max(1, n))") == []
     assert changes(mutants, "_BLOCK: Final = 512") == []
+    assert changes(mutants, "class A:\n    version = 1") == []
     assert changes(mutants, "rows = max(1, n)") == ["rows = max(2, n)"]
     assert changes(mutants, "if TYPE_CHECKING:\n    x = 1") == []
     assert changes(mutants, "zip(a, b, strict=True)") == []
