@@ -235,3 +235,10 @@ def test_how_often_a_question_is_asked_at_most() -> None:
     two = evidenced.diagnostic("hints", {"controls": "foreign", "levels": "2"})
     assert two.most_asks(item(0, hints=("A cause.", "The hand.")), n_frames=8) == 3
     assert two.most_asks(item(0, hints=("A cause.",)), n_frames=8) == 1
+
+
+def test_one_kind_of_evidence_parts_nothing() -> None:
+    statements = said([item(n) for n in range(6)], searcher)
+    assert not {"hints:pieces", "hints:kind"} & set(statements)
+    parted = said([item(n, evidence=SPANS[: 1 + n % 2]) for n in range(6)], searcher)
+    assert {"hints:pieces", "hints:kind"} <= set(parted)
