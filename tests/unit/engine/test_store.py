@@ -733,3 +733,16 @@ def test_a_folder_is_in_use_as_long_as_somebody_writes(tmp_path: Path):
         with RunStore(tmp_path):
             assert is_in_use(tmp_path)
     assert not is_in_use(tmp_path)
+
+
+@pytest.mark.parametrize(("column", "value"), [("repeat", "'x'"), ("item_id", "x'6162'")])
+def test_a_row_whose_number_or_name_is_none_is_damaged(tmp_path: Path, column: str, value: str):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        store._db.execute("PRAGMA foreign_keys = OFF")
+        store._db.execute(f"UPDATE trials SET {column} = {value}")
+        if column == "item_id":
+            store._db.execute(f"UPDATE items SET item_id = {value} WHERE item_id = 'q0'")
+        with pytest.raises(StoreError, match="a row is damaged: expected a question and a number"):
+            list(store.trials())
