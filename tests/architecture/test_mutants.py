@@ -37,6 +37,7 @@ def test_each_operator_comparison_constant_and_condition_is_a_place(mutants: Mod
     assert changes(mutants, "not a or b") == ["not a and b", "a or b"]
     assert changes(mutants, "x = 2") == ["x = 3"]
     assert changes(mutants, "x = True") == ["x = False"]
+    assert changes(mutants, "x = 1e+300") == []
 
 
 def test_messages_types_and_how_classes_are_made_are_left_alone(mutants: ModuleType) -> None:
@@ -48,6 +49,7 @@ def test_messages_types_and_how_classes_are_made_are_left_alone(mutants: ModuleT
 def test_what_gives_the_same_numbers_is_left_alone(mutants: ModuleType) -> None:
     assert changes(mutants, "rows = max(1, BLOCK_CELLS // max(1, n))") == []
     assert changes(mutants, "_BLOCK: Final = 512") == []
+    assert changes(mutants, "class A:\n    version = 1") == []
     assert changes(mutants, "rows = max(1, n)") == ["rows = max(2, n)"]
     assert changes(mutants, "if TYPE_CHECKING:\n    x = 1") == []
     assert changes(mutants, "zip(a, b, strict=True)") == []
@@ -65,6 +67,13 @@ def test_the_edge_of_a_tolerance_is_left_alone_and_nothing_else_of_it(mutants: M
 def test_every_room_has_places_and_tests(mutants: ModuleType) -> None:
     for room in mutants.ROOMS:
         first = next(mutants.places(room))
-        of_the_folder = mutants.tests_of(first)[-1]
+        _, of_the_folder = mutants.tests_of(first)
         assert of_the_folder
         assert all((SCRIPT.parents[1] / name).is_file() for name in of_the_folder)
+
+
+def test_a_place_is_tried_by_what_executes_its_function(mutants: ModuleType) -> None:
+    tree = ast.parse("A = 1\ndef f(b=2):\n    def g():\n        return b\n    return g\nclass C:\n    d = 3")
+    assert mutants.lines_of(tree, 4) == mutants.lines_of(tree, 2) == range(3, 6)
+    assert 1 in mutants.lines_of(tree, 7)
+    assert 7 in mutants.lines_of(tree, 1)

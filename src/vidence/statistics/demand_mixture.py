@@ -150,7 +150,7 @@ def _restarted(start: Mixture, n_classes: int) -> Mixture:
         return min(max(value, 0.005), 0.995)
 
     return Mixture(
-        shares=shares / shares.sum(),
+        shares=shares,
         rho=inside(start.rho),
         slips=inside(start.slips),
         declines=inside(start.declines),

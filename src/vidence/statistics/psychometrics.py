@@ -199,7 +199,7 @@ class _Bounds:
         low = np.array([known[0] - span / 2, math.log(float(np.diff(known).min()) / 4), 0.0])
         return cls(
             low=low,
-            high=np.array([known[-1] + span / 2, math.log(5 * span), max(curve.most_lapses, 0.0)]),
+            high=np.array([known[-1] + span / 2, math.log(5 * span), curve.most_lapses]),
         )
 
 

@@ -337,6 +337,28 @@ def test_what_ends_the_run_is_no_business_of_a_flow(error, n_asked):
     virtual_time.run(go)
 
 
+@pytest.mark.parametrize("order", [("bad", "down", "good"), ("down", "bad", "good")])
+def test_of_several_errors_the_one_that_ends_the_run_counts(order):
+    async def go() -> None:
+        async def ask(asked: Ask) -> Reply:
+            if asked.prompt.text == "bad":
+                raise RejectedRequestError("no")
+            if asked.prompt.text == "down":
+                raise ServerDownError("down")
+            return Reply(text="A")
+
+        def tolerant():
+            try:
+                yield [prompt(text) for text in order]
+            except RejectedRequestError:
+                return "never"
+
+        with pytest.raises(ServerDownError, match="down"):
+            await drive(tolerant(), ask)
+
+    virtual_time.run(go)
+
+
 def test_drive_asks_together_what_is_yielded_together():
     async def go() -> None:
         inside, most = 0, 0

@@ -1,5 +1,6 @@
 """What of a release is taken, and what was fetched last."""
 
+import hashlib
 import io
 import zipfile
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from vidence.ask.fetching.address import HubAddress
+from vidence.ask.fetching.archives import is_archive
 from vidence.ask.fetching.hub import HubFile, Listing
 from vidence.catalog import names
 from vidence.engine import get
@@ -80,6 +82,27 @@ def test_a_release_without_questions_in_a_known_form_says_what_it_holds() -> Non
         DataError, match=r"holds no questions .*validation\.json.*it holds README\.md, a\.csv"
     ):
         offered("mmvu", "README.md", "a.csv")
+
+
+def test_of_many_files_six_are_named() -> None:
+    six = [f"{n}.txt" for n in range(6)]
+    with pytest.raises(DataError, match=r"it holds 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt, 5\.txt$"):
+        offered("mmvu", *six)
+    with pytest.raises(DataError, match=r"3\.txt, 4\.txt, 5\.txt and 2 more$"):
+        offered("mmvu", *six, "6.txt", "7.txt")
+
+
+def test_a_name_that_is_no_benchmark_is_answered_with_those_that_have_a_release() -> None:
+    with pytest.raises(UsageError, match="no release named 'mmvo'") as refused:
+        get.release_of("mmvo")
+    assert "mmvu" in str(refused.value)
+    assert "phantom" not in str(refused.value)
+    assert "table" not in str(refused.value)
+
+
+def test_the_command_for_a_benchmark_is_said_where_it_is_released() -> None:
+    assert get.command_for("mmvu") == "vidence get mmvu --media"
+    assert get.command_for("phantom") == ""
 
 
 def test_any_data_set_gives_questions_and_videos() -> None:
@@ -215,3 +238,123 @@ def test_where_data_came_from_is_found_by_the_data_of_a_plan(tmp_path) -> None:
     assert get.fetched_from(tmp_path, "/some/where") is None
     with pytest.raises(UsageError, match="mmvu was not fetched"):
         get.noted(tmp_path, "mmvu")
+
+
+def quiet(file):
+    """Nobody is told of files."""
+
+
+def got_questions(found, hub, tmp_path, **own):
+    given = {"github": "", "own": None} | own
+    return get.get_questions(found, hub=hub, cache_root=tmp_path / "c", on_file=quiet, **given)
+
+
+def test_questions_of_the_hub_are_named_by_their_address_and_others_by_their_path(tmp_path, monkeypatch):
+    hub = Fetched(tmp_path / "hub", **{"full/x.parquet": b"x"})
+    found = get.offer("herbench", hub=hub, config="full")
+    assert found.config == ""
+    assert got_questions(found, hub, tmp_path) == f"hf:{found.release.hub}@{COMMIT}/full"
+    mine = tmp_path / "mine.json"
+    mine.write_bytes(b"mine")
+    path = Path(got_questions(found, hub, tmp_path, own=mine))
+    assert (path.read_bytes(), path.name) == (b"mine", "mine.json")
+    digest = hashlib.sha256(b"mine").hexdigest()
+    assert path == tmp_path / "c" / "got" / "herbench" / digest[:16] / "mine.json"
+    with pytest.raises(DataError, match="cannot be read"):
+        got_questions(found, hub, tmp_path, own=tmp_path / "none.json")
+
+
+def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
+    of_github = [name for name in names("benchmark")
+                 if (release := get._release(name)) and release.github and not release.absent]  # fmt: skip
+    asked = []
+    monkeypatch.setattr(get, "read_web", lambda address: asked.append(address) or b"[]")
+    for name in of_github:
+        release = get.release_of(name)
+        hub = Fetched(tmp_path / name)
+        found = get.Offer(
+            benchmark=name,
+            release=release,
+            named=HubAddress(release.hub or "a/b", COMMIT),
+            listing=hub.listing(HubAddress(release.hub or "a/b", COMMIT)),
+            questions=(),
+            media=(),
+        )
+        path = Path(got_questions(found, hub, tmp_path, github="https://raw.example"))
+        assert asked[-1] == f"https://raw.example/{release.github}"
+        assert path.name == release.github.rpartition("/")[2]
+        assert path.read_bytes() == b"[]"
+    assert len(asked) == len(of_github) > 0
+
+
+def got_media(found, asked, hub, tmp_path):
+    wanted = get.wanted_media(found, items(*asked))
+    return get.get_media(found, wanted, hub=hub, cache_root=tmp_path / "c", on_file=quiet)
+
+
+def zipped(**members):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("_", "/"), content)
+    return file.getvalue()
+
+
+def test_media_that_lie_as_they_are_stay_at_their_address(tmp_path):
+    hub = Fetched(tmp_path / "hub", **{"validation.json": b"", "videos/Art/1.mp4": b"1"})
+    found = get.offer("mmvu", hub=hub)
+    where, left, refused = got_media(found, ["Art/1.mp4", "Art/9.mp4"], hub, tmp_path)
+    assert where == f"hf:{found.release.hub}@{COMMIT}/videos"
+    assert (left, refused) == (("Art/9.mp4",), ())
+    assert got_media(found, [], hub, tmp_path) == (None, (), ())
+
+
+def test_questions_of_the_user_are_taken_also_where_the_release_has_some(tmp_path):
+    hub = Fetched(tmp_path / "hub", **{"data/full.parquet": b"full", "data/lite.parquet": b"lite"})
+    found = get.offer("herbench", hub=hub, config="lite")
+    assert found.config == "lite"
+    mine = tmp_path / "mine.parquet"
+    mine.write_bytes(b"mine")
+    assert Path(got_questions(found, hub, tmp_path, own=mine)).read_bytes() == b"mine"
+
+
+def test_media_of_two_folders_lie_together(tmp_path):
+    files = {"validation.json": b"", "videos/Art/1.mp4": b"1", "videos/more/Law/2.mp4": b"2"}
+    hub = Fetched(tmp_path / "hub", **files)
+    found = get.offer("mmvu", hub=hub)
+    where, left, _ = got_media(found, ["Art/1.mp4", "Law/2.mp4"], hub, tmp_path)
+    assert left == ()
+    assert (Path(where) / "Art/1.mp4").read_bytes() == b"1"
+    assert (Path(where) / "Law/2.mp4").read_bytes() == b"2"
+
+
+def test_media_out_of_archives_lie_together_with_the_others_and_are_unpacked_once(tmp_path):
+    packed = zipped(Art_2="two", Art_3="three")
+    hub = Fetched(tmp_path / "hub", **{"q.jsonl": b"", "videos/Art/1.mp4": b"1", "videos/Art.zip": packed})
+    found = get.offer("hf:a/b", hub=hub)
+    assert [is_archive(one.path) for one in found.media] == [False, True]
+    asked = ["videos/Art/1.mp4", "videos/Art/2", "videos/Art/9"]
+    for again in (False, True):
+        where, left, refused = got_media(found, asked, hub, tmp_path)
+        folder = Path(where)
+        assert folder == tmp_path / "c" / "got" / "a--b" / COMMIT
+        assert (folder / "videos/Art/1.mp4").read_bytes() == b"1"
+        assert (folder / "videos/Art/2").read_bytes() == b"two"
+        assert not (folder / "videos/Art/3").exists()
+        assert (left, refused) == (("videos/Art/9",), ()), again
+
+
+def test_a_note_that_is_damaged_and_benchmarks_without_a_release_are_said(tmp_path):
+    got = get.Got(data="/some/where", release="hf:a/b@c")
+    get.note(tmp_path, "", got)
+    (note,) = (tmp_path / "got" / "notes").iterdir()
+    note.write_text("{")
+    with pytest.raises(StoreError, match="remove it, or fetch /some/where again"):
+        get.fetched_from(tmp_path, "/some/where")
+    with pytest.raises(UsageError, match=r"say where the questions of phantom are with --data$"):
+        get.noted(tmp_path, "phantom")
+    for name in names("benchmark"):
+        if (release := get._release(name)) is not None and release.absent:
+            with pytest.raises(UsageError, match=f"the questions of {name} are with --data; "):
+                get.noted(tmp_path, name)
+            assert get.command_for(name) == ""

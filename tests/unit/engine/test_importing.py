@@ -9,6 +9,7 @@ import pytest
 
 from conftest import need
 from subjects.layouts import BOTH, DOG, LAYOUTS, LMMS, MILK, inspect_log, lines_file, workbook
+from vidence.ask.mapping.replies import Recorded
 from vidence.engine.environment import environment
 from vidence.engine.events import Event
 from vidence.engine.importing import (
@@ -174,6 +175,22 @@ def test_scores_that_differ_are_named(tmp_path: Path) -> None:
         read_log(lines_file(rows, "1_samples_b.jsonl")(tmp_path), "lmms-eval"), tmp_path / "run"
     )
     assert agreement(summary).endswith("0.0 % in the log, 50.0 % here; 1 differ: 0")
+
+
+def test_replies_are_counted_with_and_without_a_score() -> None:
+    summary = ImportSummary()
+    for said, value in (
+        (None, 0.0),
+        (Recorded(item_id="a", text="x", correct=1.0), 1.0),
+        (Recorded(item_id="b", text="x", correct=0.0), 1.0),
+        (Recorded(item_id="c", text="x"), 1.0),
+        (Recorded(item_id="d", text="x", correct=1.0), None),
+        (Recorded(item_id="e", text="x", correct=0.5), 0.5),
+    ):
+        summary.add(said, value)
+    assert (summary.n_replies, summary.n_without, summary.n_both) == (5, 1, 3)
+    assert (summary.theirs, summary.ours) == (pytest.approx(0.5), pytest.approx(2.5 / 3))
+    assert summary.differing == ["b"]
 
 
 def test_an_import_never_writes_into_another_run(tmp_path: Path) -> None:

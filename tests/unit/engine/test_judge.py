@@ -198,3 +198,16 @@ def test_another_rule_of_the_panel_combines_the_verdicts_anew_and_asks_nobody(
     assert read_plan(folder)[0].judge_panel == "open"
     (run,) = {row.status for row in load_run(folder).rows}
     assert run == "undecided"
+
+
+def test_a_verdict_on_the_same_reply_in_another_run_is_remembered(folder, bench, fake_model, monkeypatch):
+    async def say(request):
+        return Reply(text="A frying pan.")
+
+    bench.run(fake_model(turn=say), out="other", repeats=1)
+    judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    again = verdict(fake_model, 1)
+    summary, _ = judge(bench.folder / "other", {"fake:judge": again}, monkeypatch)
+    assert again.asked == []
+    assert [trial.score.value for trial in bench.trials("other")] == [1.0] * 3
+    assert (summary.n_planned, summary.n_answered_before, summary.n_tried) == (3, 0, 3)

@@ -25,14 +25,17 @@ def folder(bench, fake_model):
     return bench.folder / "run"
 
 
-def planted(fake_model, *, points, is_right=None):
+COUNTED = Usage(input_tokens=1000, output_tokens=100)
+
+
+def planted(fake_model, *, points, is_right=None, usage=COUNTED):
     """A judge that gives these points, and calls right what they say unless told otherwise."""
 
     async def say(request):
         marked = re.search(r'<reply id="(\w+)">', request.prompt.text)[1]
         right = points >= 3 if is_right is None else is_right
         said = f'"extracted answer": "pan", "correctness": {str(right).lower()}, "score": {points}'
-        return Reply(text=f'{{"id": "{marked}", {said}}}', usage=Usage(input_tokens=1000, output_tokens=100))
+        return Reply(text=f'{{"id": "{marked}", {said}}}', usage=usage)
 
     return fake_model(turn=say)
 
@@ -126,3 +129,32 @@ def test_what_would_ask_nobody_or_cannot_be_paid_is_refused():
         JudgesWanted(models=("a", "a"), judges=())
     with pytest.raises(UsageError, match="needs prices"):
         JudgesWanted(models=("a",), judges=(), limits=AskLimits(max_cost=1.0))
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        (Usage(input_tokens=1, output_tokens=0), 2e-6),
+        (Usage(input_tokens=0, output_tokens=1), 3e-6),
+        (Usage(input_tokens=1), 2e-6),
+        (Usage(), None),
+    ],
+)
+def test_a_verdict_costs_what_its_tokens_do_and_nothing_is_said_without_a_count(
+    folder, fake_model, monkeypatch, usage, cost
+):
+    judge = planted(fake_model, points=4, usage=usage)
+    lines = ask(folder, {"fake:a": judge}, monkeypatch, prices=(Price(read=2.0, written=3.0),))
+    assert [one.cost for one in lines] == [None if cost is None else pytest.approx(cost)] * 3
+    for half in (Price(read=2.0), Price(written=3.0)):
+        assert {one.cost for one in ask(folder, {"fake:a": judge}, monkeypatch, prices=(half,))} == {None}
+
+
+def test_who_is_not_asked_costs_nothing_and_says_which_line_it_is(bench, fake_model, monkeypatch):
+    bench.write(1)
+    bench.run(fake_model())
+    left = ask(bench.folder / "run", {"fake:a": planted(fake_model, points=4)}, monkeypatch,
+               prices=(Price(read=2.0, written=3.0),))  # fmt: skip
+    assert [(one.cost, one.is_asked, one.is_remembered, one.verdict) for one in left] == [
+        (0.0, False, False, None)
+    ]

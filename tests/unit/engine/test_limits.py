@@ -5,8 +5,23 @@ import numpy as np
 import pytest
 
 from servers import virtual_time
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Pace, duration_s
-from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError, UsageError
+from vidence.engine.limits import (
+    AdaptiveLimit,
+    AskLimits,
+    Backoff,
+    Budget,
+    DownDetector,
+    Limits,
+    Pace,
+    duration_s,
+)
+from vidence.errors import (
+    BudgetSpentError,
+    RejectedRequestError,
+    ServerDownError,
+    TransientModelError,
+    UsageError,
+)
 from vidence.records import Reply, Usage
 
 
@@ -73,6 +88,45 @@ def test_everybody_keeps_quiet_as_long_as_the_server_asked():
         limit.on_overload(0.05, sent_s=start_s)
         async with limit.slot():
             assert anyio.current_time() - start_s >= 0.049
+
+    anyio.run(go)
+
+
+def test_a_wait_that_was_asked_for_ends_when_it_was_said_and_the_longest_counts():
+    async def go() -> list[float]:
+        found = []
+        limit = AdaptiveLimit(4, clock=anyio.current_time)
+        await anyio.sleep(100.0)
+        limit.on_overload(7.0, sent_s=0.0)
+        limit.on_overload(3.0, sent_s=0.0)
+        async with limit.slot() as now_s:
+            found.append(now_s)
+        async with limit.slot() as now_s:
+            found.append(now_s)
+        return found
+
+    assert virtual_time.run(go) == pytest.approx([107.0, 107.0])
+
+
+def test_another_number_at_most_holds_at_once_and_never_raises_what_was_cut():
+    async def go() -> None:
+        clock = Clock()
+        limit = AdaptiveLimit(8, clock=clock)
+        limit.allow(12)  # nothing was cut: all of them
+        assert limit.allowed == 12
+        limit.allow(3)
+        assert limit.allowed == 3
+        limit.allow(6)
+        assert limit.allowed == 6
+        clock.now_s = 1.0
+        limit.on_overload(None, sent_s=1.0)
+        assert limit.allowed == 3
+        limit.allow(20)
+        assert limit.allowed == 3
+        limit.allow(2)
+        assert limit.allowed == 2
+        limit.allow(2)
+        assert limit.allowed == 2
 
     anyio.run(go)
 
@@ -177,6 +231,34 @@ def test_one_count_of_tokens_is_enough_to_watch_a_limit():
     budget.add(Reply(text="A", usage=Usage(input_tokens=10)))
     budget.check()
     assert budget.cost == pytest.approx(2e-5)
+    assert budget.add(Reply(text="A", usage=Usage(input_tokens=10))) == pytest.approx(2e-5)
+    assert budget.add(Reply(text="A", usage=Usage(output_tokens=10))) == pytest.approx(1e-4)
+    assert (budget.input_tokens, budget.output_tokens) == (20, 10)
+
+
+def test_budgets_that_share_a_limit_and_what_others_spent_are_counted_together():
+    answers = Budget(price_in=1e6, max_cost=10.0)
+    judges = Budget(price_out=1e6, max_cost=10.0, shared=answers.shared)
+    answers.add(Reply(text="A", usage=Usage(input_tokens=4, output_tokens=3)))
+    judges.add(Reply(text="A", usage=Usage(input_tokens=3, output_tokens=5)))
+    answers.check()
+    judges.elsewhere = 0.5
+    answers.check()
+    judges.elsewhere = 1.0
+    for one in (answers, judges):
+        with pytest.raises(BudgetSpentError, match=r"spent 10\.0000"):
+            one.check()
+
+
+def test_a_model_without_prices_needs_no_counts():
+    budget = Budget(max_cost=1.0)
+    budget.add(Reply(text="A", usage=Usage()))
+    budget.check()
+    for prices in ({"price_in": 1.0}, {"price_out": 1.0}):
+        blind = Budget(max_cost=1.0, **prices)
+        blind.add(Reply(text="A", usage=Usage()))
+        with pytest.raises(BudgetSpentError, match="does not say how many tokens"):
+            blind.check()
 
 
 def paced(n, *, tokens=0, part=1.0, latency_s=0.0, **rates):
@@ -226,3 +308,78 @@ def test_tokens_hold_over_a_minute_though_they_are_known_late():
 def test_a_rate_of_nothing_is_refused(name):
     with pytest.raises(UsageError, match=f"{name} is 0; expected more than 0"):
         AskLimits(**{name: 0})
+
+
+def test_what_a_request_counts_for_is_the_mean_of_those_before_it():
+    async def go():
+        pace, expected = Pace(tokens_per_minute=6000), []
+        for n in (100, 300, 50):
+            expected.append(await pace.turn())
+            reply = Reply(text="A", usage=Usage(input_tokens=n - 10, output_tokens=10))
+            pace.add(reply, expected=expected[-1])
+        expected.append(await pace.turn())
+        return expected
+
+    assert virtual_time.run(go) == pytest.approx([0.0, 100.0, 200.0, 150.0])
+
+
+def test_the_slower_of_two_rates_counts_and_replies_without_counts_take_nothing():
+    assert paced(3, tokens=0, requests_per_minute=30, tokens_per_minute=10) == pytest.approx([0.0, 2.0, 4.0])
+
+    async def go():
+        pace, sent_s = Pace(requests_per_minute=60, tokens_per_minute=60), []
+        for _ in range(3):
+            expected = await pace.turn()
+            sent_s.append(anyio.current_time())
+            pace.add(Reply(text="A", usage=Usage(input_tokens=3)), expected=expected)
+        pace.add(Reply(text="A", usage=Usage()), expected=0.0)
+        return sent_s
+
+    assert virtual_time.run(go) == pytest.approx([0.0, 3.0, 6.0])
+
+
+def test_rejections_end_a_run_only_where_nobody_was_answered():
+    error = RejectedRequestError("too large")
+    down = DownDetector(most=2, most_rejected=3)
+    down.on_rejection(error)
+    down.on_rejection(error)
+    with pytest.raises(ServerDownError, match="all of the first 3 questions were rejected"):
+        down.on_rejection(error)
+    answered = DownDetector(most=2, most_rejected=3)
+    answered.on_reply()
+    for _ in range(5):
+        answered.on_rejection(error)
+    # A rejection is an answer of the server: failures are counted from it.
+    lost = TransientModelError("gone")
+    answered.on_failure(lost)
+    answered.on_rejection(error)
+    answered.on_failure(lost)
+    with pytest.raises(ServerDownError, match="2 questions in a row"):
+        answered.on_failure(lost)
+    usual = DownDetector(most=2)
+    for _ in range(19):
+        usual.on_rejection(error)
+    with pytest.raises(ServerDownError, match="all of the first 20 questions were rejected"):
+        usual.on_rejection(error)
+
+
+def test_a_wait_beyond_an_hour_ends_the_run():
+    limits = Limits(
+        in_flight=None,
+        backoff=None,
+        budget=Budget(),
+        attempts=1,
+        timeout_s=1.0,  # type: ignore[arg-type]
+    )
+    limits.check_wait(TransientModelError("busy", retry_after_s=3600.0))
+    limits.check_wait(TransientModelError("busy"))
+    with pytest.raises(ServerDownError, match="asks to wait 3601 s"):
+        limits.check_wait(TransientModelError("busy", retry_after_s=3601.0))
+
+
+def test_half_a_second_is_the_first_wait_and_half_a_minute_the_longest():
+    backoff = Backoff(rng=np.random.default_rng(0))
+    assert all(0.25 <= backoff.wait_s(1, None) <= 0.5 for _ in range(50))
+    assert all(15.0 <= backoff.wait_s(20, None) <= 30.0 for _ in range(50))
+    assert max(backoff.wait_s(20, None) for _ in range(200)) > 29.0
+    assert max(backoff.wait_s(1, 5.0) for _ in range(200)) > 5.04

@@ -12,9 +12,12 @@ from vidence.engine.panel import (
     ModelFacts,
     PanelBenchmark,
     PanelFile,
+    PanelFolder,
     PanelModel,
     PaperRow,
     check_panel,
+    given_runs,
+    panel_of,
     paper_rows,
     planned,
 )
@@ -201,3 +204,55 @@ def test_the_facts_of_a_model_travel_with_its_runs():
 def test_rows_of_actpld_leave_the_protocol_to_the_panel():
     for name, layout in (("actpld/frames", "images"), ("actpld/montage", "montage:4x2")):
         assert paper_rows()[name].settings == {"n_frames": 8, "layout": layout}
+
+
+def test_a_run_that_is_there_has_the_name_of_its_benchmark_and_its_place(bench, fake_model):
+    bench.write(1)
+    bench.run(fake_model(), name="mine")
+    there = (PanelFolder(folder="run"), PanelFolder(folder="run", model="M", condition="blind", family="F"))
+    named = PanelBenchmark(benchmark="table", data="q.jsonl", name="Kitchens")
+    first, second = given_runs(panel(benchmarks=(named,), runs=there), beside=bench.folder)
+    assert (first.benchmark, first.model, first.condition) == ("Kitchens", "mine", "")
+    assert (second.benchmark, second.model, second.condition) == ("Kitchens", "M", "blind")
+    assert (second.about, second.folder) == (ModelFacts(family="F"), bench.folder / "run")
+    other = PanelBenchmark(benchmark="table", data="r.jsonl", name="Streets")
+    for benchmarks in ((named, other), (TABLE,), (PanelBenchmark(benchmark="mmvu", name="Experts"),)):
+        (run, _) = given_runs(panel(benchmarks=benchmarks, runs=there), beside=bench.folder)
+        assert run.benchmark == "table"
+
+
+def test_a_panel_that_a_program_holds_is_that_of_a_file():
+    held = {
+        "title": "T",
+        "benchmarks": [{"benchmark": "table", "data": "q"}],
+        "models": [{"model": "scripted:A"}],
+    }
+    made = panel_of(held, chance="x")
+    assert (made.title, [one.model for one in made.models]) == ("T", ["scripted:A"])
+    assert held["models"] == [{"model": "scripted:A"}]
+
+    def always(prompt):
+        return "A"
+
+    two = panel_of({**held, "models": [{"model": always, "name": "f"}, {"model": "scripted:B"}]}, chance="x")
+    assert [one.name for one in two.models] == ["f", ""]
+    assert two.models[1].model == "scripted:B"
+    for changes, said in (
+        ({"title": ""}, "the panel has no title"),
+        ({"models": 3}, "this is no panel"),
+        ({"models": ["scripted:A"]}, "this is no panel"),
+        ({"max_cost": -1.0}, "max_cost is -1.0; expected more than 0"),
+        ({"models": []}, "the panel has no models"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            panel_of({**held, **changes}, chance="x")
+
+
+def test_one_condition_needs_no_name_and_runs_alone_need_no_models():
+    assert len(runs_of(panel(conditions=(Condition(name="", settings={"n_frames": 3}),)))) == 1
+    alone = PanelFile(runs=(PanelFolder(folder="run"),))
+    assert (alone.benchmarks, alone.models) == ((), ())
+    with pytest.raises(UsageError, match="the panel has no benchmarks"):
+        PanelFile(runs=(PanelFolder(folder="run"),), models=(ALWAYS,))
+    with pytest.raises(UsageError, match="a condition has no name"):
+        panel(conditions=(Condition(name=""), Condition(name="x")))

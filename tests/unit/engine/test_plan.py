@@ -22,6 +22,7 @@ from vidence.engine.plan import (
     migrate_plan,
     plan_flags,
     read_plan,
+    read_source,
     write_plan,
 )
 from vidence.errors import StoreError, UsageError
@@ -231,3 +232,53 @@ def test_what_no_model_can_draw_with_is_refused(sampling):
         msgspec.structs.replace(PLAN, sampling=Sampling(**sampling))
     loose = Sampling(temperature=None, top_p=1.0, max_tokens=None)
     assert msgspec.structs.replace(PLAN, sampling=loose).sampling == loose
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"limit": 1, "sample": 2}, "limit and sample exclude each other"),
+        ({"sample_by": "difficulty=0"}, "expected TAG=N"),
+        ({"sample_by": "difficulty"}, "expected TAG=N"),
+        ({"sample_by": "=3"}, "expected TAG=N"),
+        ({"sample_by": "a=+3"}, "expected TAG=N"),
+        ({"audio": "loud"}, "audio is 'loud'; expected"),
+        ({"max_cost": 1.0}, "max_cost needs prices"),
+        ({"judge_panel": "best"}, "judge_panel 'best'; expected one of"),
+        ({"judge_models": ("a:b", "a:b")}, "a judge model is named twice: a:b, a:b"),
+        ({"jpeg_quality": 0}, "jpeg_quality is 0"),
+        ({"sampling": Sampling(top_p=0.0)}, "top_p is 0"),
+        ({"price_in": -0.1}, "price_in"),
+    ],
+)
+def test_a_plan_that_contradicts_itself_is_refused(changes, said):
+    plain = msgspec.structs.replace(PLAN, sample=None)
+    with pytest.raises(UsageError, match=said):
+        msgspec.structs.replace(plain, **changes)
+
+
+def test_what_lies_at_the_edge_of_what_can_be_is_taken():
+    edge = msgspec.structs.replace(
+        PLAN, jpeg_quality=1, sample=None, sample_by="a=b=3", max_cost=1.0, judge_price_out=0.1, patience_s=0
+    )
+    assert edge.stratum == ("a=b", 3)
+    assert PLAN.stratum is None
+    for name in ("price_in", "price_out", "judge_price_in"):
+        assert msgspec.structs.replace(PLAN, max_cost=1.0, **{name: 0.1}).max_cost == 1.0
+
+
+def test_lines_that_are_left_out_are_counted_beside_the_questions():
+    one, two = (msgspec.structs.replace(FACTS, problems=("line 3: no answer",) * n) for n in (1, 2))
+    assert msgspec.structs.replace(FACTS, problems=()).left_out == ""
+    assert f"1 line beside {FACTS.n_items:,} questions that can be used" in one.left_out
+    assert f"2 lines beside {FACTS.n_items:,} questions" in two.left_out
+    assert two.left_out.endswith("the first is line 3: no answer.")
+
+
+def test_a_plan_is_read_from_its_file_or_from_its_folder(tmp_path: Path):
+    with pytest.raises(UsageError, match="there is no plan"):
+        read_source(tmp_path)
+    write_plan(tmp_path, PLAN, FACTS)
+    for place in (tmp_path, tmp_path / "plan.toml"):
+        source, plan, facts = read_source(place)
+        assert (source, plan, facts) == (tmp_path / "plan.toml", PLAN, FACTS)

@@ -10,15 +10,19 @@ import pytest
 from servers.objects import on_loopback
 from vidence.catalog import create
 from vidence.contracts import Loaded
+from vidence.engine import get
 from vidence.engine import plan as plan_module
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import (
+    MOST_FOLDERS,
     Prepared,
+    changed_plan,
     check_same,
     choose_items,
     default_folder,
     make_plan,
     media_root_of,
+    new_folder,
     open_views,
     prepare,
     run_name,
@@ -426,3 +430,96 @@ def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypa
         server.always["lab/v/a.mp4"] = 403
         with pytest.raises(MediaError, match="its server refuses it"):
             choose_items(at("a.mp4"), plan(media=root, allow_missing=True), model=Looker())
+
+
+def test_a_changed_plan_keeps_what_is_not_said_and_one_sample_takes_the_place_of_another(tmp_path):
+    first = plan(limit=5, n_frames=7, seed=3)
+    (tmp_path / "other.jsonl").touch()
+    other = changed_plan(first, data=tmp_path / "other.jsonl", overrides={"n_frames": 9, "name": None})
+    assert other == msgspec.structs.replace(first, data=str(tmp_path / "other.jsonl"), n_frames=9)
+    drawn = changed_plan(first, overrides={"sample": 4, "where": {}, "judge_models": ()})
+    assert (drawn.limit, drawn.sample, drawn.n_frames) == (None, 4, 7)
+    assert changed_plan(first, overrides={}).limit == 5
+    assert changed_plan(first, model="scripted:B", overrides={}).model == "scripted:B"
+    with pytest.raises(UsageError, match="rules of its protocol written out"):
+        changed_plan(first, overrides={"protocol": "plain"})
+
+
+def test_questions_and_media_that_were_fetched_are_taken_where_none_are_named(tmp_path):
+    with pytest.raises(UsageError, match="vidence get mmvu"):
+        make_plan("mmvu", data=None, model="baseline:constant", overrides={}, cache=tmp_path)
+    found = get.Got(data=str(tmp_path / "q.json"), media=str(tmp_path), release="hf:a/b@c")
+    get.note(tmp_path, "mmvu", found)
+    made = make_plan("mmvu", data=None, model="baseline:constant", overrides={}, cache=tmp_path)
+    assert (made.data, made.media) == (str(tmp_path / "q.json"), str(tmp_path))
+    own = make_plan("mmvu", data=None, model="baseline:constant", overrides={"media": "/"}, cache=tmp_path)
+    assert own.media == "/"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"judge": "humanpcr"}, "--judge humanpcr says how to judge, and nobody is named"),
+        ({"judge_panel": "mean"}, "--judge-panel mean says how to judge"),
+        ({"judge_prompts_dir": "words"}, "--judge-prompts words says how to judge"),
+        (
+            {"memory": "/no/such/folder/m.sqlite"},
+            "in a folder that is not there; make /no/such/folder",
+        ),
+    ],
+)
+def test_settings_that_would_say_nothing_are_refused(overrides, said):
+    with pytest.raises(UsageError, match=said):
+        plan(**overrides)
+
+
+def test_a_memory_in_a_folder_that_is_there_is_taken(tmp_path):
+    assert plan(memory=str(tmp_path / "m.sqlite")).memory == str(tmp_path / "m.sqlite")
+
+
+def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="say vidence get hf:lab/set, and then --data hf:lab/set"):
+        make_plan("table", data=Path("lab/set"), model="baseline:constant", overrides={})
+    (tmp_path / "lab" / "set").mkdir(parents=True)
+    found = make_plan("table", data=Path("lab/set"), model="baseline:constant", overrides={})
+    assert found.data == str(tmp_path / "lab" / "set")
+
+
+def test_a_benchmark_with_a_layout_of_its_own_takes_no_mapping():
+    assert "table" in create("benchmark", "table").name
+    refused = []
+    for name in ("mmvu", "herbench", "humanpcr"):
+        try:
+            make_plan(name, data=Path("q"), model="baseline:constant", overrides={"map": "question=q"})
+        except UsageError as error:
+            refused.append(str(error))
+    assert refused
+    assert all("has a layout of its own, so that --map says nothing of it" in one for one in refused)
+
+
+def test_a_new_folder_is_the_first_of_its_name_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = plan()
+    first = default_folder(made)
+    assert new_folder(made) == first
+    first.mkdir(parents=True)
+    assert new_folder(made) == first.with_name(f"{first.name}-2")
+    for n in range(2, MOST_FOLDERS):
+        first.with_name(f"{first.name}-{n}").mkdir()
+    assert new_folder(made).name == f"{first.name}-{MOST_FOLDERS}"
+    new_folder(made).mkdir()
+    with pytest.raises(UsageError, match="like it are there already; name a folder with --out"):
+        new_folder(made)
+
+
+def test_a_run_is_named_after_what_is_asked_and_who_answers():
+    def named(model: str) -> str:
+        made = make_plan("table", data=Path("q.jsonl"), model=model, overrides={"name": "label"})
+        name, _, digest = run_name(made).rpartition("-")
+        assert len(digest) == 8
+        return name
+
+    assert named("openai:lab/gpt_4.1-mini") == "table-openai-gpt_4.1-mini"
+    assert named("openai:a b+c") == "table-openai-a-b-c"
+    assert named("openai:" + "x" * 80) == ("table-openai-" + "x" * 80)[:60]

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from vidence import catalog
-from vidence.contracts import Flow, Request
+from vidence.contracts import Ask, Flow, Request, Together
 from vidence.engine import judge as judging
 from vidence.engine import prepare, session
 from vidence.engine.plan import read_plan
-from vidence.engine.scoring import reads_of
+from vidence.engine.scoring import JudgeModel, JudgePool, reads_of
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import (
     Answered,
@@ -311,3 +311,59 @@ def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, sa
 )
 def test_the_spec_of_a_judge_says_how_it_is_read(spec, reads):
     assert reads_of(catalog.parse_spec(spec)) == reads
+
+
+def test_verdicts_are_those_of_a_pool_where_judge_version_and_models_are() -> None:
+    pool = JudgePool(
+        judge=PlainJudge(),
+        models=[
+            JudgeModel(name=f"judge {i}", identity=identity, sampling=Sampling())
+            for i, identity in enumerate(("a:1", "b:2"))
+        ],
+    )
+    given = tuple(Verdict(judge_model=identity, value=1.0) for identity in ("a:1", "b:2"))
+
+    def score(scorer="plain-judge", version=3, verdicts=given, **more):
+        return Score(
+            outcome=Answered(answer="x"),
+            value=1.0,
+            scorer=scorer,
+            scorer_version=version,
+            verdicts=verdicts,
+            **more,
+        )
+
+    assert pool.has_asked(score())
+    assert pool.has_judged(score())
+    for other in (
+        score(scorer="another"),
+        score(version=2),
+        score(verdicts=given[:1]),
+        score(verdicts=given[::-1]),
+        score(verdicts=()),
+    ):
+        assert not pool.has_asked(other)
+        assert not pool.has_judged(other)
+    assert pool.has_asked_in_vain(score(verdicts=(), unanswered=given))
+    assert not pool.has_asked_in_vain(score())
+
+
+class TwoAsks(PlainJudge):
+    """Asks once in its own way, and once as its model judges."""
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        words = Prompt(parts=(TextPart(text="?"),))
+        yield [Ask(prompt=words, sampling=Sampling(temperature=0.5)), Ask(prompt=words), words]
+        return ruled
+
+
+def test_what_an_ask_says_of_its_sampling_holds_and_else_that_of_the_model() -> None:
+    model = JudgeModel(name="judge 0", identity="a:1", sampling=Sampling(temperature=0.0))
+    pool = JudgePool(judge=TwoAsks(), models=[model])
+    item = Item(item_id="q", question="?", answer="x", answer_kind="text")
+    ruled = Score(outcome=Answered(answer="x"), value=None, scorer="needs-judge", scorer_version=1)
+    wanted = next(pool.score(item, Reply(text="x"), ruled=ruled))
+    if isinstance(wanted, Together):
+        wanted = next(wanted.flows[0])
+    assert [one.model for one in wanted] == ["judge 0"] * 3
+    assert [one.sampling.temperature for one in wanted] == [0.5, 0.0, 0.0]

@@ -194,3 +194,14 @@ def test_texts_are_only_asked_of_models_that_compute_how_likely_they_are(plan, b
 def test_an_unknown_model_is_refused(plan, bench):
     with pytest.raises(UnknownNameError, match="scriptd"):
         within(msgspec.structs.replace(plan, model="scriptd:A"), bench.folder, asked)
+
+
+def test_several_candidates_at_temperature_0_are_refused_before_anything_is_asked(bench, fake_model):
+    bench.write(1)
+    model = fake_model()
+    with pytest.raises(UsageError, match="candidates at temperature 0 are one reply"):
+        bench.run(model, strategy="self-consistency", temperature=0.0)
+    assert model.asked == []
+    summary = bench.run(model, strategy="self-consistency", temperature=1.0)
+    assert summary.n_tried == 1
+    assert len(model.asked) > 1

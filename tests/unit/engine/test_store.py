@@ -17,7 +17,7 @@ import pytest
 from vidence.contracts import Request
 from vidence.engine.memory_key import memory_key
 from vidence.engine.rows import Header
-from vidence.engine.store import Memory, RunStore, migrate_run
+from vidence.engine.store import Memory, RunStore, is_in_use, migrate_run
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
@@ -258,6 +258,18 @@ def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch:
     with RunStore(tmp_path) as parser:
         assert len(list(parser.trials())) == 1
         assert sorted(p.name for p in tmp_path.iterdir()) == names
+
+
+def test_a_log_beside_a_store_is_read_also_where_nobody_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        assert (tmp_path / "run.sqlite-wal").exists()
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+        with RunStore(tmp_path) as parser:
+            assert [one.item_id for one in parser.trials()] == ["q0"]
 
 
 def test_a_store_that_was_only_begun_says_so(tmp_path: Path):
@@ -679,3 +691,58 @@ def test_reading_a_finished_run_leaves_nothing_beside_it(tmp_path: Path):
         assert store.trial("q0") is not None
         assert {path.name for path in tmp_path.iterdir()} == {"run.sqlite"}
     assert before == {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
+
+
+def test_one_question_and_the_line_of_a_list_are_kept(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert store.item(ITEMS[1].item_id) == ITEMS[1]
+        assert store.item("none of them") is None
+        kept, before = store.line()
+        assert kept is None
+        store.add(trial("q0"))
+        store.keep_line("a line")
+        kept, after = store.line()
+        assert (kept, after > before) == ("a line", True)
+        store.keep_line("another")
+        assert store.line() == ("another", after)
+
+
+def test_what_is_added_together_is_kept_together_or_not_at_all(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        with store.together():
+            store.add(trial("q0"))
+            store.add(trial("q1"))
+
+        def broken_off() -> None:
+            with store.together():
+                store.add(trial("q2"))
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken_off()
+        assert [one.item_id for one in store.trials()] == ["q0", "q1"]
+
+
+def test_a_folder_is_in_use_as_long_as_somebody_writes(tmp_path: Path):
+    assert not is_in_use(tmp_path)
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert is_in_use(tmp_path)
+        with RunStore(tmp_path):
+            assert is_in_use(tmp_path)
+    assert not is_in_use(tmp_path)
+
+
+@pytest.mark.parametrize(("column", "value"), [("repeat", "'x'"), ("item_id", "x'6162'")])
+def test_a_row_whose_number_or_name_is_none_is_damaged(tmp_path: Path, column: str, value: str):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        store._db.execute("PRAGMA foreign_keys = OFF")
+        store._db.execute(f"UPDATE trials SET {column} = {value}")
+        if column == "item_id":
+            store._db.execute(f"UPDATE items SET item_id = {value} WHERE item_id = 'q0'")
+        with pytest.raises(StoreError, match="a row is damaged: expected a question and a number"):
+            list(store.trials())

@@ -8,6 +8,7 @@ import pytest
 
 from vidence.engine import trust
 from vidence.engine.environment import Environment
+from vidence.engine.plan import read_plan
 from vidence.engine.prepare import make_plan
 from vidence.errors import TrustError, UsageError
 
@@ -136,3 +137,93 @@ def test_a_plan_that_reads_media_from_a_network_needs_the_word(place, tmp_path):
         trust.check(needs, source=tmp_path, environment=place, is_trusted=False)
     place.settings_file.write_text('media = ["s3://lab/", "https://h.example"]')
     trust.check(needs, source=tmp_path, environment=place, is_trusted=False)
+
+
+def plan_of(**overrides):
+    return make_plan("table", data=Path("q.jsonl"), model="baseline:constant", overrides=overrides)
+
+
+def test_a_memory_outside_of_the_run_and_the_cache_needs_the_word(place, tmp_path):
+    run = tmp_path / "run"
+
+    def needed(memory):
+        found = trust.needs_of_plan(plan_of(memory=str(memory)), folder=run, environment=place)
+        return [need.name for need in found]
+
+    for folder in (run, place.cache_root, tmp_path / "else"):
+        folder.mkdir()
+    assert needed(run / "m.sqlite") == needed(place.cache_root / "m.sqlite") == []
+    elsewhere = (tmp_path / "else" / "m.sqlite").resolve()
+    assert needed(elsewhere) == [f"memory {elsewhere}"]
+
+
+def test_code_in_a_file_needs_the_word_for_what_it_holds_now(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def pick(n_frames):\n    return [0]\n")
+    (need,) = trust.needs_of_spec("selector", f"python:{file}:pick")
+    assert need.words == f"to run the Python code of the file {file}"
+    assert need.entry == f'code = ["{file}"]'
+    file.write_text("def pick(n_frames):\n    return [1]\n")
+    (other,) = trust.needs_of_spec("selector", f"python:{file}:pick")
+    assert (other.name == need.name, other.entry) == (False, need.entry)
+    file.unlink()
+    (gone,) = trust.needs_of_spec("selector", f"python:{file}:pick")
+    assert gone.name == f"code python {file} "
+
+
+def test_weights_that_start_an_engine_need_the_word_with_its_arguments():
+    (need,) = trust.needs_of_spec("model", 'vllm:org/m?engine={"enforce_eager":true}&revision=v2')
+    assert need.words.startswith("to start, with the arguments")
+    assert "revision=v2" in need.name
+    assert "engine=" in need.name
+    assert need.entry == 'code = ["org/m"]'
+
+
+def test_only_what_comes_from_the_file_needs_the_word_and_the_rest_is_remembered(place, tmp_path):
+    written = plan_of(media="s3://theirs/videos")
+    mine = plan_of(media="s3://theirs/videos", media_at=("s3://theirs", "https://mine.example/v/"))
+    given = {"source": tmp_path, "folder": tmp_path, "environment": place}
+    with pytest.raises(TrustError, match="s3://theirs") as refused:
+        trust.repeated(mine, written, is_trusted=False, **given)
+    assert "mine.example" not in str(refused.value)
+    trust.repeated(mine, written, is_trusted=True, **given)
+    trust.check(
+        trust.needs_of_plan(mine, folder=tmp_path, environment=place),
+        source=tmp_path,
+        environment=place,
+        is_trusted=False,
+    )
+
+
+def test_a_run_that_was_begun_is_taken_up_without_a_flag_and_that_of_others_is_not(
+    place, tmp_path, bench, fake_model
+):
+    bench.write(1)
+    bench.run(fake_model(), memory=str(tmp_path / "own.sqlite"))
+    folder = bench.folder / "run"
+    plan, _ = read_plan(folder)
+    with pytest.raises(TrustError, match="to write remembered replies into"):
+        trust.taken_up(folder, environment=place, is_trusted=False)
+    trust.begun(plan, folder=folder, environment=place)
+    assert trust.taken_up(folder, environment=place, is_trusted=False) == plan
+
+
+def test_half_a_line_of_what_was_said_is_asked_for_again(place):
+    one, other = (trust.Need(name=f"key {name}", words=name) for name in "ab")
+    trust.remember([one, other], environment=place)
+    file = place.state_root / trust.SAID_FILE
+    file.write_bytes(file.read_bytes()[:-4])
+    trust.check([one], source=Path("p"), environment=place, is_trusted=False)
+    with pytest.raises(TrustError):
+        trust.check([other], source=Path("p"), environment=place, is_trusted=False)
+    before = file.read_bytes()
+    trust.remember([one], environment=place)
+    assert file.read_bytes() == before
+
+
+def test_the_folder_of_what_was_said_is_made_with_those_above_it_and_used_again(tmp_path):
+    deep = Environment(cache_root=tmp_path, state_root=tmp_path / "home" / "state" / "vidence")
+    one, other = (trust.Need(name=f"key {name}", words=name) for name in "ab")
+    trust.remember([one], environment=deep)
+    trust.remember([other], environment=deep)
+    trust.check([one, other], source=Path("p"), environment=deep, is_trusted=False)

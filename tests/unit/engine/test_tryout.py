@@ -5,8 +5,9 @@ import itertools
 import pytest
 
 from servers.openai_stub import OpenAIStub
-from vidence.engine.tryout import tryout
+from vidence.engine.tryout import Tryout, tryout
 from vidence.errors import UsageError
+from vidence.records import Reply, Usage
 
 
 def ticking():
@@ -39,3 +40,14 @@ def test_why_there_was_no_reply_is_kept(tmp_path):
 def test_a_spec_that_is_none_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="Did you mean"):
         tryout("scriptet:A", memory=tmp_path / "m")
+
+
+def test_the_second_reply_says_how_fast_a_model_is_and_either_that_it_sees():
+    slow, fast = Reply(text="It is BLUE.", usage=Usage(output_tokens=8)), Reply(text="red")
+    counted = Tryout(first=fast, second=slow, first_s=9.0, second_s=4.0)
+    assert (counted.tokens_per_s, counted.sees) == (2.0, True)
+    assert Tryout(first=slow, second=fast, first_s=9.0, second_s=4.0).tokens_per_s is None
+    assert Tryout(first=slow, second=fast, first_s=9.0, second_s=4.0).sees
+    assert Tryout(first=slow, second=None, first_s=9.0, second_s=4.0).tokens_per_s is None
+    assert Tryout(first=slow, second=slow, first_s=9.0, second_s=0.0).tokens_per_s is None
+    assert not Tryout(first=None, second=fast, first_s=1.0, second_s=1.0).sees

@@ -14,7 +14,16 @@ from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.prepare import _with_media
 from vidence.engine.session import ShownSubject
-from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
+from vidence.engine.views import (
+    Clipped,
+    DecodeCount,
+    OpenView,
+    Shown,
+    budget_left,
+    check_some,
+    few_words,
+    positions_of,
+)
 from vidence.errors import (
     DataError,
     MissingMediaError,
@@ -24,6 +33,7 @@ from vidence.errors import (
 )
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
+from vidence.media.files import Delivery
 from vidence.records import Item, Media, Selection
 
 VIEW_ENCODING = Encoding(size=Size.parse("native"))
@@ -185,3 +195,22 @@ def test_a_wait_that_nobody_sits_through_ends_the_run():
             limits.check_wait(TransientModelError("busy", retry_after_s=99999))
 
     anyio.run(go)
+
+
+def test_passes_are_counted_joined_and_counted_anew():
+    one, other = DecodeCount(), DecodeCount()
+    one.add(Delivery(frames={}, problems={}, n_decoded=3, n_from_cache=1), "a", is_scoring=False)
+    one.add(Delivery(frames={}, problems={}, n_decoded=5, n_from_cache=2), "a", is_scoring=True)
+    other.add(Delivery(frames={}, problems={}, n_decoded=7, n_from_cache=4), "a", is_scoring=False)
+    other.add(Delivery(frames={}, problems={}, n_decoded=0, n_from_cache=0), "b", is_scoring=False)
+    one.join(other)
+    whole = DecodeCount(
+        n_passes=3, n_scoring_passes=1, n_decoded=15, n_from_cache=7, passes_by_file={"a": 2, "b": 1}
+    )
+    assert one == whole
+    assert one.taken() == whole
+    assert one == DecodeCount()
+
+
+def test_images_leave_one_frame_at_least_of_a_budget():
+    assert [budget_left(8, n) for n in (0, 3, 7, 8, 9)] == [8, 5, 1, 1, 1]

@@ -61,6 +61,20 @@ def test_one_that_crashes_takes_only_its_video_along():
     anyio.run(go)
 
 
+def test_a_signal_that_ended_one_is_named_and_an_end_of_its_own_has_none():
+    async def go(work) -> str:
+        async with Workers(1) as workers:
+            with pytest.raises(MediaError, match="the decoder crashed") as crashed:
+                await workers.run("film.mp4", work, deadline_s=30)
+        return str(crashed.value)
+
+    assert "SIGABRT" in anyio.run(go, os.abort)
+    for status in (0, 1, 3):
+        said = anyio.run(go, partial(os._exit, status))
+        assert "SIG" not in said
+        assert "signal" not in said
+
+
 def test_one_that_died_while_it_was_idle_is_replaced():
     async def go() -> None:
         async with Workers(1) as workers:

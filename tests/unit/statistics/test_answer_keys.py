@@ -219,3 +219,49 @@ def test_the_prior_adds_one_success_and_one_failure_at_the_rate_of_guessing() ->
     right = [0, 0, 0, 0, 1, 1]
     said = answer_prior(choices, right, contexts=[0] * 6, clusters=["v"] * 5 + ["w"])
     assert said[-1] == 0.5
+
+
+def pearson_of(counts, expected):
+    return sum((c - e) ** 2 / e for c, e in zip(counts, expected, strict=True) if e)
+
+
+def test_p_values_are_those_of_keys_and_answers_that_are_drawn_kind_by_kind():
+    """Draws of keys with two, and with four choices; of wrong answers by the letters that are left."""
+    right, sizes = ["A", "B", "B", "D", "A", "B", "B"], [2, 2, 4, 4, 4, 2, 4]
+    found = letter_balance(right, n_choices=sizes, rng=np.random.default_rng(1), n_draws=300)
+    expected = [3 / 2 + 4 / 4, 3 / 2 + 4 / 4, 1.0, 1.0]
+    assert found.expected == pytest.approx(expected)
+    assert found.right == (2, 4, 0, 1)
+    draws = np.random.default_rng(1)
+    two, four = draws.multinomial(3, [0.5] * 2, size=300), draws.multinomial(4, [0.25] * 4, size=300)
+    keys = np.pad(two, ((0, 0), (0, 2))) + four
+    n_reached = sum(pearson_of(row, expected) >= pearson_of(found.right, expected) - 1e-9 for row in keys)
+    assert 0 < n_reached < 300
+    assert found.p_value == (1 + n_reached) / 301
+    read = ["B", "A", "B", "B", None, "A", "D"]
+    bias = position_bias(read, right, n_choices=sizes, rng=np.random.default_rng(2), n_draws=300)
+    assert (bias.n, bias.n_unread, bias.n_outside) == (7, 1, 0)
+    assert bias.read == (2, 3, 0, 1)
+    assert bias.wrong_read == (2, 2, 0, 1)
+    assert bias.right == (2, 4, 0, 1)
+    assert bias.accuracy[:2] == (0.0, 0.25)
+    # Wrong: one of two with A right, two of two with B right, one of four with D right, and one with B.
+    third = 1 / 3
+    assert bias.wrong_expected == pytest.approx((2 + 2 * third, 1 + third, 2 * third, third))
+    kinds = sorted([(0.0, 1.0, 0, 0), (1.0, 0, 0, 0), (third, third, third, 0), (third, 0, third, third)])
+    counts = {(0.0, 1.0, 0, 0): 1, (1.0, 0, 0, 0): 2}
+    draws = np.random.default_rng(2)
+    total = sum(draws.multinomial(counts.get(kind, 1), kind, size=300) for kind in kinds)
+    n_reached = sum(
+        pearson_of(row, bias.wrong_expected) >= pearson_of(bias.wrong_read, bias.wrong_expected) - 1e-9
+        for row in total
+    )
+    assert 0 < n_reached < 300
+    assert bias.p_value == (1 + n_reached) / 301
+
+
+def test_so_many_simulations_that_a_p_value_has_four_digits():
+    rng = np.random.default_rng(0)
+    assert letter_balance(["A"] * 200, n_choices=[4] * 200, rng=rng).p_value == 1e-4
+    assert position_bias(["A"] * 200, ["B"] * 200, n_choices=[4] * 200, rng=rng).p_value == 1e-4
+    assert letter_balance(["A"], n_choices=[2], rng=rng, n_draws=1).p_value == 1.0

@@ -78,3 +78,32 @@ def test_a_calibrated_model_errs_by_luck(n: int) -> None:
     confidences = rng.uniform(0.2, 1.0, n)
     found = [ece(confidences, (rng.random(n) < confidences).astype(float)) for _ in range(2000)]
     assert ece_by_luck(confidences) == pytest.approx(float(np.mean(found)), rel=0.05)
+
+
+def test_what_luck_gives_is_the_sum_of_what_each_bin_strays() -> None:
+    """Edges belong to the bin below them, and 0 to the first."""
+    stated = [0.0, 0.1, 0.2, 0.25, 0.5, 0.5, 0.55, 0.9, 1.0]
+    bins = [stated[:4], stated[4:6], [0.55], stated[7:]]
+    assert [b.n for b in calibration_bins(stated, [1] * 9, n_bins=4)] == [4, 2, 1, 2]
+    expected = sum((2 / np.pi * sum(p * (1 - p) for p in some)) ** 0.5 for some in bins) / 9
+    assert ece_by_luck(stated, n_bins=4) == pytest.approx(expected)
+
+
+def test_edges_and_counts_of_ten_bins_are_those_of_comparing_each() -> None:
+    rng = np.random.default_rng(5)
+    stated, right = rng.random(300).round(2), (rng.random(300) < 0.5).astype(float)
+    found = calibration_bins(stated, right)
+    total = 0.0
+    for i in range(10):
+        inside = [
+            (p, r)
+            for p, r in zip(stated, right, strict=True)
+            if (p > i / 10 + 1e-12 or i == 0) and p <= (i + 1) / 10 + 1e-12
+        ]
+        one = found[i]
+        assert (one.low, one.high) == (pytest.approx(i / 10), pytest.approx((i + 1) / 10))
+        assert one.n == len(inside)
+        assert one.confidence == pytest.approx(np.mean([p for p, _ in inside]))
+        assert one.accuracy == pytest.approx(np.mean([r for _, r in inside]))
+        total += len(inside) * abs(one.accuracy - one.confidence)
+    assert ece(stated, right) == pytest.approx(total / 300)

@@ -172,3 +172,23 @@ def test_tau_b_of_several_rows_with_ties():
     assert math.isnan(kendall_tau([1, 1], [1, 2]))
     with pytest.raises(UsageError, match="two or more"):
         kendall_tau([1], [1])
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_drawn_orders_move_whole_clusters_and_count_the_one_that_was_seen(kind: str) -> None:
+    """Eight clusters have more orders than are tried: 5039 are drawn."""
+    rng = generator(7)
+    x, y = rng.normal(size=16), rng.normal(size=16)
+    x += 0.7 * y
+    clusters, strata = [f"m{i}" for i in range(8) for _ in "st"], [*"st"] * 8
+    found = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=generator(3), kind=kind)
+    of = stats.pearsonr if kind == "pearson" else stats.spearmanr
+    if kind == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    seen, draws, n_reached = abs(of(x, y).statistic), generator(3), 1
+    a, blocks = x - x.mean(), y.reshape(8, 2) - y.mean()
+    scale = math.sqrt((a**2).sum() * (blocks**2).sum())
+    for _ in range(5039):
+        moved = blocks[draws.permutation(8)].ravel()
+        n_reached += abs(a @ moved) / scale >= seen - 1e-9
+    assert found == pytest.approx(n_reached / 5040)

@@ -1,5 +1,8 @@
 """Demands that are planted under guesses that stick, and slips, are found again."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 
@@ -154,3 +157,112 @@ def test_bad_vectors_are_refused(codes: list[list[int]], n_choices: list[int], m
 def test_clusters_must_fit() -> None:
     with pytest.raises(UsageError, match="2 clusters for 5 questions"):
         demand(drawn(mixture(1, 8, never=0.3, rho=0.5), 5), clusters=["a", "b"], rng=np.random.default_rng(0))
+
+
+def log_likelihood(mixture: Mixture, codes: list[int], n_choices: int) -> float:
+    """Of the answers to one question, by the definition: the sum over its demand."""
+    total = 0.0
+    for demanded, share in enumerate(mixture.shares, start=1):
+        chance = share
+        before = MISSING
+        for n_frames, code in enumerate(codes, start=1):
+            declines, slips = mixture.declines, mixture.slips
+            if code == MISSING:
+                pass
+            elif n_frames >= demanded:
+                wrong = (
+                    mixture.slip_declines if code == NONE else (1 - mixture.slip_declines) / (n_choices - 1)
+                )
+                chance *= 1 - slips if code == RIGHT else slips * wrong
+            else:
+                anew = declines if code == NONE else (1 - declines) / n_choices
+                kept = mixture.rho if before != MISSING else 0.0
+                chance *= kept * (code == before) + (1 - kept) * anew
+            before = code
+        total += chance
+    return math.log(total)
+
+
+ANSWERS = [
+    ([1, 1, 1, RIGHT], 3), ([1, NONE, 2, RIGHT], 3), ([RIGHT, RIGHT, 1, RIGHT], 2), ([NONE, NONE, 1, 1], 4),
+    ([RIGHT, RIGHT, RIGHT, RIGHT], 5), ([2, 2, MISSING, 2], 3), ([MISSING, 1, RIGHT, RIGHT], 2),
+    ([1, RIGHT, RIGHT, NONE], 3), ([1, 1, RIGHT, RIGHT], 3), ([3, 1, 1, 2], 5), ([1, 2, RIGHT, RIGHT], 4),
+    ([RIGHT, 1, RIGHT, RIGHT], 3), ([2, 2, 2, 2], 3), ([NONE, RIGHT, RIGHT, 2], 3),
+]  # fmt: skip
+
+
+def test_a_fit_is_the_mixture_that_makes_the_answers_likeliest() -> None:
+    """No other mixture near it, as seen by the plain sum over demands; nor by weights that count twice."""
+    vectors = Vectors(
+        codes=np.array([codes for codes, _ in ANSWERS]), n_choices=np.array([n for _, n in ANSWERS])
+    )
+    weights = np.where(np.arange(len(ANSWERS)) % 3 == 0, 2.0, 1.0)
+    for given in (None, weights):
+        found = fit(vectors, weights=given, tolerance=1e-14, most_steps=20_000)
+        counts = np.ones(len(ANSWERS)) if given is None else given
+
+        def likely(mixture: Mixture, counts: np.ndarray = counts) -> float:
+            return sum(w * log_likelihood(mixture, *one) for w, one in zip(counts, ANSWERS, strict=True))
+
+        best = likely(found)
+        for name in ("rho", "slips", "declines", "slip_declines"):
+            value = getattr(found, name)
+            assert 0 <= value <= 1
+            for other in (value - 0.01, value + 0.01):
+                if 0 < other < 1 and not (name == "slips" and other > 0.45):
+                    assert likely(dataclasses.replace(found, **{name: other})) < best + 1e-7, (name, other)
+        for i in range(5):
+            shares = 0.99 * found.shares
+            shares[i] += 0.01
+            assert likely(dataclasses.replace(found, shares=shares)) < best + 1e-7, i
+        assert found.shares.sum() == pytest.approx(1)
+        assert found.known == pytest.approx(found.shares[:4].sum())
+        assert found.mean == pytest.approx(found.shares[:4] @ [1, 2, 3, 4] / found.known)
+
+
+def test_where_a_fit_begins_makes_no_difference_where_it_ends() -> None:
+    vectors = drawn(mixture(1, 8, never=0.3, rho=0.5), 300)
+    plain = fit(vectors, tolerance=1e-12, most_steps=20_000)
+    far = Mixture(shares=np.full(X + 1, 1 / (X + 1)), rho=0.9, slips=0.4, declines=0.6, slip_declines=0.6)
+    other = fit(vectors, start=far, tolerance=1e-12, most_steps=20_000)
+    assert plain.mean == pytest.approx(other.mean, abs=1e-3)
+    assert plain.rho == pytest.approx(other.rho, abs=1e-3)
+
+
+def test_intervals_are_students_t_around_the_value_with_the_error_of_the_draws() -> None:
+    """Their ends follow from the fits of the same draws, made here one by one."""
+    vectors = drawn(mixture(1, 8, never=0.3, rho=0.8), 200)
+    clusters = [str(i // 4) for i in range(200)]
+    found = demand(vectors, clusters=clusters, rng=np.random.default_rng(3), n_draws=12, n_planted=4)
+    whole, rng = fit(vectors), np.random.default_rng(3)
+    names, of = np.unique(clusters, return_inverse=True)
+    fits = []
+    for _ in range(12):
+        times = np.bincount(rng.integers(50, size=50), minlength=50)
+        fits.append(fit(vectors, weights=times[of].astype(float), start=whole, tolerance=1e-5))
+    planted = [fit(draw(whole, vectors, rng=rng), start=whole, tolerance=1e-5).mean for _ in range(4)]
+    bias = np.mean(planted) - whole.mean
+    assert found.bias == pytest.approx(bias)
+    assert found.mean is not None
+    assert found.known is not None
+    assert len(names) == 50
+    t = 2.0095752371292392  # of 49 degrees of freedom, of a table
+    half = t * math.hypot(np.std([one.mean for one in fits], ddof=1), bias / 2)
+    assert found.mean.value == pytest.approx(whole.mean - bias)
+    assert found.mean.low == pytest.approx(max(1.0, whole.mean - bias - half))
+    assert found.mean.high == pytest.approx(whole.mean - bias + half)
+    half = t * np.std([one.known for one in fits], ddof=1)
+    assert found.known.low == pytest.approx(whole.known - half)
+    assert found.known.high == pytest.approx(min(1.0, whole.known + half))
+
+
+def test_a_fit_begins_where_half_of_the_questions_have_a_demand_evenly() -> None:
+    vectors = drawn(mixture(1, 8, never=0.3, rho=0.5), 30)
+    begun = fit(vectors, most_steps=0)
+    assert begun.shares == pytest.approx(0.99 * np.array([0.5 / X] * X + [0.5]) + 0.01 / (X + 1))
+    assert (begun.rho, begun.slips, begun.declines, begun.slip_declines) == (0.3, 0.05, 0.05, 0.05)
+    # A share of 0 or 1 would stay there.
+    ends = Mixture(shares=np.eye(X + 1)[0], rho=0.0, slips=1.0, declines=0.0, slip_declines=1.0)
+    moved = fit(vectors, start=ends, most_steps=0)
+    assert moved.shares.min() == pytest.approx(0.01 / (X + 1))
+    assert (moved.rho, moved.slips, moved.declines, moved.slip_declines) == (0.005, 0.995, 0.005, 0.995)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import norm
 
 from vidence.errors import UsageError
@@ -67,3 +68,48 @@ def test_what_makes_no_sense_is_refused():
         d_prime_among(0.5, 1)
     with pytest.raises(UsageError, match="marks of 0 and 1"):
         choose([0.5], 2, clusters=["a"], rng=rng)
+
+
+def test_no_share_is_farther_from_chance_than_six_standard_deviations():
+    assert d_prime_among([0.0, 1.0], 2).tolist() == [-6.0, 6.0]
+    assert d_prime_among([0.0, 1.0], 5).tolist() == [-6.0, 6.0]
+
+
+def test_d_prime_among_choices_is_the_inverse_of_the_integral():
+    for n_choices, d in ((2, 0.5), (3, 2.0), (5, -1.0), (9, 3.5)):
+        share, _ = quad(lambda x, m=n_choices, d=d: norm.pdf(x - d) * norm.cdf(x) ** (m - 1), -9, 13)
+        assert d_prime_among(share, n_choices) == pytest.approx(d, abs=2e-3)
+
+
+def test_figures_of_draws_of_clusters_are_those_of_their_counts():
+    """Two clusters with 3 signals and 2 noises, and with 1 and 4: a draw holds one of them twice, or both."""
+    said = [1.0, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+    signal = [1.0, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    found = detect(said, signal, clusters=["a"] * 5 + ["b"] * 5, rng=np.random.default_rng(0), settings=FEW)
+    cells = {"a": (2, 3, 1, 2), "b": (1, 1, 1, 4)}
+    possible = []
+    for pair in ("aa", "ab", "bb"):
+        hits, signals, alarms, noises = (sum(cells[one][i] for one in pair) for i in range(4))
+        rates = norm.ppf((hits + 0.5) / (signals + 1)), norm.ppf((alarms + 0.5) / (noises + 1))
+        possible.append((rates[0] - rates[1], -sum(rates) / 2))
+    assert found.d_prime.value == pytest.approx(possible[1][0])
+    assert found.criterion.value == pytest.approx(possible[1][1])
+    assert (found.d_prime.n, found.d_prime.n_clusters) == (10, 2)
+    for i, one in enumerate((found.d_prime, found.criterion)):
+        assert one.low == pytest.approx(min(pair[i] for pair in possible))
+        assert one.high == pytest.approx(max(pair[i] for pair in possible))
+    right = choose(
+        [1.0, 1, 0, 1, 0, 0], 3, clusters=list("aaabbb"), rng=np.random.default_rng(0), settings=FEW
+    )
+    ends = [float(d_prime_among((n + 0.5) / 7, 3)) for n in (2, 3, 4)]
+    assert (right.d_prime.low, right.d_prime.value, right.d_prime.high) == pytest.approx(ends)
+    assert math.isnan(right.criterion.low)
+    assert math.isnan(right.criterion.high)
+
+
+def test_a_draw_with_signals_alone_says_nothing():
+    found = detect([1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0], clusters=["a", "a", "b", "b"],
+                   rng=np.random.default_rng(0), settings=FEW)  # fmt: skip
+    # Both clusters, or a draw that is left out: there is one figure only.
+    assert found.d_prime.low == found.d_prime.high == found.d_prime.value == 0.0
+    assert "left out" in found.d_prime.method

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from vidence.errors import UsageError
 from vidence.statistics.guessing import Guesser, SamePairs, luck, stickiness
@@ -119,3 +120,47 @@ def test_pairs_that_say_nothing_say_nothing() -> None:
 def test_bad_guessers_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="expected two choices or more"):
         Guesser(**{"n_choices": 5, **bad})  # type: ignore[arg-type]
+
+
+def test_the_likeliest_rho_and_its_interval_follow_from_the_share_that_agrees() -> None:
+    """Pairs of one kind: the share that agrees says rho, and the likelihood ratio where it ends."""
+    n, n_same, n_choices, distance = 200, 110, 4, 2
+
+    def share(rho: float) -> float:
+        kept = rho**distance
+        return (kept + (1 - kept) / n_choices) / (kept + (1 - kept) * (n_choices - 1) / n_choices)
+
+    def gain(rho: float) -> float:
+        return n_same * math.log(share(rho)) + (n - n_same) * math.log1p(-share(rho))
+
+    found = stickiness([SamePairs(n_choices=n_choices, distance=distance, n_same=n_same, n=n)], level=0.9)
+    assert found is not None
+    assert share(found.rho) == pytest.approx(n_same / n, abs=1e-3)
+    best = brentq(lambda rho: share(rho) - n_same / n, 0.01, 0.99)
+    # The 0.9 quantile of chi-square with one degree of freedom is 2.7055.
+    ends = [brentq(lambda rho: gain(best) - gain(rho) - 2.705543454 / 2, *within)
+            for within in ((0.01, best), (best, 0.99))]  # fmt: skip
+    assert (found.rho, found.low, found.high) == pytest.approx((best, *ends), abs=6e-4)
+    two = [
+        SamePairs(n_choices=3, distance=1, n_same=40, n=60),
+        SamePairs(n_choices=2, distance=1, n_same=50, n=50),
+        SamePairs(n_choices=5, distance=1, n_same=0, n=0),
+    ]
+    assert stickiness(two) == stickiness(two[:1])
+    none = stickiness([SamePairs(n_choices=4, distance=1, n_same=0, n=30)])
+    assert none is not None
+    assert (none.rho, none.low) == (0.0, 0.0)
+    for figure in (found.rho, found.low, found.high, none.high):
+        assert 2000 * figure == pytest.approx(round(2000 * figure), abs=1e-9)
+
+
+def test_a_guess_that_is_kept_for_several_frames_is_kept_with_the_power_of_rho() -> None:
+    """Right with 2 and with 5: kept thrice, or drawn right again; two orders, each on its own."""
+    for rho, n_choices in ((0.6, 3), (0.25, 5)):
+        g, kept = 1 / n_choices, rho**3
+        one = Guesser(n_choices=n_choices, rho=rho)
+        assert one.probability({5: True, 2: True}) == pytest.approx(g * (kept + (1 - kept) * g))
+        assert one.probability({2: True, 5: False}) == pytest.approx(g * (1 - kept) * (1 - g))
+        both = Guesser(n_choices=n_choices, rho=rho, n_orders=2)
+        assert both.probability({2: True, 5: True}) == pytest.approx((g * (kept + (1 - kept) * g)) ** 2)
+        assert both.chance == pytest.approx(g**2)

@@ -90,3 +90,57 @@ def test_a_group_in_two_clusters_is_kept():
 def test_values_that_make_no_sense_are_refused(values, groups, said_of_it):
     with pytest.raises(UsageError, match=said_of_it):
         heterogeneity(values, groups=groups, clusters=["v"] * len(values), rng=np.random.default_rng(0))
+
+
+def plain_q(values, groups, clusters):
+    """Q of values by its definition: errors of means by cluster, with the correction for few of them."""
+    means, variances = [], []
+    for name in sorted(set(groups)):
+        own = [(v, c) for v, g, c in zip(values, groups, clusters, strict=True) if g == name]
+        mean = sum(v for v, _ in own) / len(own)
+        names = sorted({c for _, c in own})
+        sums = [sum(v - mean for v, c in own if c == cluster) for cluster in names]
+        m = len(names)
+        variances.append(sum(s**2 for s in sums) / len(own) ** 2 * m / (m - 1))
+        means.append(mean)
+    weights = [1 / one for one in variances]
+    common = sum(w * mean for w, mean in zip(weights, means, strict=True)) / sum(weights)
+    q = sum(w * (mean - common) ** 2 for w, mean in zip(weights, means, strict=True))
+    return q, common, means, weights
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.2, 0.3])
+def test_q_p_and_tau_of_uneven_clusters_are_those_of_their_definitions(shift):
+    """The null: residuals of a cluster times its sign, as sums spread evenly over its items of a group."""
+    values = [0.9, 0.2, 0.4, 0.7, 0.1, *(v + shift for v in (0.3, 0.8, 0.0, 0.5)), 0.6, 0.4, 0.9]
+    groups, clusters = list("aaaaabbbbccc"), list("uuvwxuvvwuwx")
+    q, common, means, weights = plain_q(values, groups, clusters)
+    found = heterogeneity(
+        values, groups=groups, clusters=clusters, rng=np.random.default_rng(3), n_draws=1200
+    )
+    assert found is not None
+    assert (found.q, found.common, found.dof) == (pytest.approx(q), pytest.approx(common), 2)
+    w = np.array(weights)
+    between = max(0.0, (q - 2) / (w.sum() - (w**2).sum() / w.sum()))
+    assert found.tau == pytest.approx(math.sqrt(between))
+    mean_of, sign_at = dict(zip("abc", means, strict=True)), {name: i for i, name in enumerate("uvwx")}
+    cells = list(zip(groups, clusters, strict=True))
+    left = [v - mean_of[g] for v, g in zip(values, groups, strict=True)]
+    even = [np.mean([x for x, other in zip(left, cells, strict=True) if other == one]) for one in cells]
+    signs = np.random.default_rng(3).choice([-1.0, 1.0], size=(1200, 4))
+    n_as_large = 0
+    for row in signs:
+        drawn = [row[sign_at[cluster]] * x for (_, cluster), x in zip(cells, even, strict=True)]
+        n_as_large += plain_q(drawn, groups, clusters)[0] >= q * (1 - 1e-9)
+    assert 0 < n_as_large < 1200
+    assert found.p_value == (1 + n_as_large) / 1201
+
+
+def test_means_that_differ_by_less_than_their_errors_have_no_tau():
+    values = [0.0, 1.0, 0.1, 1.1]
+    found = heterogeneity(
+        values, groups=list("aabb"), clusters=list("uvuv"), rng=np.random.default_rng(0), n_draws=20
+    )
+    assert found is not None
+    assert found.q < found.dof
+    assert found.tau == 0.0

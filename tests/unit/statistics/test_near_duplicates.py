@@ -107,3 +107,27 @@ def test_a_picture_that_is_too_small_for_a_hash_is_refused(height, width):
     with pytest.raises(UsageError, match=f"a picture of {width} by {height} pixels; expected 9 by 8"):
         difference_hash(np.zeros((height, width, 3), np.uint8))
     assert difference_hash(np.zeros((8, 9, 3), np.uint8)) == 0
+
+
+@pytest.mark.parametrize(("height", "width"), [(8, 9), (17, 23), (40, 61)])
+def test_a_hash_has_a_bit_for_each_patch_that_is_darker_than_the_next(height, width):
+    picture = np.random.default_rng(height).integers(0, 256, size=(height, width, 3), dtype=np.uint8)
+    rows = [*(i * height // 8 for i in range(8)), height]
+    columns = [*(i * width // 9 for i in range(9)), width]
+    patches = [
+        [picture[rows[i] : rows[i + 1], columns[j] : columns[j + 1]].mean() for j in range(9)]
+        for i in range(8)
+    ]
+    bits = "".join(str(int(patches[i][j] < patches[i][j + 1])) for i in range(8) for j in range(8))
+    assert difference_hash(picture) == int(bits, 2)
+
+
+def test_texts_are_near_from_the_resemblance_that_is_asked_for_on():
+    # Of "abcdefgh..." with n pieces one more letter makes n of n + 1 pieces alike.
+    text = "abcdefghijkl"
+    found = near_pairs([text, text + "m"])
+    assert [one.resemblance for one in found] == [pytest.approx(8 / 9)]
+    (exact,) = near_pairs([text, text + "m"], least=8 / 9)
+    assert (exact.first, exact.second) == (0, 1)
+    assert near_pairs([text, text + "m"], least=8 / 9 + 1e-3) == ()
+    assert near_pairs(["abcdefg", "abcdefg"], least=1.0) != ()

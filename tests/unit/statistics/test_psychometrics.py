@@ -5,10 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import approx_fprime, minimize
 from scipy.stats import t as student
 
 from vidence.errors import UsageError
+from vidence.records import Estimate
 from vidence.statistics.psychometrics import (
     Counted,
     Curve,
@@ -18,8 +20,9 @@ from vidence.statistics.psychometrics import (
     flatness,
     goodness,
     threshold_within,
+    told,
 )
-from vidence.statistics.resampling import Resampling
+from vidence.statistics.resampling import Resampling, cluster_draws
 
 LEVELS = np.linspace(0.0, 10.0, 7)
 SHAPES = ("weibull", "logistic", "gaussian")
@@ -171,6 +174,162 @@ def test_the_interval_ends_where_the_best_function_is_so_much_less_likely():
     expected = student.ppf(0.975, 24) ** 2 * found.widening / 2
     assert lost(found.low) == pytest.approx(expected, rel=0.03)
     assert lost(found.high) == pytest.approx(expected, rel=0.03)
+
+
+def slopes(of, theta, step=1e-5):
+    """Central differences of a function by each parameter, (n_parameters, ...)."""
+    moves = step * np.eye(len(theta))
+    return np.array([(of(theta + move) - of(theta - move)) / (2 * step) for move in moves])
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_falling"), [("logistic", True), ("gaussian", False), ("weibull", False), ("weibull", True)]
+)
+def test_intervals_widen_by_the_clustered_variance_over_the_independent_one(shape, is_falling):
+    """A sandwich from numerical slopes: squared scores of sources between inverses of the information."""
+    curve = curve_of(shape, guess=0.25, is_falling=is_falling, most_lapses=0.2)
+    rng, levels = np.random.default_rng(6), np.linspace(2.0, 20.0, 6)
+    middle, width = float(np.median(curve.scaled(levels))), float(np.ptp(curve.scaled(levels))) / 2
+    locations = middle + 0.4 * width * rng.standard_normal(30)
+    chance = curve.right(levels, location=locations[:, None], width=width, lapse=0.1)
+    right = rng.binomial(12, chance).astype(float)
+    answers = Counted(levels=levels, right=right, n=np.full(right.shape, 12.0))
+    best = fit_counts(curve, Counted(levels=levels, right=right.sum(axis=0), n=answers.n.sum(axis=0)))
+    theta = np.array([best.location[0], math.log(best.width[0]), best.lapse[0]])
+    # Where lapses end at 0, they are held there.
+    free = [0, 1, 2] if theta[2] > 1e-6 else [0, 1]
+
+    def psi(at):
+        return curve.right(levels, location=at[0], width=math.exp(at[1]), lapse=at[2])
+
+    def place(at):
+        found = curve.threshold(0.6, location=at[0], width=math.exp(at[1]), lapse=at[2])
+        return np.asarray(curve.scaled(found))
+
+    p, by = psi(theta), slopes(psi, theta)[free]
+    spread = p * (1 - p)
+    information = (by * answers.n.sum(axis=0) / spread) @ by.T
+    direction = np.linalg.solve(information, slopes(place, theta)[free])
+    scores = ((right - 12 * p) / spread) @ by.T
+    ratio = ((scores @ direction) ** 2).sum() * 30 / 29 / (slopes(place, theta)[free] @ direction)
+    assert ratio > 1.2
+    assert threshold_within(curve, answers, proportion=0.6).widening == pytest.approx(ratio, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_steepness_is_the_slope_of_the_rise_everywhere(shape):
+    curve = curve_of(shape)
+    z = np.array([-3.0, -0.7, 0.0, 0.4, 1.1])
+    numerical = (curve.rise(z + 1e-6) - curve.rise(z - 1e-6)) / 2e-6
+    assert curve.steepness(z) == pytest.approx(numerical, rel=1e-5, abs=1e-9)
+    assert curve.rise(curve.distance(np.array([0.01, 0.5, 0.99]))) == pytest.approx([0.01, 0.5, 0.99])
+    assert np.isnan(curve.distance(np.array([-0.1, 0.0, 1.0, 1.2]))).all()
+    # Far away it is 0 or 1, and flat.
+    assert curve.rise(np.array([-1e6, 1e6])) == pytest.approx([0.0, 1.0], abs=1e-6)
+    assert curve.steepness(np.array([1e6])) == pytest.approx([0.0], abs=1e-6)
+
+
+def test_shares_that_leave_no_room_are_refused():
+    for guess, most in ((-0.1, 0.0), (1.0, 0.0), (0.5, 0.5), (0.5, -0.01)):
+        with pytest.raises(UsageError, match="expected shares whose sum is below 1"):
+            Curve(guess=guess, most_lapses=most)
+    assert Curve(guess=0.0, most_lapses=0.0).right(1.0, location=1.0, width=1.0, lapse=0.0) == 0.5
+
+
+def test_a_deviance_is_twice_the_gap_to_the_shares_that_were_seen():
+    curve, n = Curve(), np.array([20.0, 30.0, 10.0, 25.0])
+    levels, right = np.array([0.0, 3.0, 6.0, 9.0]), np.array([12.0, 16.0, 9.0, 25.0])
+    counted = Counted(levels=levels, right=right, n=n)
+    best = fit_counts(curve, counted)
+    p = curve.right(levels, location=best.location[0], width=best.width[0], lapse=best.lapse[0])
+    fitted, seen = (
+        sum(stats.binom.logpmf(right, n, np.clip(shares, 1e-9, 1 - 1e-9))) for shares in (p, right / n)
+    )
+    assert deviances(curve, counted) == pytest.approx([2 * (seen - fitted)], abs=1e-5)
+    share = right.sum() / n.sum()
+    flat = sum(stats.binom.logpmf(right, n, share))
+    assert flatness(curve, counted) == pytest.approx(stats.chi2.sf(2 * (fitted - flat), 2), rel=1e-4)
+    # Below guessing a flat row has the share of guessing.
+    low = Counted(levels=levels, right=n * 0.4, n=n)
+    assert flatness(curve, low) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_simulated_answers_of_the_fitted_function_say_how_well_it_fits():
+    curve, n = Curve(), np.array([20.0, 30.0, 10.0, 25.0])
+    levels, right = np.array([0.0, 3.0, 6.0, 9.0]), np.array([12.0, 24.0, 6.0, 25.0])
+    counted = Counted(levels=levels, right=right, n=n)
+    best = fit_counts(curve, counted)
+    p = curve.right(levels, location=best.location[0], width=best.width[0], lapse=best.lapse[0])
+    drawn = np.random.default_rng(5).binomial(n.astype(int), p, size=(40, 4)).astype(float)
+    n_reached = sum(
+        deviances(curve, Counted(levels=levels, right=row, n=n))[0] >= deviances(curve, counted)[0] - 1e-6
+        for row in drawn
+    )
+    deviance, p_fit = goodness(curve, counted, rng=np.random.default_rng(5), n_simulated=40)
+    assert deviance == pytest.approx(float(deviances(curve, counted)[0]))
+    assert p_fit == (1 + n_reached) / 41
+
+
+def test_figures_of_a_fit_are_those_of_the_likeliest_function_and_of_draws_of_sources():
+    """Slope and intervals, for answers in sources that differ in number."""
+    curve, rng = Curve(guess=0.25, is_falling=True), np.random.default_rng(3)
+    shown = rng.choice(LEVELS, 160)
+    owners = np.array([f"s{i}" for i in rng.integers(0, 8, 160)])
+    marks = (rng.random(160) < curve.right(shown, location=5.0, width=5.0, lapse=0.03)).astype(float)
+    found = fit(shown, marks, curve=curve, proportion=0.6, clusters=owners.tolist(),
+                rng=np.random.default_rng(4), settings=Resampling(n_boot=60, level=0.8))  # fmt: skip
+
+    def fitted(times):
+        weights = np.array([times[name] for name in owners])
+        right = np.array([(weights * marks)[shown == level].sum() for level in LEVELS])
+        n = np.array([weights[shown == level].sum() for level in LEVELS])
+        one = fit_counts(curve, Counted(levels=LEVELS, right=right, n=n))
+        return one.location[0], one.width[0], one.lapse[0]
+
+    names = sorted(set(owners))
+    location, width, lapse = fitted(dict.fromkeys(names, 1.0))
+    steepest = -2 * math.log(19) / 4 / width  # of a logistic function
+    (draws,) = cluster_draws(8, np.random.default_rng(4), 60, width=1)
+    drawn = np.array([fitted(dict(zip(names, row, strict=True))) for row in draws])
+    for one, value, values in (
+        (found.location, location, drawn[:, 0]),
+        (found.width, width, drawn[:, 1]),
+        (found.lapse, lapse, drawn[:, 2]),
+        (found.slope, steepest, -2 * math.log(19) / 4 / drawn[:, 1]),
+    ):
+        assert one.value == pytest.approx(value, abs=1e-6)
+        low, high = np.quantile(values, [0.1, 0.9])
+        assert (one.low, one.high) == (pytest.approx(low, abs=1e-6), pytest.approx(high, abs=1e-6))
+        assert (one.n, one.n_clusters, one.level) == (160, 8, 0.8)
+    level = float(curve.threshold(0.6, location=location, width=width, lapse=lapse))
+    assert found.threshold.value == pytest.approx(level)
+    assert (found.threshold.n, found.threshold.n_clusters) == (160, 8)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "p_flat", "said"),
+    [
+        (5.0, 1.0, 9.0, 0.05, ""),
+        (5.0, 1.0, 9.0, 0.051, "do not change with the level"),
+        (0.9, 0.0, 1.0, 0.01, "beyond the levels that were shown"),
+        (9.1, 9.0, 9.2, 0.01, "beyond the levels that were shown"),
+        (5.0, 0.9, 9.0, 0.01, "the interval reaches beyond"),
+        (5.0, 1.0, 9.1, 0.01, "the interval reaches beyond"),
+        (math.nan, 1.0, 2.0, 0.01, "never reached: 81 % at best"),
+        (1.0, 1.0, 1.0, 0.01, ""),
+        (9.0, 9.0, 9.0, 0.01, ""),
+    ],
+)
+def test_what_is_said_of_a_threshold(value, low, high, p_flat, said):
+    estimate = Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=3, method="m")
+    found = told(estimate, np.array([1.0, 5.0, 9.0]), p_flat=p_flat, level=0.95, best=0.81)
+    assert said in found.reason
+    assert bool(found.reason) == bool(said)
+    if p_flat > 0.05:
+        assert math.isnan(found.value)
+    if p_flat > 0.05 or math.isnan(value):
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
 
 
 def test_six_copies_of_each_answer_make_no_threshold_better_known():

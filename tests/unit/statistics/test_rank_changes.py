@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from vidence.errors import UsageError
 from vidence.statistics.rank_changes import Setting, rank_changes, redundancy
-from vidence.statistics.resampling import Resampling
+from vidence.statistics.resampling import Resampling, cluster_draws
 
 FEW = Resampling(n_boot=400)
 
@@ -100,3 +101,67 @@ def test_one_cluster_and_flat_scores_have_no_reliability():
     )
     assert math.isnan(found.reliable[0])
     assert math.isnan(found.ceiling[0, 1])
+
+
+def test_intervals_and_swaps_are_those_of_the_draws_that_have_both_settings():
+    """Clusters u, v, w; the first setting has questions of u and v, the second of v and w."""
+    rng = np.random.default_rng(6)
+    first = Setting(values=rng.random((5, 3)), clusters=list("uuvvv"))
+    second = Setting(values=rng.random((4, 3)), clusters=list("vwww"))
+    found = rank_changes(
+        [first, second], rng=np.random.default_rng(1), resampling=Resampling(n_boot=80, level=0.8)
+    )
+    (weights,) = cluster_draws(3, np.random.default_rng(1), 80, width=6)
+    taus, opposed = [], np.zeros((3, 3))
+    for times in weights:
+        of = dict(zip("uvw", times, strict=True))
+        repeats = [np.array([int(of[name]) for name in one.clusters]) for one in (first, second)]
+        if not all(some.sum() for some in repeats):
+            continue
+        a, b = (
+            np.repeat(one.values, some, axis=0).mean(axis=0)
+            for one, some in zip((first, second), repeats, strict=True)
+        )
+        signs = [np.sign(np.subtract.outer(x, x)) for x in (a, b)]
+        opposed += signs[0] * signs[1] < 0
+        taus.append(kendalltau(a, b).statistic)
+    assert len(taus) < 80
+    assert found.swaps[0, 1] == pytest.approx(opposed / len(taus))
+    assert found.swaps[1, 0] == pytest.approx(opposed / len(taus))
+    assert not found.swaps[0, 0].any()
+    ends = np.quantile(taus, [0.1, 0.9])
+    assert (found.low[0, 1], found.high[0, 1]) == pytest.approx(tuple(ends))
+    assert (found.low[1, 0], found.high[1, 0]) == pytest.approx(tuple(ends))
+    assert found.means == pytest.approx(np.array([first.values.mean(axis=0), second.values.mean(axis=0)]))
+    assert found.tau[0, 1] == pytest.approx(kendalltau(*found.means).statistic)
+    assert (found.tau[0, 0], found.low[1, 1], found.high[0, 0]) == (1.0, 1.0, 1.0)
+
+
+def test_correlations_and_reliabilities_of_parts_are_those_of_their_definitions():
+    rng = np.random.default_rng(8)
+    parts = [
+        Setting(values=rng.random((n, 5)), clusters=[f"{part}{i // 2}" for i in range(n)])
+        for part, n in zip("abc", (8, 12, 10), strict=True)
+    ]
+    found = redundancy(parts, rng=np.random.default_rng(2), n_splits=30)
+
+    def centred(means):
+        return np.array(means) - np.mean(means, axis=0)
+
+    whole = centred([one.values.mean(axis=0) for one in parts])
+    assert found.r == pytest.approx(np.corrcoef(whole))
+    assert found.expected == -0.5
+    draws, splits = np.random.default_rng(2), []
+    for _ in range(30):
+        halves = []
+        for one in parts:
+            names = sorted(set(one.clusters))
+            chosen = {names[i] for i in draws.permutation(len(names))[: len(names) // 2]}
+            is_first = np.array([name in chosen for name in one.clusters])
+            halves.append([one.values[is_first].mean(axis=0), one.values[~is_first].mean(axis=0)])
+        x, y = (centred([half[i] for half in halves]) for i in (0, 1))
+        splits.append([np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)])
+    means = np.mean(splits, axis=0)
+    expected = [2 * r / (1 + r) if r > 0 else math.nan for r in means]
+    assert found.reliable == pytest.approx(expected, nan_ok=True)
+    assert found.ceiling[0, 2] == pytest.approx(math.sqrt(expected[0] * expected[2]), nan_ok=True)

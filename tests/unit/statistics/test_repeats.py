@@ -75,6 +75,8 @@ def test_components_worked_out_by_hand() -> None:
     assert found.item_variance == pytest.approx(0.5 / 3 - 0.125)
     assert (found.n_items, found.n_clusters, found.n_repeats) == (4, 2, 2)
     assert found.error_with(2) == pytest.approx(found.total_error)
+    once = math.sqrt(found.sampling_error**2 + 2 * found.repeat_error**2)
+    assert found.error_with(1) == pytest.approx(once)
     assert found.error_with(10**9) == pytest.approx(found.sampling_error, rel=1e-4)
     with pytest.raises(UsageError, match="1 or more"):
         found.error_with(0)

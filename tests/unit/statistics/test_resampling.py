@@ -123,3 +123,13 @@ def test_all_swaps_are_tried_where_there_are_no_more_than_the_flips_and_one(n_fl
     # Three clusters: four swaps, since the first sign stays.
     sums = np.array([[1.0], [2.0], [-0.5]])
     assert said in sign_flip(sums, rng=generator(), n_flips=n_flips)[1]
+
+
+def test_random_swaps_are_those_of_the_generator_one_by_one() -> None:
+    sums = generator(4).normal([0.2, 0.5], size=(12, 2))
+    found, method = sign_flip(np.vstack([sums, np.zeros((3, 2))]), rng=generator(9), n_flips=50)
+    signs = 1 - 2 * generator(9).integers(0, 2, size=(50, 12), dtype=np.int8).astype(float)
+    n_reached = (np.abs(signs @ sums) >= np.abs(sums.sum(axis=0)) - 1e-9).sum(axis=0)
+    assert method == "cluster sign-flip, 50 random swaps"
+    assert found == pytest.approx((1 + n_reached) / 51)
+    assert (n_reached > 0).any()

@@ -1,5 +1,7 @@
 """Sorted means: luck that is sorted stays inside its envelope, and what differs leaves it."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,31 @@ def test_no_marks_are_refused():
         sorted_means([Marks(values=np.ones(1), things=np.zeros(1, np.int64))], n_things=2, rng=rng)
     with pytest.raises(UsageError, match="two rows of one length"):
         Marks(values=np.ones(2), things=np.zeros(1, np.int64))
+
+
+def test_all_figures_are_those_of_marks_that_are_dealt_out_one_by_one():
+    """Two raters, of whom one has two marks on the first thing and none on the last."""
+    values = [np.array([0.2, 0.9, 0.4, 0.7]), np.array([0.1, 0.8, 0.3, 0.6])]
+    things = [np.array([0, 0, 1, 2]), np.array([0, 1, 2, 3])]
+    some = [Marks(values=v, things=t) for v, t in zip(values, things, strict=True)]
+    found = sorted_means(some, n_things=4, rng=np.random.default_rng(5), level=0.8, n_draws=30)
+
+    def means(dealt):
+        of = [[] for _ in range(4)]
+        for marks, own in zip(dealt, things, strict=True):
+            for thing in np.unique(own):
+                of[thing].append(marks[own == thing].mean())
+        return np.array([np.mean(one) for one in of])
+
+    seen, rng = means(values), np.random.default_rng(5)
+    first, second = (rng.permuted(np.tile(one, (30, 1)), axis=1) for one in values)
+    drawn = np.array([means(pair) for pair in zip(first, second, strict=True)])
+    n_reached = sum(one.var() >= seen.var() - 1e-9 for one in drawn)
+    assert 0 < n_reached < 30
+    assert found.p_value == (n_reached + 1) / 31
+    assert math.isnan(found.p_questions)
+    assert found.order.tolist() == np.argsort(-seen).tolist()
+    assert found.means == pytest.approx(np.sort(seen)[::-1])
+    downwards = np.sort(drawn, axis=1)[:, ::-1]
+    for share, ends in ((0.1, found.low), (0.5, found.middle), (0.9, found.high)):
+        assert ends == pytest.approx(np.quantile(downwards, share, axis=0))

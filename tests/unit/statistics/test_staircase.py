@@ -110,3 +110,96 @@ def test_levels_must_ascend(levels):
 def test_levels_without_a_logarithm_are_refused():
     with pytest.raises(UsageError, match="level -2 has no logarithm"):
         QuestPlus(Curve(shape="weibull", is_log=True), [-2.0, -1.0, 0.0])
+
+
+def test_the_posterior_is_that_of_bayes_on_the_whole_grid():
+    """The product of the chances of all answers, over its sum; the grid is that of the docstring."""
+    curve, levels = Curve(guess=0.25), [0.0, 4.0, 10.0]
+    quest = QuestPlus(curve, levels)
+    assert sorted(set(quest.lapse)) == pytest.approx([0.0, 0.03, 0.06])
+    assert (min(quest.location), max(quest.location)) == (0.0, 10.0)
+    assert (min(quest.width), max(quest.width)) == (pytest.approx(1.0), pytest.approx(20.0))
+    assert len(quest.weights) == 61 * 13 * 3
+    answers = [(1, True), (0, False), (2, True), (1, False), (1, True)]
+    product = np.ones(len(quest.weights))
+    for level, is_right in answers:
+        quest.add(level, is_right=is_right)
+        chance = curve.right(levels[level], location=quest.location, width=quest.width, lapse=quest.lapse)
+        product *= chance if is_right else 1 - chance
+    assert quest.weights == pytest.approx(product / product.sum(), abs=1e-9)
+    found = quest.figure("location", level=0.5)
+    assert (found.n, found.n_clusters, found.level) == (5, 5, 0.5)
+    order = np.argsort(quest.location, kind="stable")
+    below = np.cumsum(quest.weights[order])
+    for share, value in ((0.25, found.low), (0.5, found.value), (0.75, found.high)):
+        # Within a step of the grid, a sixth, of where the posterior reaches that share.
+        assert value == pytest.approx(quest.location[order][np.searchsorted(below, share)], abs=1 / 6)
+
+
+def test_the_entropy_of_an_answer_is_that_of_its_two_posteriors():
+    quest = QuestPlus(Curve(), [0.0, 4.0, 10.0], locations=[2.0, 6.0], widths=[3.0], lapses=[0.0])
+    quest.add(1, is_right=True)
+    for level, found in enumerate(quest.expected_entropy()):
+        chance = quest.curve.right(
+            quest.levels[level], location=quest.location, width=quest.width, lapse=quest.lapse
+        )
+        expected = 0.0
+        for joint in (quest.weights * chance, quest.weights * (1 - chance)):
+            share = joint / joint.sum()
+            expected -= joint.sum() * (share * np.log(share)).sum()
+        assert found == pytest.approx(expected)
+
+
+def test_certain_answers_leave_every_function_possible():
+    """Without guessing and lapses a chance is 1 or 0 far from the location; an answer against it decides."""
+    quest = QuestPlus(
+        Curve(guess=0.0), [0.0, 500.0, 1000.0], locations=[0.0, 1000.0], widths=[1.0], lapses=[0.0]
+    )
+    quest.add(1, is_right=False)
+    assert quest.weights == pytest.approx([0.0, 1.0], abs=1e-8)
+    quest.add(1, is_right=True)
+    assert quest.weights == pytest.approx([0.5, 0.5])
+
+
+def test_quantiles_of_a_single_function_are_its_own():
+    quest = QuestPlus(Curve(), [0.0, 4.0, 10.0], locations=[5.0], widths=[3.0], lapses=[0.0])
+    for name, value in (("location", 5.0), ("width", 3.0), ("lapse", 0.0)):
+        found = quest.figure(name)
+        assert (found.low, found.value, found.high) == (value, value, value)
+    assert quest.figure("width").reason == ""
+    assert quest.threshold(0.75).value == pytest.approx(
+        float(Curve().threshold(0.75, location=5.0, width=3.0, lapse=0.0))
+    )
+
+
+def test_functions_that_never_reach_a_share_lie_above_all_levels_or_below_where_higher_is_harder():
+    for is_falling in (False, True):
+        quest = QuestPlus(
+            Curve(is_falling=is_falling, most_lapses=0.4),
+            [0.0, 5.0, 10.0],
+            locations=[3.0, 5.0, 7.0, 9.0],
+            widths=[1.0],
+            lapses=[0.0, 0.4],
+        )
+        found = quest.threshold(0.9, level=0.2)
+        # Half of the posterior has no threshold: the median lies at the edge of it.
+        ends = (found.low, found.high)
+        assert [math.isnan(end) for end in ends] == [is_falling, not is_falling]
+        assert found.reason == "the posterior reaches beyond all levels"
+
+
+@pytest.mark.parametrize("is_falling", [False, True])
+def test_of_two_functions_the_one_without_a_threshold_is_an_end(is_falling):
+    quest = QuestPlus(
+        Curve(is_falling=is_falling, most_lapses=0.4),
+        [0.0, 5.0, 10.0],
+        locations=[5.0],
+        widths=[1.0],
+        lapses=[0.0, 0.4],
+    )
+    found = quest.threshold(0.9, level=0.8)
+    ends = [found.low, found.high]
+    there, not_there = ends[::-1] if is_falling else ends
+    assert math.isnan(not_there)
+    # A share below the middle of its weight is the value itself.
+    assert there == pytest.approx(float(quest.curve.threshold(0.9, location=5.0, width=1.0, lapse=0.0)))

@@ -42,7 +42,7 @@ def mosaic(cells: Sequence[Picture], side: int) -> Picture:
     Raises:
         DataError: more cells than places, or cells of different sizes.
     """
-    if not 0 < len(cells) <= side**2 or len({cell.shape for cell in cells}) != 1:
+    if len(cells) > side**2 or len({cell.shape for cell in cells}) != 1:
         sizes = ", ".join(sorted({str(cell.shape) for cell in cells}))
         raise DataError(f"{len(cells)} cells of sizes {sizes} for {side} x {side} places; expected one size")
     height, width = cells[0].shape[:2]

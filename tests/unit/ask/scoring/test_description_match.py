@@ -118,6 +118,43 @@ def test_a_cue_far_from_the_label_does_not_count() -> None:
     assert verdict("walk", f"{denied}\n{near}") == ""
 
 
+@pytest.mark.parametrize(("n_chars", "n_negated"), [(299, 1), (300, 1), (301, 0)])
+def test_a_denial_is_looked_for_within_300_characters(n_chars: int, n_negated: int) -> None:
+    """Before the label the whole of "not" must lie within reach."""
+    filler = "x" * (n_chars - len("not ") - 1)
+    (found,) = evidence_for([LabelWords(text="walk")], f"Surely not {filler} walk")
+    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
+
+
+@pytest.mark.parametrize(("n_chars", "n_negated"), [(299, 1), (300, 1), (301, 0)])
+def test_a_denial_behind_is_looked_for_within_300_characters(n_chars: int, n_negated: int) -> None:
+    filler = "x" * (n_chars - len(" ") - len(" is unlikely"))
+    (found,) = evidence_for([LabelWords(text="walk")], f"A walk {filler} is unlikely")
+    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
+
+
+def test_near_is_within_eighty_characters() -> None:
+    assert NEAR_CHARS == 80
+
+
+def test_a_cue_behind_the_label_counts_in_another_sentence_where_it_is_near() -> None:
+    for gap, n_cued in ((NEAR_CHARS, 1), (NEAR_CHARS + 1, 0)):
+        filler = "\n" + "x" * (gap - 2) + "\n"
+        (found,) = evidence_for([LabelWords(text="walk")], f"A walk{filler}clearly")
+        assert (found.n_positive, found.n_cued) == (1, n_cued), gap
+    far = "x" * 200
+    assert evidence_for([LabelWords(text="walk")], f"A walk {far} clearly")[0].n_cued == 1
+    assert evidence_for([LabelWords(text="walk")], f"Clearly {far} a walk")[0].n_cued == 1
+
+
+def test_a_label_is_supported_where_cues_stand_with_it_more_often_than_it_is_denied() -> None:
+    walk = [LabelWords(text="walk")]
+    (once,) = evidence_for(walk, "Clearly a walk. Not walking.")
+    assert (once.n_cued, once.n_negated, once.is_supported) == (1, 1, False)
+    (twice,) = evidence_for(walk, "Clearly a walk. Clearly walking.\n" + "x" * 100 + "\nNot walking.")
+    assert (twice.n_cued, twice.n_negated, twice.is_supported) == (2, 1, True)
+
+
 def test_a_denied_cue_is_none() -> None:
     (found,) = evidence_for([LabelWords(text="walk")], "It does not resemble anything.\nA walk")
     assert found.n_cued == 0

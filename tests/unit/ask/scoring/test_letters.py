@@ -1,5 +1,7 @@
 """What counts as the same words."""
 
+import unicodedata
+
 import pytest
 
 from vidence.ask.scoring import needs_judge, robust
@@ -63,6 +65,23 @@ def test_odd_spaces_quotes_and_dashes_are_ascii() -> None:
     assert plain("1\u20102\u20113\u20124\u20135\u20146\u22127") == "1-2-3-4-5-6-7"
     assert plain("a\u200bb\u200cc\u200dd\u2060e\ufefff\u3001g\u3002") == "abcdef,g."
     assert plain("\uff21\uff5e \u24b6\u24cf") == "A~ AZ"
+
+
+def test_forms_of_ascii_are_those_of_unicode_and_invisible_signs_are_none() -> None:
+    wide = "".join(map(chr, range(0xFF01, 0xFF5F))).replace("\uff04", "")  # but the sign of LaTeX
+    kept = [sign for sign in wide if unicodedata.normalize("NFKC", sign) not in "*`_<>#"]
+    for sign in kept:
+        assert plain(f"a{sign}b") == f"a{unicodedata.normalize('NFKC', sign)}b"
+    for number in range(26):
+        assert plain(chr(0x24B6 + number)) == chr(ord("A") + number)
+    assert plain("a\u2010b\u060cc\u061bd\u3001e\u3010f\u3011") == "a-b,c;d,e[f]"
+    for sign in "\u200b\u200c\u200d\u200e\u200f\u061c\u2060\ufeff":
+        assert plain(f"a{sign}b") == "ab"
+    for sign in "\u2705\u2713\u2714\u2611\ufe0f":
+        assert plain(f"a{sign}b") == "a b"
+    # Their neighbours stay as they are.
+    for sign in "\uff5f\u24d0\u24b5\u201a\u2017\u201b\u02bb\u02bd\u201e\u300e\u2015\u3003":
+        assert plain(f"a{sign}b") == f"a{sign}b"
 
 
 CHOICE = Item(item_id="q1", question="?", choices=("Red", "Blue"), answer="B")

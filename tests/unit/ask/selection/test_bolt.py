@@ -103,3 +103,11 @@ def test_candidates_are_nearest_to_whole_seconds() -> None:
 def test_a_power_must_sharpen(power: str) -> None:
     with pytest.raises(UsageError, match="power"):
         make({"power": power})
+
+
+def test_one_or_two_draws_are_the_middles_of_equal_shares_and_three_those_of_the_released_grid() -> None:
+    but_one = np.ones(121)
+    but_one[0] = 0.0
+    for n_frames, shares in ((1, (1 / 2,)), (2, (1 / 4, 3 / 4)), (3, (1 / 3, 1 / 2, 2 / 3))):
+        found = np.sort(bolt.repaired(but_one, n_frames, 1.0))
+        assert found.tolist() == pytest.approx([120 * share for share in shares], abs=2)

@@ -53,3 +53,9 @@ def test_a_selector_is_taken_as_it_is():
     midpoints = catalog.create("selector", "midpoints")
     assert catalog.create("selector", give(midpoints, chance="1")) is midpoints
     assert isinstance(catalog.create("selector", give(lambda n_frames: [0], chance="1")), FunctionSelector)
+
+
+def test_one_frame_is_a_budget_and_none_is_not():
+    assert select(lambda n_frames: [5][:n_frames], n_frames=1).tolist() == [5]
+    with pytest.raises(UsageError, match="a budget of 0 frames; expected 1 or more"):
+        select(lambda n_frames: [], n_frames=0)

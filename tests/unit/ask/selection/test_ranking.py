@@ -36,6 +36,8 @@ def test_a_uniform_rule_is_ranked_over_its_own_choice() -> None:
     # Middles of four segments: 10, 30, 50, 70.
     found = ranking.ranked(selector, CLIP, ITEM, n_frames=4)
     assert found.tolist() == [50, 30, 70, 10]
+    # Scores say nothing to a selector that does not go by them.
+    assert ranking.ranked(selector, CLIP, ITEM, n_frames=4, scores=np.arange(8.0)).tolist() == found.tolist()
 
 
 def test_a_repeated_frame_is_ranked_once() -> None:

@@ -7,10 +7,11 @@ import re
 import numpy as np
 import pytest
 
+from subjects.stated import column, curves, marks, stated
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.best_of_n import length_bias, within_auc
+from vidence.explain.diagnostics.best_of_n import BestOfNFinding, length_bias, within_auc
 from vidence.explain.planted.readers import (
     Candidates,
     GradedReward,
@@ -198,3 +199,100 @@ def test_other_options_are_refused(options, said):
 def test_the_model_under_test_is_no_further_model() -> None:
     found = make(rewards="self|scripted:3").models()
     assert found == {"scripted:3": "scripted:3"}
+
+
+def two_questions():
+    """Two questions with four candidates each, twice: by two rewards, of which the second knows little."""
+    first = BestOfNFinding(
+        marks=marks(1, 0, 0, 0),
+        same_as=(0, 1, 1, None),
+        lengths=(5, 9, 1, 3),
+        n_distinct=1,
+        points={"self": (3, 1, None, 0), "a:1": (0, 0, 0, 0)},
+        picked={"self": {"0": 0, "1": 0, "2": 0}, "a:1": {"0": 0, "1": 0, "2": 0}},
+        places={"self": (0, 1, None), "a:1": (None, None, None)},
+        n_unread={"self": 1, "a:1": 0},
+        reward_tokens={"self": 10, "a:1": 4},
+    )
+    second = BestOfNFinding(
+        marks=marks(0, 1, 1, 0),
+        same_as=(0, 1, 1, 0),
+        lengths=(4, 4, 2, 8),
+        n_distinct=4,
+        points={"self": (1, 1, 4, 0), "a:1": (2, None, None, None)},
+        picked={"self": {"0": 0, "1": 0, "2": 2}, "a:1": {"0": 0, "1": 0, "2": 0}},
+        places={"self": (1, 1, 3), "a:1": (None, 2, None)},
+        n_unread={"self": 0, "a:1": 3},
+        reward_tokens={"self": 20, "a:1": 5},
+    )
+    return [(item(2 * i), (first, second)[i % 2]) for i in range(4)]
+
+
+def test_what_two_questions_say_worked_out_by_hand():
+    said = stated(make(m="1|2", rewards="self|a:1"), two_questions())
+    table = said["best-of-n"]
+    rows = ("self:nested", "self:averaged", "a:1:nested", "a:1:averaged", "random", "longest", "majority",
+            "oracle")  # fmt: skip
+    none = (None,) * 4
+    for key, values in {
+        "m0": (0.5, 0.375, 0.5, 0.375, 0.375, 0.375, 0.375, 0.375),
+        # Of the six pairs of the first question three hold the right reply; of those of the second three hold
+        # the one with four points, and the others pick one of two with one point, of which one is right.
+        "m1": (0.5, 0.625, 0.5, 0.291667, 0.375, 0.291667, 0.416667, 0.666667),
+        "m2": (1.0, 1.0, 0.5, 0.125, 0.375, 0.0, 0.25, 1.0),
+        "gain1": (0.0, 0.25, 0.0, -0.083333, *none),
+        "gain2": (0.5, 0.625, 0.0, -0.25, *none),
+    }.items():
+        assert column(table, key) == dict(zip(rows, values, strict=True)), key
+    assert [value is None for value in column(table, "p1").values()] == [False] * 4 + [True] * 4
+    assert column(table, "p1")["a:1:nested"] == 1.0
+    assert "Of 4 questions 2 have the same reply each time; on average 2.5 of 4 differ." in table.note
+    for key, of_self, of_other in (
+        ("efficiency", 1.0, -0.4),
+        ("above_majority", 0.75, -0.125),
+        ("auc", 0.9375, 0.375),
+        ("length", 1.0, None),
+        ("unread", 2, 6),
+        ("none", 0, 0),
+        ("tokens", 15.0, 4.5),
+    ):
+        assert column(said["rewards"], key) == {"self": of_self, "a:1": of_other}, key
+    auc, length = (said["rewards"].estimate("self", key) for key in ("auc", "length"))
+    assert 0 <= auc.low < auc.high <= 1
+    assert (length.low, length.high) != (0.0, 1.0)
+    assert length.high <= 1
+    drawn = curves(said["by-candidates"])
+    assert drawn["self"] == [(1, 0.375), (2, 0.625), (4, 1.0)]
+    assert drawn["a:1"] == [(1, 0.375), (2, 0.291667), (4, 0.125)]
+    assert drawn["oracle (pass@N)"] == [(1, 0.375), (2, 0.666667), (4, 1.0)]
+    assert len(drawn) == 6
+
+
+def test_what_lists_of_two_questions_say_worked_out_by_hand():
+    said = stated(make(m="1|2", rewards="self|a:1", form="list"), two_questions())
+    assert column(said["places"], "self") == {"1": 0.25, "2": 0.583333, "3": 0.0, "4": 0.166667}
+    # The other reward picked one place of one question only.
+    assert column(said["places"], "a:1") == {"1": 0.0, "2": 0.0, "3": 1.0, "4": 0.0}
+    assert "each is picked in 25.0 % of the lists" in said["places"].note
+    assert column(said["rewards"], "none") == {"self": 0, "a:1": 2}
+    assert column(said["rewards"], "above_majority") == {"self": 0.75, "a:1": 0.25}
+    assert not {"auc", "length"} & set(said["rewards"].keys)
+    drawn = curves(said["by-candidates"])
+    assert drawn["self"] == [(1, 0.5), (2, 0.5), (4, 1.0)]
+    assert len(drawn) == 6
+
+
+def test_how_often_models_are_asked_at_most():
+    # Four candidates, and each looked at twice at most; a list of two and one of four, each in three orders.
+    assert make(m="1|2", rewards="self|a:1").most_asks(item(0), n_frames=8) == 4 + 2 * 4 * 2
+    assert make(m="1|2", form="list").most_asks(item(0), n_frames=8) == 4 + 2 * 3 * 2
+    assert make().n_drawn == 8
+
+
+def test_points_and_length_of_right_and_of_wrong_replies_are_ranked_apart():
+    # Among right ones they run together, among wrong ones apart: the mean is 0. Equal points share a rank.
+    ranks, values = np.array([0.0, 1, 2, 2, 1, 0]), np.array([1.0, 1, 1, 0, 0, 0])
+    assert length_bias(ranks, values, (1, 2, 3, 4, 5, 6)) == pytest.approx(0.0)
+    assert length_bias(np.array([1.0, 1, 3]), np.ones(3), (5, 7, 9)) == pytest.approx(np.sqrt(3) / 2)
+    assert length_bias(np.array([1.0, 2]), np.ones(2), (5, 7)) is None
+    assert length_bias(np.array([1.0, 2, 3]), np.ones(3), (7, 7, 7)) is None

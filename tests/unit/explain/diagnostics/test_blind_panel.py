@@ -293,6 +293,14 @@ def test_a_single_answer_agrees_with_nobody() -> None:
     assert value(found, "blind-panel", "flagged", "chance") == 0.25
 
 
+def test_two_answers_agree_or_do_not() -> None:
+    asked = item()
+    options = {"models": "a:1", "runs": "2", "permute": "false"}
+    made = drive(diagnostic(**options).examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], **options)
+    assert value(found, "agreement", "answers", "alike") == 1.0
+
+
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
     asked, gone = item(1), item(2)
     members = {spec: names(right(asked)) for spec in FOUR.split("|")}
@@ -349,3 +357,8 @@ def test_two_runs_are_said_to_be_two() -> None:
     made = drive(diagnostic(runs="2", at_least="2").examine(subject(asked)), names(right(asked))).made
     found = said([Examined(item=asked, finding=made)], runs="2", at_least="2")
     assert sheet(found, "questions").value("q0001", "who") == "the model under test (2 of 2)"
+
+
+def test_every_member_is_asked_in_every_run() -> None:
+    assert diagnostic(models=FOUR).most_asks(item(), n_frames=8) == 4
+    assert diagnostic(models=FOUR, runs="3").most_asks(item(), n_frames=8) == 12

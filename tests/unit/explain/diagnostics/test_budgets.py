@@ -146,6 +146,14 @@ def test_sizes_and_thinking_say_what_came_of_them() -> None:
     ]
 
 
+def test_tokens_of_a_reply_are_the_mean_of_those_that_are_known() -> None:
+    subject = Simulated(item(), {"plan": (1.0, 2.0)})
+    tokens = iter([100, None, 300, 320, 340, 360])
+    one = diagnostic(thinking="off|high", setting="reasoning_effort", repeats="3")
+    made = drive(one.examine(subject), lambda ask: Reply(text="A", usage=Usage(output_tokens=next(tokens))))
+    assert [m.delivered for m in made.made.sweeps["thinking"]] == [200.0, 340.0]
+
+
 def test_examining_needs_the_budgets_of_the_plan() -> None:
     with pytest.raises(UsageError, match="before examine"):
         drive(diagnostic().examine(Simulated(item(), views())), lambda ask: Reply(text="A"))
@@ -407,3 +415,11 @@ def test_no_two_parts_have_one_title() -> None:
     titles = [one.title for one in said(needing(items, [8] * 28)).values()]
     assert len(titles) > 3
     assert len(set(titles)) == len(titles)
+
+
+def test_how_often_a_question_is_asked_at_most() -> None:
+    # 8, 16 and 32 frames where a plan has 32; none to double where it has one.
+    assert diagnostic(repeats="2").most_asks(item(), n_frames=32) == 6
+    assert diagnostic().most_asks(item(), n_frames=1) == 0
+    swept = diagnostic(sizes="native|short:448", thinking="0|64|128", setting="budget", repeats="2")
+    assert swept.most_asks(item(), n_frames=32) == 10

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from vidence.explain.diagnostics.frame_matched import Beyond, matched, matched_table
+from vidence.explain.diagnostics.frame_matched import Beyond, Matched, _verdict, matched, matched_table
 from vidence.explain.diagnostics.frame_placebo import Beside, placebo_tables
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item, Media
@@ -153,3 +153,28 @@ def test_a_placebo_that_cannot_change_places_has_no_share_with_an_effect() -> No
     (table,) = matched_table(some, rng=np.random.default_rng(0), level=0.95)
     assert list(table.keys) == ["beyond", "n"]
     assert table.note.startswith("Wrong answers rest more on one frame, against the floor of re-encoding.")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (-0.2, -0.3, -0.1, "Wrong answers rest more on one frame"),
+        (0.2, 0.1, 0.3, "Right answers rest more on one frame"),
+        (0.2, 0.0, 0.3, "Not told that right and wrong answers differ"),
+        (-0.2, -0.3, 0.0, "Not told that right and wrong answers differ"),
+        (0.0, -0.1, 0.1, "Not told that right and wrong answers differ"),
+    ],
+)
+def test_what_is_said_of_a_difference_and_its_interval(
+    value: float, low: float, high: float, said: str
+) -> None:
+    one = Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=9, method="m")
+    none = Estimate(value=0.9, low=0.8, high=1.0, level=0.95, n=9, n_clusters=9, method="m")
+    anew = Matched(n=(4, 5), means=(none, none, one), held=None, ratios=(None, None, None))
+    assert _verdict(anew).startswith(said)
+    assert _verdict(anew).endswith("against the floor of re-encoding.")
+    held = Matched(n=(4, 5), means=(none, none, none), held=(none, none, none), ratios=(none, none, one))
+    assert _verdict(held).startswith(said)
+    assert _verdict(held).endswith("among questions whose evidence does anything.")
+    unsaid = Matched(n=(4, 5), means=(none, none, one), held=(none, none, none), ratios=(none, None, None))
+    assert "is not said" in _verdict(unsaid)

@@ -88,6 +88,9 @@ def test_sampling_tells_the_fuser_from_the_parser_of_one_frame(mode: str) -> Non
     ).made
     assert single.top_share == 1.0
     assert (single.method, single.draws, single.is_fallback) == ("sampling", 16, mode == "auto")
+    drawn = measured(asked_for(2), lambda _: Reply(text="C"), mode=mode).asks
+    assert drawn[-1].sampling is not None
+    assert drawn[-1].sampling.temperature == 1.0
 
 
 # --------------------------------------------------------------------------- what is asked
@@ -406,3 +409,23 @@ def test_where_no_frame_must_add_anything_all_may_add_the_same() -> None:
     found = share_out(full, [full, full, full])
     assert found.shares is None
     assert found.top_bounds == pytest.approx((1 / 3, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "n_asks"),
+    [
+        ({"mode": "logprobs"}, 1 + 16),
+        ({"mode": "logprobs", "n": "3"}, 4),
+        ({"mode": "logprobs", "n": "3", "placebo": "n"}, 4 + 7),
+        ({"mode": "logprobs", "n": "3", "placebo": "jitter"}, 4 + 4),
+        ({"mode": "logprobs", "view": "plan"}, 1 + 5),
+        ({"mode": "sampling", "n": "3", "draws": "10"}, 40),
+        ({"mode": "auto", "n": "3", "draws": "10"}, 4 + 40),
+    ],
+)
+def test_how_often_a_question_is_asked_at_most(options: dict[str, str], n_asks: int) -> None:
+    """With all frames and without each; so many times where replies are drawn."""
+    one = diagnostic(**options)
+    assert one.most_asks(asked_for(2), n_frames=5) == n_asks
+    free = Item(item_id="q", question="?", answer="x", answer_kind="text")
+    assert one.most_asks(free, n_frames=5) == 0

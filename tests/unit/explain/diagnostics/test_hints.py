@@ -222,3 +222,23 @@ def test_only_the_levels_and_controls_that_are_wanted_are_asked() -> None:
     one = evidenced.diagnostic("hints", {"controls": "words", "levels": "2"})
     driven = drive(one.examine(Simulated(item(0), VIEWS)), lambda ask: reply(item(0), True))
     assert list(driven.made.marks) == ["L0", "L2", "words-L0", "words-L2"]
+
+
+def test_how_often_a_question_is_asked_at_most() -> None:
+    # Four levels, the words alone with and without hints, foreign hints, filler, and the evidence.
+    one = evidenced.diagnostic("hints", {})
+    assert one.most_asks(item(0), n_frames=8) == 9
+    assert one.most_asks(item(0, evidence=()), n_frames=8) == 8
+    assert one.most_asks(item(0, hints=("A cause.", "The hand.")), n_frames=8) == 3
+    assert one.most_asks(item(0, hints=()), n_frames=8) == 0
+    assert evidenced.diagnostic("hints", {"controls": "words"}).most_asks(item(0), n_frames=8) == 6
+    two = evidenced.diagnostic("hints", {"controls": "foreign", "levels": "2"})
+    assert two.most_asks(item(0, hints=("A cause.", "The hand.")), n_frames=8) == 3
+    assert two.most_asks(item(0, hints=("A cause.",)), n_frames=8) == 1
+
+
+def test_one_kind_of_evidence_parts_nothing() -> None:
+    statements = said([item(n) for n in range(6)], searcher)
+    assert not {"hints:pieces", "hints:kind"} & set(statements)
+    parted = said([item(n, evidence=SPANS[: 1 + n % 2]) for n in range(6)], searcher)
+    assert {"hints:pieces", "hints:kind"} <= set(parted)

@@ -158,6 +158,8 @@ def test_few_frames_are_shuffled_as_far_as_they_can_be(n: int, differs: bool) ->
     asked = item(1, "hopeless")
     subject = Simulated(asked, {"full": TIMES[:n], "central": TIMES[:1]})
     asks = drive(diagnostic().examine(subject), parser(asked)).asks
+    assert len(asks) == diagnostic().most_asks(asked, n_frames=8)
+    assert diagnostic(repeats="3").most_asks(asked, n_frames=8) == 3 * len(asks)
     assert (times_shown(asks[CONDITIONS.index("shuffled")]) != TIMES[:n]) is differs
 
 

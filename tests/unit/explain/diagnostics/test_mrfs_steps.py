@@ -28,3 +28,19 @@ def n_tried(mode, low, high, pattern):
 def test_some_pattern_of_answers_needs_as_many_and_none_more(mode, low, high):
     patterns = ("B" + "".join(some) + "A" for some in product("AB", repeat=high - 1))
     assert max(n_tried(mode, low, high, one) for one in patterns) == MOST_STEPS[mode](low, high)
+
+
+def test_every_rotation_is_asked_as_often_and_a_question_without_letters_is_not():
+    def most(item, **options):
+        one = catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options))
+        return one.most_asks(item, n_frames=1)
+
+    # Without frames, with all sixteen, and four halvings.
+    assert most(ITEM) == 6
+    assert most(ITEM, orders="2") == 12
+    assert most(ITEM, text_only="false") == 5
+    assert most(ITEM, check_repeat="true") == 7
+    assert most(ITEM, mode="exhaustive", min="2", max="5") == 5
+    free = Item(item_id="q", question="?", answer="a", answer_kind="text")
+    assert most(free) == 6
+    assert most(free, orders="2") == 0

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from subjects.simulated import Simulated, drive, examined, told, value
+from subjects.stated import column, stated
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.own_reasoning import OwnReasoningFinding, log_of, matched
 from vidence.records import Item, Media, Reply
 
@@ -71,13 +73,13 @@ def test_a_planted_rate_of_stating_another_answer_is_recovered() -> None:
     assert value(tables["own-reasoning"], "all", "none") == 0.0
     # Right by 0.6 * 0.7 with words that match, and by 0.4 * 0.3 / 4 without.
     crossed = tables["crossed"]
-    for row, column, planted in (
+    for row, key, planted in (
         ("right", "match_share", 0.42),
         ("right", "no_match_share", 0.03),
         ("wrong", "match_share", 0.18),
         ("wrong", "no_match_share", 0.37),
     ):
-        stated_cell = crossed.estimate(row, column)
+        stated_cell = crossed.estimate(row, key)
         assert stated_cell is not None
         assert stated_cell.low <= planted <= stated_cell.high
     cells = np.array(
@@ -168,3 +170,61 @@ def test_the_rule_asks_nobody_and_has_its_ceiling_beside_it() -> None:
     assert driven.made.supports == "A"
     tables = told(diagnostic(by="rule", ceiling="0.8"), [Examined(item=item(), finding=driven.made)])
     assert "in 80.0 % of cases under the same rule" in tables["own-reasoning"].note
+
+
+def test_what_six_questions_say_worked_out_by_hand() -> None:
+    """Right with right words, and with others; wrong with right words, with none, with its own; unread."""
+    said = [("A", "A"), ("B", "C"), ("D", "C"), ("A", "none"), ("A", "A"), ("A", "")]
+    found = stated(
+        diagnostic(),
+        [
+            (
+                item(number),
+                OwnReasoningFinding(
+                    mark=ReplyScore(value=float(named == LETTERS[number % 5]), kind="answered", answer=named),
+                    fate="matched" if supports else "wordless",
+                    supports=supports,
+                ),
+            )
+            for number, (named, supports) in enumerate(said)
+        ],
+    )
+    third = round(1 / 3, 6)
+    for key, values in {
+        "questions": (5, 2, 3),
+        "own": (0.4, 0.5, third),
+        "another": (0.4, 0.5, third),
+        "none": (0.2, 0.0, third),
+    }.items():
+        assert column(found["own-reasoning"], key) == dict(
+            zip(("all", "right", "wrong"), values, strict=True)
+        ), key
+    note = found["own-reasoning"].note
+    assert "The model under test read its own words." in note
+    assert "1 are not matched (1 have no words beside the answer)" in note
+    for key, of_right, of_wrong in (
+        ("match", 1, 1),
+        ("no_match", 1, 2),
+        ("match_share", 0.2, 0.2),
+        ("no_match_share", 0.2, 0.4),
+    ):
+        assert column(found["crossed"], key) == {"right": of_right, "wrong": of_wrong}, key
+    # (1 * 2 - 1 * 1) / (2 * 3), and (3/5 - 13/25) / (1 - 13/25).
+    sixth = round(1 / 6, 6)
+    assert column(found["agreement"], "value") == {"phi": sixth, "kappa": sixth}
+    for key, of_even, of_odd in (
+        ("questions", 3, 2),
+        ("accuracy", third, 0.5),
+        ("own", round(2 / 3, 6), 0.0),
+        ("another", third, 0.5),
+        ("match", round(2 / 3, 6), 0.0),
+    ):
+        assert column(found["own-reasoning:kind"], key) == {"even": of_even, "odd": of_odd}, key
+
+
+def test_the_words_of_a_choice_are_read_once() -> None:
+    free = Item(item_id="q", question="Who?", answer="me", answer_kind="text")
+    assert diagnostic().most_asks(item(), n_frames=8) == 2
+    assert diagnostic().most_asks(free, n_frames=8) == 1
+    assert diagnostic(by="rule", ceiling="0.8").most_asks(item(), n_frames=8) == 1
+    assert "Read by openai:m." in told(diagnostic(matcher="openai:m"), [])["own-reasoning"].note

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from subjects.simulated import Simulated, drive, examined, told, value
+from subjects.stated import column, stated
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
-from vidence.explain.diagnostics.paraphrase import ParaphraseFinding, checked, written
+from vidence.explain.diagnostics.conditions import ReplyScore
+from vidence.explain.diagnostics.paraphrase import ParaphraseFinding, Wording, checked, written
 from vidence.explain.planted.readers import Swayed
 from vidence.records import Item, Media, Reply
 
@@ -162,3 +164,75 @@ def test_who_judged_its_own_wordings_is_said() -> None:
     )
     of_others = told(diagnostic(writer="openai:w", checker="openai:c"), [one])["paraphrase"].note
     assert "itself" not in of_others
+
+
+def mark(answer: str, score: float, *, is_cut: bool = False) -> ReplyScore:
+    return ReplyScore(value=score, kind="answered", answer=answer, is_cut=is_cut)
+
+
+def test_what_four_questions_say_worked_out_by_hand() -> None:
+    free = Item(item_id="q2", media=(Media(path="w.mp4"),), question="Who?", answer="me", answer_kind="text",
+                tags={"kind": "free"})  # fmt: skip
+    a, b = mark("A", 1), mark("B", 0)
+    found = stated(
+        diagnostic(),
+        [
+            (
+                item(0),
+                ParaphraseFinding(
+                    wordings=(Wording(fate="asked", mark=b), Wording(fate="asked", mark=b),
+                              Wording(fate="different")),
+                    repeats=(a, a, mark("B", 0, is_cut=True)),
+                ),
+            ),
+            (
+                item(4),
+                ParaphraseFinding(
+                    wordings=(Wording(fate="asked", mark=a), Wording(fate="missing"),
+                              Wording(fate="repeated")),
+                    repeats=(a, a),
+                ),
+            ),
+            # Of free answers only what they get counts, not their words.
+            (
+                free,
+                ParaphraseFinding(
+                    wordings=(Wording(fate="asked", mark=mark("x", 1)), Wording(fate="different"),
+                              Wording(fate="different")),
+                    repeats=(mark("y", 1), mark("y", 0)),
+                ),
+            ),
+            (item(8), ParaphraseFinding(wordings=(Wording(fate="unchecked"),) * 3, repeats=())),
+        ],
+    )  # fmt: skip
+    for key, of_others, of_own in (
+        ("questions", 3, 3),
+        ("disagreement", 2 / 9, 5 / 9),
+        ("more", -1 / 3, None),
+        ("alike", 2 / 3, 1 / 3),
+        ("accuracy", 7 / 9, 13 / 18),
+        ("gain", 1 / 18, None),
+        ("cut", 0, 1),
+    ):
+        assert column(found["paraphrase"], key) == {
+            "paraphrases": round(of_others, 6),
+            "repeats": None if of_own is None else round(of_own, 6),
+        }, key
+    assert "1 have no wording that passed the check" in found["paraphrase"].note
+    fates = {"asked": 4, "different": 3, "unchecked": 3, "repeated": 1, "missing": 1}
+    assert column(found["wordings"], "n") == fates
+    assert column(found["wordings"], "share") == {fate: round(n / 12, 6) for fate, n in fates.items()}
+    third = round(1 / 3, 6)
+    for key, of_even, of_free in (
+        ("questions", 2, 1),
+        ("wordings", third, 0.0),
+        ("repeats", third, 1.0),
+        ("more", 0.0, -1.0),
+    ):
+        assert column(found["paraphrase:kind"], key) == {"even": of_even, "free": of_free}, key
+
+
+def test_how_often_a_question_is_asked_at_most() -> None:
+    # A writer, three checks, three wordings, and four times the own words.
+    assert diagnostic().most_asks(item(), n_frames=8) == 11
+    assert diagnostic(k="1").most_asks(item(), n_frames=8) == 5

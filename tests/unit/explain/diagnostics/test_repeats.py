@@ -8,9 +8,11 @@ import pytest
 from scipy import integrate, stats
 
 from subjects.simulated import Simulated, drive
+from subjects.stated import column, curves, marks, stated
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.repeats import RepeatsFinding
 from vidence.records import Item, Media, Reply
 
 SHAPE = (1.5, 1.2)
@@ -170,3 +172,74 @@ def test_nobody_is_asked_about_answers_that_the_rules_find_the_same():
 def test_the_model_that_groups_is_another_one_or_the_one_under_test():
     assert make(same="self").models() == make().models() == {}
     assert make(same="openai:m").models() == {"same": "openai:m"}
+
+
+def four_questions():
+    """Three replies each, to questions with two choices, four, none, and two."""
+    said = [
+        (2, (1, 1, 0), (0, 0, 2), 3, {}),
+        (4, (0, 0, 1), (0, 0, 2), 2, {"n_by_rule": 2, "grouping": "unread"}),
+        (0, (1, 0.5, 0), (0, 1, None), 3, {"n_by_rule": 3, "grouping": "model"}),
+        (2, (1, 1, 1), (0, 0, 0), 1, {}),
+    ]
+    return [
+        (
+            Item(
+                item_id=f"q{i}",
+                media=(Media(path=f"v{i}.mp4"),),
+                question="Which?",
+                choices=tuple("abcd"[:n]),
+                answer="A" if n else "a",
+                answer_kind="choice" if n else "text",
+            ),
+            RepeatsFinding(marks=marks(*values), same_as=same_as, n_distinct=n_distinct, **more),
+        )
+        for i, (n, values, same_as, n_distinct, more) in enumerate(said)
+    ]
+
+
+def test_what_four_questions_say_worked_out_by_hand():
+    found = stated(make(n="3", same="self"), four_questions())
+    table = found["repeats"]
+    for key, values in {
+        "questions": (4, 4, 4),
+        "pass@k": (7 / 12, 10 / 12, 1.0),
+        "pass^k": (7 / 12, 1 / 3, 0.25),
+        # Two of the third question's pairs hold a vote alone, and one a tie of a right one and half of one.
+        "vote@k": ((2 / 3 + 1 / 3 + 1 / 2 + 1) / 4, (2 / 3 + 1 / 3 + 3 / 4 + 1) / 4, (1 + 0 + 3 / 4 + 1) / 4),
+        "pass@k guesser": (1.25 / 4, (3 / 4 + 7 / 16 + 3 / 4) / 4, (7 / 8 + 37 / 64 + 7 / 8) / 4),
+        "pass^k guesser": (1.25 / 4, (1 / 4 + 1 / 16 + 1 / 4) / 4, (1 / 8 + 1 / 64 + 1 / 8) / 4),
+        "vote@k guesser": (1.25 / 4,) * 3,
+    }.items():
+        assert column(table, key) == {str(k): round(v, 6) for k, v in enumerate(values, start=1)}, key
+    assert "On average 2.2 of 3 replies to a question differ." in table.note
+    assert column(found["changes"], "share") == {"answer": 0.75, "right": 0.75, "agreement": round(5 / 12, 6)}
+    assert column(found["same"], "n") == {"asked": 2, "joined": 1, "unread": 1}
+    assert "Of 5 different answers 4 are left." in found["same"].note
+    assert "The model under test grouped its own answers." in found["same"].note
+    drawn = curves(found["curves"])
+    assert list(drawn) == ["pass@k", "vote@k", "pass^k", "pass@k, a guesser", "pass^k, a guesser"]
+    assert drawn["pass^k"] == [(1, round(7 / 12, 6)), (2, round(1 / 3, 6)), (3, 0.25)]
+    assert drawn["pass^k, a guesser"] == [(1, 0.3125), (2, 0.140625), (3, round(17 / 256, 6))]
+    assert found["curves"].y_marks == ((pytest.approx(0.625), "one who sticks to an answer"),)
+
+
+def test_how_often_a_question_is_asked_at_most():
+    (_, _, (free, _), (of_choices, _)) = four_questions()
+    one = make(n="3", same="openai:m")
+    assert (one.most_asks(of_choices, n_frames=8), one.most_asks(free, n_frames=8)) == (3, 5)
+    assert make(n="3").most_asks(free, n_frames=8) == 3
+    note = stated(one, four_questions())["same"].note
+    assert "grouped its own answers" not in note
+
+
+def test_two_answers_that_the_rules_leave_apart_are_enough_to_ask():
+    said, n_asked = words_found(3, lambda _: ["hat", "cap", "cap", "hat"], same="self")
+    assert n_asked == 3
+    assert [said["same"].value(key, "n") for key in ("asked", "joined", "unread")] == [3, 3, 0]
+
+
+def test_free_answers_that_differ_in_case_and_dots_are_the_same():
+    said, n_asked = words_found(3, lambda _: ["hat", "Hat.", " HAT", "hat"], same="self")
+    assert n_asked == 0
+    assert said["changes"].value("agreement", "share").value == 1.0

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from subjects.simulated import Simulated, drive, examined, told, value
+from subjects.stated import column, stated
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.rotations import RotationsFinding
+from vidence.explain.diagnostics.conditions import ReplyScore
+from vidence.explain.diagnostics.rotations import RotationsFinding, Turn
 from vidence.records import Item, Media, Reply
 
 Answers = Callable[[Ask], Reply]
@@ -146,3 +148,98 @@ def test_questions_without_two_choices_are_counted_and_not_asked(asked: Item) ->
     assert driven.asks == []
     headline = told(diagnostic(), [Examined(item=asked, finding=driven.made)])["rotations"]
     assert "1 have fewer than two choices and were not asked" in headline.note
+
+
+ORDERS = ((), (1, 2, 0), (2, 0, 1))
+
+
+def turned(number: int, own: str, answers: str, *, n_choices: int = 3) -> tuple[Item, RotationsFinding]:
+    """A question whose right choice is `own`, and the choices that its answers name; ``?`` is none."""
+    asked = Item(
+        item_id=f"q{number}",
+        media=(Media(path=f"v{number}.mp4"),),
+        question="Which?",
+        choices=tuple(f"choice {i}" for i in range(n_choices)),
+        answer=own,
+        tags={"kind": "x" if number < 2 else "y"},
+    )
+    orders = ORDERS if n_choices == 3 else ((), (1, 0))
+    turns = tuple(
+        Turn(
+            order=order,
+            mark=ReplyScore(
+                value=float(answer == own),
+                kind="unreadable" if answer == "?" else "answered",
+                answer="" if answer == "?" else answer,
+            ),
+        )
+        for order, answer in zip(orders, answers, strict=True)
+    )
+    return asked, RotationsFinding(turns=turns)
+
+
+def test_what_four_questions_say_worked_out_by_hand() -> None:
+    """Letters that were said: B A A; B B and none; A B; none, B and A."""
+    found = stated(
+        diagnostic(),
+        [
+            turned(0, "B", "BBC"),
+            turned(1, "A", "BC?"),
+            turned(2, "A", "AA", n_choices=2),
+            turned(3, "C", "?CC"),
+        ],
+    )
+    headline = found["rotations"]
+    rows = ("all", "mean", "own")
+    for key, values in {
+        "questions": (4, 4, 4),
+        "share": (0.25, round((2 / 3 + 0 + 1 + 2 / 3) / 4, 6), 0.5),
+        "anew": (round((3 / 27 + 1 / 4) / 4, 6), 0.375, 0.375),
+        "letter": (0.0, 0.375, 0.375),
+        "text": (0.375, 0.375, 0.375),
+    }.items():
+        assert column(headline, key) == dict(zip(rows, values, strict=True)), key
+    assert headline.note.startswith("Each question in 2 or 3 orders of its choices.")
+    follows = found["follows"]
+    sixth = round(1 / 6, 6)
+    for key, values in {
+        "questions": (3, 2, 1),
+        "text": (0.5, 0.75, 0.0),
+        "letter": (sixth, 0.0, 0.5),
+        "neither": (sixth, 0.25, 0.0),
+        "unread": (sixth, 0.0, 0.5),
+    }.items():
+        assert column(follows, key) == dict(zip(("all", "right", "wrong"), values, strict=True)), key
+    assert "1 questions have no first answer that was read." in follows.note
+
+
+def test_the_places_and_groups_of_four_questions_worked_out_by_hand() -> None:
+    found = stated(
+        diagnostic(),
+        [
+            turned(0, "B", "BBC"),
+            turned(1, "A", "BC?"),
+            turned(2, "A", "AA", n_choices=2),
+            turned(3, "C", "?CC"),
+        ],
+    )
+    for key, values in {
+        "named": (0.375, round((1 / 3 + 2 / 3 + 1 / 2 + 1 / 3) / 4, 6), 0.0),
+        "stands": (round(4 / 11, 6), round(4 / 11, 6), round(1 / 3, 6)),
+        "right": (0.75, 0.75, 0.0),
+        "unreadable": (0, 1, 1),
+    }.items():
+        assert column(found["places"], key) == dict(zip("ABC", values, strict=True)), key
+    for key, values in {
+        "questions": (2, 2),
+        "all": (0.0, 0.5),
+        "mean": (round(1 / 3, 6), round(5 / 6, 6)),
+        "anew": (round(1 / 27, 6), round((1 / 4 + 1 / 27) / 2, 6)),
+    }.items():
+        assert column(found["rotations:kind"], key) == dict(zip("xy", values, strict=True)), key
+
+
+def test_a_question_is_asked_once_with_each_order() -> None:
+    assert diagnostic().most_asks(item(n_choices=5), n_frames=8) == 5
+    assert diagnostic(orders="2").most_asks(item(n_choices=5), n_frames=8) == 2
+    assert diagnostic(orders="9").most_asks(item(n_choices=5), n_frames=8) == 5

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from subjects.stated import column, curves, marks, stated
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.self_refine import FOREIGN_REVIEWS, foreign_review
+from vidence.explain.diagnostics.self_refine import FOREIGN_REVIEWS, SelfRefineFinding, foreign_review
 from vidence.explain.planted.readers import Refiner, item
 from vidence.explain.planted.simulated import Simulated, drive
 from vidence.records import Reply
@@ -43,6 +44,8 @@ def test_six_asks_a_question_and_each_control_so_many_more():
     assert [kinds.count(k) for k in ("candidate", "critique", "rewrite")] == [1, 3, 3 + 3]
     _, _, [kinds] = examined(1)
     assert [kinds.count(k) for k in ("candidate", "critique", "rewrite")] == [4, 3, 3 + 3 + 3]
+    assert make().most_asks(item(0), n_frames=8) == 4 + 3 + 3 + 3 + 3
+    assert make(controls="none").most_asks(item(0), n_frames=8) == 1 + 3 + 3 + 3
 
 
 def test_accuracy_heads_for_the_balance_of_what_is_repaired_and_spoiled():
@@ -97,3 +100,86 @@ def test_answers_that_cannot_be_read_and_empty_reviews_are_counted():
 def test_other_options_are_refused(options):
     with pytest.raises(UsageError, match="self-refine"):
         make(**options)
+
+
+def four_questions():
+    """Two rounds of four questions: by row the first answer, round 1 and round 2."""
+    own = [(0, 1, 1), (1, 0, 1), (0, 0, 1), (1, 1, 1)]
+    anew = [(0, 0, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)]
+    tokens = [(10, 1, None), (None, 2, None), (20, 3, None), (30, 4, None)]
+    same = [(False, True), (False, False), (True, False), (True, False)]
+    return [
+        (
+            item(2 * i),
+            SelfRefineFinding(
+                marks={"own": marks(*own[i], tokens=tokens[i]), "resample": marks(*anew[i])},
+                reviews=("words", "" if i == 0 else "words"),
+                unchanged={"own": same[i], "resample": (True, True)},
+            ),
+        )
+        for i in range(4)
+    ]
+
+
+def test_what_four_questions_say_worked_out_by_hand():
+    said = stated(make(rounds="2", controls="resample"), four_questions())
+    table = said["self-refine"]
+    rows = ("own:0", "own:1", "own:2")
+    for key, values in {
+        "questions": (4, 4, 4),
+        "accuracy": (0.5, 0.5, 1.0),
+        "gain": (None, 0.0, 0.5),
+        "repaired": (None, 0.25, 0.5),
+        "spoiled": (None, 0.25, 0.0),
+        "mcnemar": (None, 1.0, 0.5),
+        "unchanged": (None, 0.5, 0.25),
+        "tokens": (20.0, 2.5, None),
+        "unreadable": (0, 0, 0),
+    }.items():
+        assert column(table, key) == dict(zip(rows, values, strict=True)), key
+    assert "1 reviews are empty" in table.note
+    assert "Guessing alone gets 25.0 %." in table.note
+    for key, values in {
+        "accuracy": (1.0, 0.5),
+        "repaired": (0.5, 0.25),
+        "spoiled": (0.0, 0.25),
+        "beyond": (None, 0.25),
+        # Of four wrong answers three are right a round later, and of four right ones one is wrong.
+        "a": (0.75, round(1 / 3, 6)),
+        "b": (0.25, 0.2),
+        "limit": (0.75, 0.625),
+        "n": (4, 4),
+    }.items():
+        assert column(said["controls"], key) == dict(zip(("own", "resample"), values, strict=True)), key
+
+
+def test_the_curves_of_four_questions_worked_out_by_hand():
+    said = stated(make(rounds="2", controls="resample"), four_questions())
+    assert curves(said["by-round"]) == {
+        "own review": [(0, 0.5), (1, 0.5), (2, 1.0)],
+        "asked anew": [(0, 0.5), (1, 0.75), (2, 0.5)],
+    }
+    assert curves(said["flows"]) == {
+        "own review, wrong to right": [(1, 0.25), (2, 0.5)],
+        "own review, right to wrong": [(1, 0.25), (2, 0.0)],
+        "asked anew, wrong to right": [(1, 0.25), (2, 0.25)],
+        "asked anew, right to wrong": [(1, 0.0), (2, 0.25)],
+    }
+
+
+def test_scores_in_parts_have_no_test_of_pairs():
+    found = [
+        (
+            item(2 * i),
+            SelfRefineFinding(
+                marks={"own": marks(0.5, 1.0), "none": marks(0.5, 0.5)},
+                reviews=("words",),
+                unchanged={"own": (False,)},
+            ),
+        )
+        for i in range(3)
+    ]
+    table = stated(make(rounds="1", controls="none"), found)["self-refine"]
+    assert column(table, "mcnemar") == {"own:0": None, "own:1": None}
+    assert column(table, "repaired") == {"own:0": None, "own:1": 1.0}
+    assert "reviews are empty" not in table.note
